@@ -1,0 +1,29 @@
+// The bars. `steady` ones are CPU, counts and memory, which hold on a busy machine too: the tests fail on those.
+export const GATES = [
+  { measure: 'latency', figure: 'p50 ÷ byte pipe', atMost: 1.25 },
+  { measure: 'throughput', figure: 'calls/s ÷ SDK aggregator', atLeast: 5 },
+  { measure: 'throughput', figure: 'CPU per call ÷ SDK aggregator', atMost: 0.15, steady: true },
+  { measure: 'scale', figure: 'CPU at 10,000 tools ÷ at 10', atMost: 1.1, steady: true },
+  { measure: 'results', figure: '10 MB ÷ direct', atMost: 1.5 },
+  { measure: 'results', figure: 'CPU per MB at 10 MB ÷ at 1 MB', atMost: 1.5, steady: true },
+  { measure: 'results', figure: 'CPU per MB at 64 MB ÷ at 10 MB', atMost: 1.5, steady: true },
+  { measure: 'boot', figure: 'ms ÷ node -e 0', atMost: 2 },
+  { measure: 'boot', figure: 'CPU ÷ node -e 0', atMost: 2, steady: true },
+  { measure: 'start', figure: '10 servers ÷ (bare spawn + own boot)', atMost: 1.1 },
+  { measure: 'start', figure: '30 servers ÷ (bare spawn + own boot)', atMost: 1.1 },
+  { measure: 'fleet', figure: 's until listed', atMost: 5 },
+  { measure: 'first-call', figure: '1,000 schemas ÷ 10 plain', atMost: 2 },
+  { measure: 'memory', figure: 'resident ÷ bare Node', atMost: 1.2, steady: true },
+  { measure: 'slow-reader', figure: 'grown by MB', atMost: 16, steady: true },
+  { measure: 'slow-reader', figure: 'answered ÷ asked', atLeast: 1, steady: true },
+];
+
+/** Each gate with what was measured; those whose figure this run did not measure are left out. */
+export function judge(results) {
+  return GATES.flatMap((gate) => {
+    const value = results[gate.measure]?.figures?.[gate.figure];
+    if (value === undefined || value === null) return [];
+    const passed = value <= (gate.atMost ?? Infinity) && value >= (gate.atLeast ?? -Infinity);
+    return [{ ...gate, value, passed }];
+  });
+}

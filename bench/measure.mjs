@@ -1,0 +1,24 @@
+// Runs one measure in a process of its own and prints what it found as JSON: `measure.mjs NAME OPTIONS`.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MEASURES } from './measures.mjs';
+import { createPeer } from './peers.mjs';
+import { createVariants } from './variants.mjs';
+
+const [name, options] = process.argv.slice(2);
+const { quick, gateway, peer } = JSON.parse(options);
+const measure = MEASURES[name];
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+
+// Exiting properly takes along what was started; a kill would not.
+process.once('SIGTERM', () => process.exit(1));
+
+try {
+  const variants = createVariants({ folder, gateway });
+  if (peer !== undefined && measure.withPeer) variants.push(createPeer(peer, folder));
+  const found = await measure.run({ variants, quick, folder });
+  process.stdout.write(JSON.stringify(found));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

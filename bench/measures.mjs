@@ -1,0 +1,26 @@
+// What can be measured, in the order in which it is printed.
+import * as boot from './measures/boot.mjs';
+import * as firstCall from './measures/first-call.mjs';
+import * as fleet from './measures/fleet.mjs';
+import * as latency from './measures/latency.mjs';
+import * as list from './measures/list.mjs';
+import * as memory from './measures/memory.mjs';
+import * as results from './measures/results.mjs';
+import * as scale from './measures/scale.mjs';
+import * as slowReader from './measures/slow-reader.mjs';
+import * as start from './measures/start.mjs';
+import * as throughput from './measures/throughput.mjs';
+
+export const MEASURES = {
+  latency,
+  throughput,
+  scale,
+  results,
+  list,
+  boot,
+  start,
+  fleet,
+  'first-call': firstCall,
+  memory,
+  'slow-reader': slowReader,
+};

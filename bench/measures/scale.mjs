@@ -1,0 +1,46 @@
+import { burst, warmUp } from '../client.mjs';
+import { cpuOf } from '../processes.mjs';
+import { inRounds, middle, ratio } from '../statistics.mjs';
+import { benchServers, closeAll } from '../variants.mjs';
+
+export const title = 'CPU per call with 10 and with 10,000 tools';
+export const pinned = true;
+const COUNT = 3840;
+
+export async function run({ variants, quick }) {
+  const able = variants.filter(({ name }) => name === 'weir' || (!quick && name === 'sdk aggregator'));
+  const running = (await Promise.all(able.map(startBoth))).flat();
+  await warmUp(running);
+  const rounds = await inRounds(running, { rounds: quick ? 40 : 60, seconds: quick ? 8 : 30 }, visit);
+  await closeAll(running);
+  const rows = running.map(({ name }) => [name, middle(rounds, name)]);
+  return {
+    tables: [{ columns: ['', 'CPU µs per call'], rows, note: `${rounds.length} rounds of ${COUNT} calls` }],
+    figures: {
+      'CPU at 10,000 tools ÷ at 10': ratio(rounds, 'weir, 10,000 tools', 'weir, 10 tools'),
+      'CPU at 10,000 tools, all called ÷ at 10': ratio(
+        rounds,
+        'weir, 10,000 tools, all called',
+        'weir, 10 tools',
+      ),
+    },
+  };
+}
+
+/** Ten tools are called in either case, so that the size of the catalogue is all that differs; a third row calls them all. */
+async function startBoth(variant) {
+  const few = await variant.start(benchServers(1, { tools: 10 }));
+  const many = await variant.start(benchServers(1, { tools: 10_000 }));
+  const spread = many.tools.filter((_, i) => i % 1000 === 999).map(({ name }) => name);
+  return [
+    { ...few, name: `${variant.name}, 10 tools` },
+    { ...many, name: `${variant.name}, 10,000 tools`, nameOf: (call) => spread[call % spread.length] },
+    { ...many, name: `${variant.name}, 10,000 tools, all called` },
+  ];
+}
+
+async function visit({ client, own, nameOf }) {
+  const before = cpuOf(own);
+  await burst(client, nameOf, { count: COUNT, inFlight: 64 });
+  return (cpuOf(own) - before) / COUNT;
+}

@@ -1,0 +1,114 @@
+// `npm run bench`: everything in one run, as ratios. `--help` lists the options; README.md tells how to read it.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { judge } from './gates.mjs';
+import { MEASURES } from './measures.mjs';
+import { installPeer, PEERS } from './peers.mjs';
+import { canMeasureCpu } from './processes.mjs';
+import { printGates, printMeasure } from './report.mjs';
+import { WEIR } from './variants.mjs';
+
+const HELP = `npm run bench -- [options]
+  --quick          fewer rounds and sizes, under a minute: what the tests gate on
+  --only NAME      one measure (may be repeated): ${Object.keys(MEASURES).join(', ')}
+  --peer NAME      also measure ${Object.keys(PEERS).join(', ')} (installed from npm on first use)
+  --gateway FILE   measure this script instead of the built command
+  --json           print everything as one JSON document
+`;
+const LIMIT_SECONDS = { quick: 30, full: 90 };
+
+const options = readOptions(process.argv.slice(2));
+if (options !== undefined) await main(options);
+
+function readOptions(argv) {
+  const type = 'string';
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      only: { type, multiple: true, default: Object.keys(MEASURES) },
+      peer: { type },
+      gateway: { type, default: WEIR },
+    },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const problem = problemOf(values);
+  if (problem === undefined) return values;
+  process.stderr.write(`${problem}\n\n${HELP}`);
+  process.exitCode = 2;
+}
+
+function problemOf({ only, peer, gateway }) {
+  const unknown = only.find((name) => !Object.hasOwn(MEASURES, name));
+  if (unknown !== undefined) return `There is no measure called ${unknown}.`;
+  if (peer !== undefined && !Object.hasOwn(PEERS, peer)) return `There is no peer called ${peer}.`;
+  if (!existsSync(gateway)) return `${gateway} does not exist: build it first with npm run build.`;
+  return undefined;
+}
+
+async function main({ only, json, quick, peer, gateway }) {
+  const say = (text) => json || process.stdout.write(text);
+  if (peer !== undefined) installPeer(peer);
+  const machine = describeMachine();
+  say(`# Benchmark\n\n${Object.values(machine).join(' · ')}\n`);
+  if (gateway !== WEIR) say(`\nThe rows called weir are not the built command but ${gateway}.\n`);
+  const results = {};
+  for (const name of only) {
+    if (process.stderr.isTTY) process.stderr.write(`measuring ${name} …\r`);
+    results[name] = await measure(name, { quick, peer, gateway });
+    say(printMeasure(MEASURES[name].title, results[name]));
+  }
+  const gates = judge(results);
+  say(printGates(gates));
+  if (json) process.stdout.write(`${JSON.stringify({ machine, quick, gateway, results, gates }, null, 2)}\n`);
+  const failed = Object.values(results).some((result) => result.failed !== undefined);
+  if (failed || gates.some(({ passed }) => !passed)) process.exitCode = 1;
+}
+
+function describeMachine() {
+  const pin =
+    pinning().length === 0 ? 'not pinned (no taskset)' : 'latency and throughput pinned to one core';
+  const cpu = canMeasureCpu ? 'CPU from schedstat' : 'no CPU figures (no schedstat)';
+  return {
+    node: `Node ${process.version}`,
+    cores: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    pin,
+    cpu,
+  };
+}
+
+/** Each measure gets a fresh process, so that none inherits another's heap. */
+async function measure(name, measureOptions) {
+  const script = fileURLToPath(new URL('measure.mjs', import.meta.url));
+  const pin = MEASURES[name].pinned ? pinning() : [];
+  const [command, ...args] = [...pin, process.execPath, script, name, JSON.stringify(measureOptions)];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: cleanEnvironment() });
+  const seconds = measureOptions.quick ? LIMIT_SECONDS.quick : LIMIT_SECONDS.full;
+  const timer = setTimeout(() => child.kill('SIGTERM'), seconds * 1000);
+  let output = '';
+  for await (const chunk of child.stdout) output += chunk;
+  clearTimeout(timer);
+  if (output === '')
+    return { failed: `it broke off, or took more than ${seconds} s; what it said is on stderr` };
+  return JSON.parse(output);
+}
+
+// NODE_EXTRA_CA_CERTS costs every Node 20 process some 40 ms at its start; NODE_OPTIONS and coverage cost more.
+function cleanEnvironment() {
+  const kept = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'SystemRoot'];
+  return Object.fromEntries(
+    kept.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]])),
+  );
+}
+
+/** The last core this process may use: unpinned, the same pair of processes shows two latencies, by whether a core woke up. */
+function pinning() {
+  if (spawnSync('taskset', ['--version']).status !== 0) return [];
+  const allowed = /^Cpus_allowed_list:\s+(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ['taskset', '-c', allowed.split(/[,-]/).at(-1)];
+}

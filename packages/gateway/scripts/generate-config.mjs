@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+// @ts-check
+// Writes what follows from src/config/schema.ts: types and validator, JSON Schema, reference page.
+// --check writes nothing and fails when a file is not what the schema says.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format } from 'oxfmt';
+import { publicSchema, readSchema } from './generate-config/read-schema.mjs';
+import { renderReference } from './generate-config/reference.mjs';
+import { renderDefaults, renderTypes } from './generate-config/types.mjs';
+import { renderValidator } from './generate-config/validator.mjs';
+
+const gateway = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(dirname(gateway));
+const generatedBy =
+  '// Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.';
+
+const schema = await readSchema(join(gateway, 'src', 'config', 'schema.ts'));
+const outputs = [
+  [join(gateway, 'src', 'config', 'config.generated.ts'), renderModule()],
+  [join(root, 'docs', 'config.schema.json'), JSON.stringify(publicSchema(schema))],
+  [join(root, 'docs', 'config.md'), renderReference(schema)],
+];
+const stale = process.argv.includes('--check') ? await findStale() : await writeAll();
+if (stale.length > 0) {
+  console.error(`Not what the config schema says: ${stale.join(', ')}. Run "npm run build".`);
+  process.exitCode = 1;
+}
+
+function renderModule() {
+  return [
+    generatedBy,
+    "import { type Findings, has, isList, isRecord } from './findings.ts';",
+    "import type { JsonPath } from './json-path.ts';",
+    renderTypes(schema),
+    renderDefaults(schema),
+    renderValidator(schema),
+  ].join('\n\n');
+}
+
+/** @returns {Promise<string[]>} */
+async function findStale() {
+  const found = [];
+  for (const [path = '', source = ''] of outputs) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (text !== (await formatted(path, source))) found.push(relative(root, path));
+  }
+  return found;
+}
+
+/** @returns {Promise<string[]>} */
+async function writeAll() {
+  for (const [path = '', source = ''] of outputs) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, await formatted(path, source));
+  }
+  return [];
+}
+
+/**
+ * The formatter's own hand, so that formatting the project changes nothing here.
+ * @param {string} path
+ * @param {string} source
+ */
+async function formatted(path, source) {
+  if (path.endsWith('.md')) return source;
+  const options = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8'));
+  const { code, errors } = await format(path, source, options);
+  if (errors.length > 0) throw new Error(`${relative(root, path)}: ${errors[0]?.message}`);
+  return code;
+}

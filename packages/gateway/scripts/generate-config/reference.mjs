@@ -1,0 +1,114 @@
+// @ts-check
+import { refName, resolve } from './read-schema.mjs';
+
+/** @import { Node, Schema } from './read-schema.mjs' */
+
+const NOTE = '<!-- Generated from the config schema: change the schema, not this page. -->\n';
+
+const INTRODUCTION = `# The config file
+
+The file is the one that MCP hosts already use: an object with \`mcpServers\`. Nothing beyond
+\`command\`, \`args\` and \`env\` is ever required. A \`.json\` file is strict JSON; a \`.jsonc\` file may have
+comments and trailing commas.
+
+\`\`\`json
+{
+  "mcpServers": {
+    "files": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "\${HOME}/notes"]
+    },
+    "postgres": {
+      "command": "node",
+      "args": ["postgres-server.js"],
+      "env": { "DATABASE_URL": "\${DATABASE_URL}" }
+    }
+  }
+}
+\`\`\`
+
+- A server has exactly one of \`command\`, \`url\` (or \`sseConfig\`), \`image\` (or \`dockerConfig\`).
+- A key that is not listed here is named in a warning and otherwise ignored.
+- A key that is written twice is an error.
+- Keys marked *later* are checked and kept, but nothing acts on them yet.
+
+## Variables
+
+Every text value may refer to environment variables; keys may not. All missing variables are named at once, and
+nothing is started. What a variable holds is taken as it is, even if it looks like a reference.
+
+| written | becomes |
+| --- | --- |
+| \`$NAME\` | the variable; capitals, digits and \`_\` only, any other \`$\` stays a dollar sign |
+| \`\${NAME}\`, \`\${env:NAME}\` | the variable |
+| \`\${NAME:-text}\` | the variable, or the text where it is not set or empty |
+
+Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may refer to variables that are not set.
+
+## What a server's process gets
+
+A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the
+server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on.
+`;
+
+/**
+ * The reference page.
+ * @param {Schema} schema
+ */
+export function renderReference(schema) {
+  const sections = [...schema].map(([name, node]) => renderSection(name, node, schema));
+  return [NOTE, INTRODUCTION, ...sections].join('\n');
+}
+
+/**
+ * @param {string} name
+ * @param {Node} node
+ * @param {Schema} schema
+ */
+function renderSection(name, { properties = {}, required = [], description }, schema) {
+  const rows = Object.entries(properties).map(([key, property]) => {
+    const later = resolve(property, schema).status === 'accepted';
+    const notes = [required.includes(key) && '*required*', later && '*later*'];
+    return [
+      `\`${key}\``,
+      describeType(property),
+      describeUse(property, schema),
+      notes.filter(Boolean).join(', '),
+    ];
+  });
+  const table = [['key', 'type', 'meaning', ''], ['---', '---', '---', '---'], ...rows];
+  return `## ${name}\n\n${description}\n\n${table.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
+}
+
+/**
+ * A type in words.
+ * @param {Node} node
+ * @returns {string}
+ */
+function describeType(node) {
+  if (node.$ref !== undefined) return `[${refName(node)}](#${refName(node).toLowerCase()})`;
+  if (node.anyOf !== undefined) return node.anyOf.map(describeType).join(', or ');
+  if (node.enum !== undefined) return node.enum.map((choice) => `\`"${choice}"\``).join(' or ');
+  if (node.type === 'array') return `list of ${describeType(node.items ?? {})}`;
+  if (node.type === 'object') return `object of ${describeType(node.additionalProperties ?? {})}`;
+  return PLAIN_TYPES[node.type ?? ''] ?? 'anything';
+}
+
+/** @type {Record<string, string>} */
+const PLAIN_TYPES = { string: 'text', number: 'number', integer: 'whole number', boolean: 'true or false' };
+
+/**
+ * @param {Node} node
+ * @param {Schema} schema
+ */
+function describeUse(node, schema) {
+  const parts = [resolve(node, schema).description];
+  if (node.default !== undefined) parts.push(`Default: ${code(node.default)}.`);
+  if (node.examples !== undefined) parts.push(`For example ${node.examples.map(code).join(' or ')}.`);
+  return parts.join(' ');
+}
+
+/** @param {unknown} value */
+function code(value) {
+  return `\`${JSON.stringify(value)}\``;
+}

@@ -1,0 +1,48 @@
+import { envelopeMembers, Meta, type Envelope, type Era } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import { findMember } from '../wire/scan.ts';
+import { changeMembers, encode, replaceValue, type Edit } from '../wire/splice.ts';
+
+/** A hop of a request: who speaks which era, and what the gateway says of itself to a modern server. */
+export interface Crossing {
+  readonly from: Era;
+  readonly to: Era;
+  readonly envelope: Envelope;
+}
+
+const ENVELOPE_KEYS: readonly string[] = [
+  Meta.PROTOCOL_VERSION,
+  Meta.CLIENT_INFO,
+  Meta.CLIENT_CAPABILITIES,
+  Meta.LOG_LEVEL,
+];
+
+/** The edits that make a request's `_meta` right for its next hop; `token` is the progress token used there. */
+export function metaEdits(message: Message, crossing: Crossing, token: number | undefined): Edit[] {
+  const { from, to, envelope } = crossing;
+  const tokenMember = token === undefined ? '' : `"progressToken":${token}`;
+  const drop = token === undefined ? [] : ['progressToken'];
+  if (from === 'legacy' && to === 'legacy') return token === undefined ? [] : replaceToken(message, token);
+  if (from === 'legacy') return putMeta(message, drop, joinMembers(envelopeMembers(envelope), tokenMember));
+  if (to === 'legacy') return putMeta(message, [...ENVELOPE_KEYS, ...drop], tokenMember);
+  const clientInfo = `"${Meta.CLIENT_INFO}":${encode(envelope.clientInfo)}`;
+  return putMeta(message, [Meta.CLIENT_INFO, ...drop], joinMembers(clientInfo, tokenMember));
+}
+
+function replaceToken({ meta }: Message, token: number): Edit[] {
+  const m = meta === undefined ? -1 : findMember(meta, 'progressToken');
+  return meta === undefined || m < 0 ? [] : [replaceValue(meta, m, String(token))];
+}
+
+/** Changes the members of `_meta`, making it where there is none. */
+function putMeta({ bytes, params, meta }: Message, remove: readonly string[], add: string): Edit[] {
+  if (meta !== undefined) return changeMembers(meta, remove, add);
+  if (add === '') return [];
+  if (params !== undefined) return changeMembers(params, [], `"_meta":{${add}}`);
+  const start = bytes.indexOf(0x7b) + 1;
+  return [{ start, end: start, text: `"params":{"_meta":{${add}}},` }];
+}
+
+function joinMembers(...members: readonly string[]): string {
+  return members.filter((member) => member !== '').join(',');
+}

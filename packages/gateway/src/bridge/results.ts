@@ -1,0 +1,43 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Era } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import { findMember, isOdd, readMembers, stringValue, valueText, type Members } from '../wire/scan.ts';
+import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
+
+/** Where a resource is missing the earlier revisions said so with a code that the modern one forbids. */
+const RESOURCE_NOT_FOUND = '-32002';
+
+/** The edits that make an answer right for a client of another era, or why it cannot be told to it. */
+export function answerEdits(answer: Message, method: string, hop: { from: Era; to: Era }): Edit[] | RpcError {
+  if (hop.from === hop.to) return [];
+  const body = readMembers(answer.bytes, answer.bodyAt);
+  if (body === undefined || isOdd(body)) return [];
+  if (answer.isError) return hop.to === 'modern' ? modernError(body) : [];
+  return hop.to === 'modern' ? modernResult(body, method) : legacyResult(body, method);
+}
+
+function modernResult(result: Members, method: string): Edit[] {
+  const add = [
+    findMember(result, 'resultType') < 0 && '"resultType":"complete"',
+    method === 'resources/read' && findMember(result, 'ttlMs') < 0 && '"ttlMs":0,"cacheScope":"private"',
+  ];
+  return changeMembers(result, [], add.filter(Boolean).join(','));
+}
+
+function legacyResult(result: Members, method: string): Edit[] | RpcError {
+  const kind = stringValue(result, 'resultType') ?? 'complete';
+  if (kind !== 'complete') {
+    return new RpcError(
+      RpcErrorCode.UNAVAILABLE,
+      `The server answered ${method} with '${kind}', which a client of an earlier protocol revision cannot follow. Connect with a client that speaks 2026-07-28.`,
+    );
+  }
+  const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];
+  return changeMembers(result, ['resultType', ...hints], '');
+}
+
+function modernError(error: Members): Edit[] {
+  const code = findMember(error, 'code');
+  if (code < 0 || valueText(error, 'code') !== RESOURCE_NOT_FOUND) return [];
+  return [replaceValue(error, code, String(RpcErrorCode.INVALID_PARAMS))];
+}

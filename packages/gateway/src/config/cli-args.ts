@@ -1,0 +1,18 @@
+/** What the command line says. */
+export interface CliArgs {
+  configPath: string;
+  debug?: boolean;
+  logFile?: string;
+  /** What clients are told as the server's name and version. */
+  name?: string;
+  version?: string;
+  separator?: string;
+  noPrefix?: boolean;
+  keepGoing?: boolean;
+  /** Milliseconds. */
+  startupTimeout?: number;
+  /** Bytes. */
+  maxMessageSize?: number;
+  /** The folder for what is remembered from start to start. */
+  state?: string;
+}

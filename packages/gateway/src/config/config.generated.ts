@@ -1,0 +1,842 @@
+// Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.
+
+import { type Findings, has, isList, isRecord } from './findings.ts';
+import type { JsonPath } from './json-path.ts';
+
+/** The config file. */
+export interface McpConfig {
+  /** The address of the JSON Schema, for editors. */
+  $schema?: string;
+  /** The servers by their keys. A key is the first part of the names of its tools. */
+  mcpServers: Record<string, ServerConfig>;
+  /** Time limit of any call, in milliseconds, where the server sets none. */
+  mcpGlobalTimeout?: number;
+  /** How many calls one server answers at a time; more wait. */
+  mcpConcurrentLimit?: number;
+  /** How many calls a session may make; -1 is no limit. */
+  mcpSessionLimit?: number;
+  /** Sections of documents that belong to a server. */
+  sectionBindings?: SectionBindingConfig[];
+}
+
+/** One server: a command, a remote address or a container. */
+export interface ServerConfig {
+  /** The program to start. It is run as it is, without a shell. */
+  command?: string;
+  /** The arguments of the command. */
+  args?: string[];
+  /** Environment variables for the server, beside the short list that every server gets. */
+  env?: Record<string, string>;
+  /** The folder in which the command runs. */
+  cwd?: string;
+  /** true hands the whole environment on, a list of names only those; never a name that starts with WEIR_. */
+  inheritEnv?: boolean | string[];
+  /** true leaves the server out; its variables are not looked up. */
+  disabled?: boolean;
+  /** false leaves the server out; its variables are not looked up. */
+  enabled?: boolean;
+  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download. */
+  startupTimeout?: number;
+  /** A label for people; no two servers share one. */
+  name?: string;
+  /** What other hosts write here; which kind of server it is follows from command, url or image. */
+  type?: string;
+  /** The same as type, under its other name. */
+  transport?: string;
+  /** The address of a remote server. */
+  url?: string;
+  /** HTTP headers for a remote server. */
+  headers?: Record<string, string>;
+  /** A remote server of the older HTTP+SSE kind. */
+  sseConfig?: SseConfig;
+  /** The image of a server that runs in a container. */
+  image?: string;
+  /** A container, in full. */
+  dockerConfig?: DockerConfig;
+  /** managed: a container that is started here; external: a remote server. */
+  deploymentType?: 'managed' | 'external';
+  /** Time limit of a call, in milliseconds. */
+  timeout?: number;
+  /** The tools to offer, as a list of names, or settings by tool name. */
+  tools?: string[] | Record<string, ToolSettings>;
+  /** Whether clients share the server or each session or call gets its own. */
+  sharing?: 'shared' | 'per-session' | 'per-call';
+  /** true starts the server at its first call. */
+  lazy?: boolean;
+  /** Sections of documents that belong to a server. */
+  sectionBindings?: SectionBindingConfig[];
+}
+
+/** Binds a section of a document to a server. */
+interface SectionBindingConfig {
+  /** How the section is found. */
+  sectionType: 'heading' | 'block' | 'range';
+  /** The heading of the section; hashes fix its level too. */
+  headingText?: string;
+  /** The id of the block. */
+  blockId?: string;
+  /** The first line of a range, counted from 1. */
+  startLine?: number;
+  /** The last line of a range. */
+  endLine?: number;
+  /** The key of the server; under a server it is that server. */
+  serverId?: string;
+  /** Whether sections inside this one are bound too. */
+  inheritToChildren?: boolean;
+  /** A pattern of the documents in which this holds. */
+  documentPath?: string;
+}
+
+/** A remote server of the older HTTP+SSE kind. */
+interface SseConfig {
+  /** Address of the HTTP+SSE endpoint. */
+  url: string;
+}
+
+/** A container, in full. */
+interface DockerConfig {
+  /** The image to run. */
+  image: string;
+  /** The name of the container. */
+  containerName: string;
+  /** What to run in the container instead of its own command. */
+  command?: string[];
+  /** Container port to host port on 127.0.0.1; a host port of 0 takes a free one. */
+  ports?: Record<string, number>;
+}
+
+/** Settings of one tool. */
+interface ToolSettings {
+  /** Whether the tool is offered. */
+  enabled?: boolean;
+  /** Time limit of a call of this tool, in milliseconds. */
+  timeout?: number;
+}
+
+/** With every default filled in. */
+export type CompleteServerConfig = ServerConfig & Required<Pick<ServerConfig, 'args' | 'env'>>;
+
+export function completeServerConfig(value: ServerConfig): CompleteServerConfig {
+  return { ...value, args: value.args ?? [], env: value.env ?? {} };
+}
+
+const MCP_CONFIG_KEYS: readonly string[] = [
+  '$schema',
+  'mcpServers',
+  'mcpGlobalTimeout',
+  'mcpConcurrentLimit',
+  'mcpSessionLimit',
+  'sectionBindings',
+];
+
+/** Reports every value of a config that has the wrong shape, and every key that nobody reads. */
+export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'Config must be an object: write { "mcpServers": { … } }',
+      value,
+    });
+    return;
+  }
+  if (!has(value, 'mcpServers')) {
+    found.errors.push({
+      path: [...at, 'mcpServers'],
+      message: 'Missing required field: mcpServers; write "mcpServers": { "files": { "command": "npx" } }',
+    });
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case '$schema':
+        if (typeof item !== 'string') {
+          found.errors.push({ path: here, message: '$schema must be text', value: item });
+        }
+        break;
+      case 'mcpServers':
+        checkMcpConfigMcpServers(item, here, found);
+        break;
+      case 'mcpGlobalTimeout':
+        if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
+          found.errors.push({
+            path: here,
+            message:
+              'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
+            value: item,
+          });
+        }
+        break;
+      case 'mcpConcurrentLimit':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
+          found.errors.push({
+            path: here,
+            message: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
+            value: item,
+          });
+        }
+        break;
+      case 'mcpSessionLimit':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < -1) {
+          found.errors.push({
+            path: here,
+            message:
+              'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
+            value: item,
+          });
+        }
+        break;
+      case 'sectionBindings':
+        checkMcpConfigSectionBindings(item, here, found);
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: MCP_CONFIG_KEYS });
+    }
+  }
+}
+
+function checkMcpConfigMcpServers(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'mcpServers must be an object: write "mcpServers": { "files": { "command": "npx" } }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const here = [...at, key];
+    if (key === '') {
+      found.errors.push({
+        path: here,
+        message: 'Server key must not be empty: name the server, for example "files"',
+        value: key,
+      });
+    }
+    checkServerConfig(item, here, found);
+  }
+}
+
+function checkMcpConfigSectionBindings(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({ path: at, message: 'sectionBindings must be an array of objects', value });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    checkSectionBindingConfig(item, here, found);
+  }
+}
+
+const SERVER_CONFIG_KEYS: readonly string[] = [
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'inheritEnv',
+  'disabled',
+  'enabled',
+  'startupTimeout',
+  'name',
+  'type',
+  'transport',
+  'url',
+  'headers',
+  'sseConfig',
+  'image',
+  'dockerConfig',
+  'deploymentType',
+  'timeout',
+  'tools',
+  'sharing',
+  'lazy',
+  'sectionBindings',
+];
+
+function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'Server config must be an object: write { "command": "npx", "args": ["…"] }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case 'command':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message:
+              'Missing or invalid command: write "command": "npx" (a program to start), "url": "https://…" (a remote server) or "image": "…" (a container)',
+            value: item,
+          });
+        }
+        break;
+      case 'args':
+        checkServerConfigArgs(item, here, found);
+        break;
+      case 'env':
+        checkServerConfigEnv(item, here, found);
+        break;
+      case 'cwd':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
+            value: item,
+          });
+        }
+        break;
+      case 'inheritEnv':
+        checkServerConfigInheritEnv(item, here, found);
+        break;
+      case 'disabled':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'disabled must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'enabled':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'enabled must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'startupTimeout':
+        if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
+          found.errors.push({
+            path: here,
+            message:
+              'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
+            value: item,
+          });
+        }
+        break;
+      case 'name':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'name must be text: write "name": "Files at home"',
+            value: item,
+          });
+        }
+        break;
+      case 'type':
+        if (typeof item !== 'string') {
+          found.errors.push({ path: here, message: 'type must be text: write "type": "stdio"', value: item });
+        }
+        break;
+      case 'transport':
+        if (typeof item !== 'string') {
+          found.errors.push({
+            path: here,
+            message: 'transport must be text: write "transport": "stdio"',
+            value: item,
+          });
+        }
+        break;
+      case 'url':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'url must be an address: write "url": "https://example.com/mcp"',
+            value: item,
+          });
+        }
+        break;
+      case 'headers':
+        checkServerConfigHeaders(item, here, found);
+        break;
+      case 'sseConfig':
+        checkSseConfig(item, here, found);
+        break;
+      case 'image':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'image must be the name of an image: write "image": "mcp/time"',
+            value: item,
+          });
+        }
+        break;
+      case 'dockerConfig':
+        checkDockerConfig(item, here, found);
+        break;
+      case 'deploymentType':
+        if (item !== 'managed' && item !== 'external') {
+          found.errors.push({
+            path: here,
+            message: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
+            value: item,
+          });
+        }
+        break;
+      case 'timeout':
+        if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
+          found.errors.push({
+            path: here,
+            message: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
+            value: item,
+          });
+        }
+        break;
+      case 'tools':
+        checkServerConfigTools(item, here, found);
+        break;
+      case 'sharing':
+        if (item !== 'shared' && item !== 'per-session' && item !== 'per-call') {
+          found.errors.push({
+            path: here,
+            message: 'sharing must be "shared", "per-session" or "per-call"',
+            value: item,
+          });
+        }
+        break;
+      case 'lazy':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'lazy must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'sectionBindings':
+        checkServerConfigSectionBindings(item, here, found);
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: SERVER_CONFIG_KEYS });
+    }
+  }
+}
+
+function checkServerConfigArgs(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'args must be an array of strings: write "args": ["--port", "8080"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string') {
+      found.errors.push({
+        path: here,
+        message: 'args must be an array of strings: write "args": ["--port", "8080"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigEnv(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const here = [...at, key];
+    if (typeof item !== 'string') {
+      found.errors.push({
+        path: here,
+        message: 'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigInheritEnv(value: unknown, at: JsonPath, found: Findings): void {
+  if (typeof value === 'boolean') return;
+  if (isList(value)) {
+    checkServerConfigInheritEnvList(value, at, found);
+    return;
+  }
+  found.errors.push({
+    path: at,
+    message: 'inheritEnv must be true or an array of names: write "inheritEnv": ["AWS_PROFILE"]',
+    value,
+  });
+}
+
+function checkServerConfigInheritEnvList(value: readonly unknown[], at: JsonPath, found: Findings): void {
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'inheritEnv must be true or an array of names: write "inheritEnv": ["AWS_PROFILE"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigHeaders(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message:
+        'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const here = [...at, key];
+    if (typeof item !== 'string') {
+      found.errors.push({
+        path: here,
+        message:
+          'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigTools(value: unknown, at: JsonPath, found: Findings): void {
+  if (isList(value)) {
+    checkServerConfigToolsList(value, at, found);
+    return;
+  }
+  if (isRecord(value)) {
+    checkServerConfigToolsMap(value, at, found);
+    return;
+  }
+  found.errors.push({
+    path: at,
+    message: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
+    value,
+  });
+}
+
+function checkServerConfigToolsList(value: readonly unknown[], at: JsonPath, found: Findings): void {
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigToolsMap(value: Record<string, unknown>, at: JsonPath, found: Findings): void {
+  for (const [key, item] of Object.entries(value)) {
+    const here = [...at, key];
+    checkToolSettings(item, here, found);
+  }
+}
+
+function checkServerConfigSectionBindings(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({ path: at, message: 'sectionBindings must be an array of objects', value });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    checkSectionBindingConfig(item, here, found);
+  }
+}
+
+const SECTION_BINDING_CONFIG_KEYS: readonly string[] = [
+  'sectionType',
+  'headingText',
+  'blockId',
+  'startLine',
+  'endLine',
+  'serverId',
+  'inheritToChildren',
+  'documentPath',
+];
+
+function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message:
+        'A section binding must be an object: write { "sectionType": "heading", "headingText": "## Tools" }',
+      value,
+    });
+    return;
+  }
+  if (!has(value, 'sectionType')) {
+    found.errors.push({
+      path: [...at, 'sectionType'],
+      message: 'Missing required field: sectionType; write "sectionType": "heading"',
+    });
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case 'sectionType':
+        if (item !== 'heading' && item !== 'block' && item !== 'range') {
+          found.errors.push({
+            path: here,
+            message: 'sectionType must be "heading", "block" or "range": write "sectionType": "heading"',
+            value: item,
+          });
+        }
+        break;
+      case 'headingText':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'headingText must be text: write "headingText": "## Tools"',
+            value: item,
+          });
+        }
+        break;
+      case 'blockId':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'blockId must be text: write "blockId": "^tools"',
+            value: item,
+          });
+        }
+        break;
+      case 'startLine':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
+          found.errors.push({
+            path: here,
+            message: 'startLine must be a whole number from 1 on: write "startLine": 10',
+            value: item,
+          });
+        }
+        break;
+      case 'endLine':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
+          found.errors.push({
+            path: here,
+            message: 'endLine must be a whole number from 1 on: write "endLine": 10',
+            value: item,
+          });
+        }
+        break;
+      case 'serverId':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'serverId must be the key of a server in mcpServers',
+            value: item,
+          });
+        }
+        break;
+      case 'inheritToChildren':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'inheritToChildren must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'documentPath':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'documentPath must be a pattern of paths: write "documentPath": "runbooks/**/*.md"',
+            value: item,
+          });
+        }
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: SECTION_BINDING_CONFIG_KEYS });
+    }
+  }
+}
+
+const SSE_CONFIG_KEYS: readonly string[] = ['url'];
+
+function checkSseConfig(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'sseConfig must be an object: write "sseConfig": { "url": "https://example.com/sse" }',
+      value,
+    });
+    return;
+  }
+  if (!has(value, 'url')) {
+    found.errors.push({
+      path: [...at, 'url'],
+      message: 'Missing required field: url; write "url": "https://example.com/sse"',
+    });
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case 'url':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'url must be an address: write "url": "https://example.com/sse"',
+            value: item,
+          });
+        }
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: SSE_CONFIG_KEYS });
+    }
+  }
+}
+
+const DOCKER_CONFIG_KEYS: readonly string[] = ['image', 'containerName', 'command', 'ports'];
+
+function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'dockerConfig must be an object: write "dockerConfig": { "image": "…", "containerName": "…" }',
+      value,
+    });
+    return;
+  }
+  if (!has(value, 'image')) {
+    found.errors.push({
+      path: [...at, 'image'],
+      message: 'Missing required field: image; write "image": "mcp/time"',
+    });
+  }
+  if (!has(value, 'containerName')) {
+    found.errors.push({
+      path: [...at, 'containerName'],
+      message: 'Missing required field: containerName; write "containerName": "mcp-time"',
+    });
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case 'image':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'image must be the name of an image: write "image": "mcp/time"',
+            value: item,
+          });
+        }
+        break;
+      case 'containerName':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'containerName must be text: write "containerName": "mcp-time"',
+            value: item,
+          });
+        }
+        break;
+      case 'command':
+        checkDockerConfigCommand(item, here, found);
+        break;
+      case 'ports':
+        checkDockerConfigPorts(item, here, found);
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: DOCKER_CONFIG_KEYS });
+    }
+  }
+}
+
+function checkDockerConfigCommand(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string') {
+      found.errors.push({
+        path: here,
+        message: 'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkDockerConfigPorts(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const here = [...at, key];
+    if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 0 || item > 65535) {
+      found.errors.push({
+        path: here,
+        message: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
+        value: item,
+      });
+    }
+  }
+}
+
+const TOOL_SETTINGS_KEYS: readonly string[] = ['enabled', 'timeout'];
+
+function checkToolSettings(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'The settings of a tool must be an object: write { "enabled": false } or { "timeout": 60000 }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const here = [...at, key];
+    switch (key) {
+      case 'enabled':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'enabled must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'timeout':
+        if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
+          found.errors.push({
+            path: here,
+            message: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
+            value: item,
+          });
+        }
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: TOOL_SETTINGS_KEYS });
+    }
+  }
+}

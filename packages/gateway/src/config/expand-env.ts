@@ -1,0 +1,88 @@
+import { Messages } from '../errors.ts';
+import { expandText } from './expand-text.ts';
+import { isRecord } from './findings.ts';
+import { formatLocation, type JsonPath } from './json-path.ts';
+import { isSwitchedOff } from './server-entry.ts';
+
+/** What references in a config are looked up in. */
+export interface ExpansionContext {
+  /** The environment variables; only its own keys count. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Places that stay as they are, such as `mcpServers.files.note`. */
+  except?: ReadonlySet<string>;
+}
+
+export type ExpansionResult<T> =
+  | { success: true; value: T }
+  | {
+      success: false;
+      error: string;
+      /** Each missing name once, in the order of the config. */
+      missingVars: string[];
+      missing: MissingVariable[];
+    };
+
+/** A reference that leads nowhere. */
+export interface MissingVariable {
+  variable: string;
+  /** Where it stands, such as `mcpServers.postgres.env.DATABASE_URL`. */
+  location: string;
+}
+
+/** Replaces the references in one text. */
+export function expandEnvVar(value: string, context: ExpansionContext): ExpansionResult<string> {
+  return collect((missing) => expandAt(value, [], { context, missing }));
+}
+
+/** Replaces the references in every text of a config, except in servers that are switched off. */
+export function expandConfigEnvVars(obj: unknown, context: ExpansionContext): ExpansionResult<unknown> {
+  return collect((missing) => expandValue(obj, [], { context, missing }));
+}
+
+interface Expansion {
+  context: ExpansionContext;
+  missing: MissingVariable[];
+}
+
+function collect<T>(expand: (missing: MissingVariable[]) => T): ExpansionResult<T> {
+  const missing: MissingVariable[] = [];
+  const value = expand(missing);
+  if (missing.length === 0) return { success: true, value };
+  const missingVars = [...new Set(missing.map(({ variable }) => variable))];
+  const error = Messages.missingVariables(missingVars.map(printableName));
+  return { success: false, error, missingVars, missing };
+}
+
+function expandValue(value: unknown, path: JsonPath, expansion: Expansion): unknown {
+  if (typeof value === 'string') return expandAt(value, path, expansion);
+  if (typeof value !== 'object' || value === null || staysAsItIs(value, path, expansion)) return value;
+  if (Array.isArray(value)) return value.map((item, index) => expandValue(item, [...path, index], expansion));
+  const entries = Object.entries(value).map(([key, item]) => [
+    key,
+    expandValue(item, [...path, key], expansion),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function staysAsItIs(value: object, path: JsonPath, { context }: Expansion): boolean {
+  if (isExcepted(path, context)) return true;
+  const isServer = path.length === 2 && path[0] === 'mcpServers';
+  return isServer && isRecord(value) && isSwitchedOff(value);
+}
+
+function isExcepted(path: JsonPath, { except }: ExpansionContext): boolean {
+  return except !== undefined && except.size > 0 && except.has(formatLocation(path));
+}
+
+function expandAt(value: string, path: JsonPath, { context, missing }: Expansion): string {
+  if (!value.includes('$') || isExcepted(path, context)) return value;
+  return expandText(value, {
+    read: (variable) => (Object.hasOwn(context.env, variable) ? context.env[variable] : undefined),
+    missing: (variable) => missing.push({ variable, location: formatLocation(path) }),
+  });
+}
+
+/** A name as it may be printed: what looks like no name could be part of a password. */
+export function printableName(variable: string): string {
+  return /^[\w.:-]{1,80}$/.test(variable) ? variable : '${…}';
+}

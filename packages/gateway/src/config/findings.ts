@@ -1,0 +1,41 @@
+import type { JsonPath } from './json-path.ts';
+
+/** What the checks of a config have found, with paths still in parts. */
+export interface Findings {
+  readonly errors: ConfigFinding[];
+  readonly warnings: ConfigFinding[];
+  readonly unknown: UnknownKey[];
+}
+
+export interface ConfigFinding {
+  path: JsonPath;
+  message: string;
+  /** What stood there; for programs, never for print. */
+  value?: unknown;
+}
+
+/** A key that nothing here reads, beside those that are read in its place. */
+export interface UnknownKey {
+  parent: JsonPath;
+  key: string;
+  known: readonly string[];
+}
+
+export function createFindings(): Findings {
+  return { errors: [], warnings: [], unknown: [] };
+}
+
+/** An object with keys: no array, no null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An array whose elements are still to be looked at. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** Whether a key is written and has a value; what an object inherits does not count. */
+export function has(record: Record<string, unknown>, key: string): boolean {
+  return Object.hasOwn(record, key) && record[key] !== undefined;
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import type { ConfigFinding } from './findings.ts';
+import { type DuplicateKey, JsonSyntaxError, type ParsedJson, parseJson } from './json.ts';
+import { type CompleteConfig, prepareConfig } from './prepare.ts';
+
+export interface LoadedConfig {
+  config: CompleteConfig;
+  /** One sentence each, fit to be printed. */
+  warnings: string[];
+  path: string;
+}
+
+export interface LoadOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  readFile?: (path: string) => string;
+}
+
+/** Reads, checks and completes a config file; whatever is wrong with it is a `ConfigError`. Nothing else runs yet, so it does not yield. */
+export function loadConfig(path: string, { env, readFile = readText }: LoadOptions): LoadedConfig {
+  const text = readOrExplain(path, readFile);
+  const { value, duplicates, lineOf } = parseConfigText(text, { jsonc: /\.jsonc$/i.test(path), path });
+  return { ...prepareConfig(value, { env, path, lineOf, duplicates: duplicates.map(toFinding) }), path };
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+function readOrExplain(path: string, readFile: (path: string) => string): string {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const message =
+      Messages.configNotFound(path) + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
+    throw Object.assign(new ConfigError(message, ConfigErrorCode.FILE_NOT_FOUND, { path, reason }), {
+      cause: error,
+    });
+  }
+}
+
+const WHY_UNREADABLE: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', ''],
+  ['ENOTDIR', ''],
+  ['EISDIR', ' is a directory; name the file in it'],
+  ['EACCES', ' may not be read by this user; check its permissions'],
+  ['EPERM', ' may not be read by this user; check its permissions'],
+]);
+
+/** Reads the text of a config; `path` is only there to be named in errors. */
+export function parseConfigText(text: string, options: { jsonc?: boolean; path?: string } = {}): ParsedJson {
+  const { jsonc = false, path } = options;
+  try {
+    return parseJson(text, { jsonc });
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const { line, column, message } = error;
+    const place = `${path === undefined ? '' : ` in ${path}`}, line ${line}, column ${column}`;
+    const details = { ...(path !== undefined && { path }), line, column };
+    throw new ConfigError(`Invalid JSON${place}: ${message}`, ConfigErrorCode.INVALID_JSON, details);
+  }
+}
+
+function toFinding({ path, lines: [first, second] }: DuplicateKey): ConfigFinding {
+  const where = first === second ? `on line ${first}` : `on lines ${first} and ${second}`;
+  return { path, message: `Key written twice, ${where}: keep one of them` };
+}

@@ -1,0 +1,102 @@
+import { Messages } from '../errors.ts';
+import { type Findings, has, isList, isRecord } from './findings.ts';
+import type { JsonPath } from './json-path.ts';
+import { ServerKind, serverKinds } from './server-entry.ts';
+
+type Entry = Record<string, unknown>;
+
+/** The rules that concern more than one key at a time. */
+export function checkRules(config: unknown, found: Findings): void {
+  if (!isRecord(config)) return;
+  checkForeignLayout(config, found);
+  if (!isRecord(config.mcpServers)) return;
+  const names = new Map<string, string>();
+  for (const [key, entry] of Object.entries(config.mcpServers)) {
+    if (!isRecord(entry)) continue;
+    const at = ['mcpServers', key];
+    checkKind(entry, at, found);
+    checkDeployment(entry, at, found);
+    checkAddresses(entry, at, found);
+    checkName(entry, { key, names, found });
+    checkHabits(entry, at, found);
+  }
+}
+
+// Some hosts call the same object by another name.
+function checkForeignLayout(config: Entry, { errors }: Findings): void {
+  const foreign = ['servers', 'context_servers', 'mcp_servers'].find((key) => has(config, key));
+  const missing = errors.find(({ path }) => path.length === 1 && path[0] === 'mcpServers');
+  if (has(config, 'mcpServers') || foreign === undefined || missing === undefined) return;
+  missing.message = `Missing required field: mcpServers; rename "${foreign}" to "mcpServers"`;
+}
+
+function checkKind(entry: Entry, at: JsonPath, { errors }: Findings): void {
+  const kinds = serverKinds(entry);
+  if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Messages.missingCommand() });
+  if (kinds.length > 1) {
+    const message =
+      'A server has exactly one of command, url (or sseConfig), image (or dockerConfig): keep one and remove the others';
+    errors.push({ path: at, message });
+  }
+}
+
+// Only an entry that says how it is deployed is held to what its transport needs.
+function checkDeployment(entry: Entry, at: JsonPath, { errors }: Findings): void {
+  const { deploymentType, transport } = entry;
+  if (deploymentType !== 'managed' && deploymentType !== 'external') return;
+  const kind = deploymentType === 'managed' ? ServerKind.CONTAINER : ServerKind.REMOTE;
+  if (!serverKinds(entry).includes(kind)) {
+    const needed =
+      kind === ServerKind.CONTAINER ? '"dockerConfig" or "image"' : '"sseConfig": { "url": "…" } or "url"';
+    errors.push({ path: at, message: `deploymentType "${deploymentType}" needs ${needed}` });
+  }
+  if (transport === 'stdio' && deploymentType === 'external') {
+    const message =
+      'transport "stdio" needs "deploymentType": "managed"; an external server has "sse" or "http"';
+    errors.push({ path: [...at, 'transport'], message, value: transport });
+  }
+}
+
+function checkAddresses(entry: Entry, at: JsonPath, { errors }: Findings): void {
+  const nested = isRecord(entry.sseConfig) ? entry.sseConfig.url : undefined;
+  for (const [path, value] of [
+    [[...at, 'url'], entry.url],
+    [[...at, 'sseConfig', 'url'], nested],
+  ] as const) {
+    if (typeof value !== 'string' || value.trim() === '' || isAddress(value)) continue;
+    errors.push({ path, message: 'url must be an address that begins with http:// or https://', value });
+  }
+}
+
+// What still holds a variable can only be judged once the variable is known.
+function isAddress(value: string): boolean {
+  if (value.includes('$')) return true;
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+function checkName(
+  entry: Entry,
+  { key, names, found }: { key: string; names: Map<string, string>; found: Findings },
+): void {
+  const { name } = entry;
+  if (typeof name !== 'string') return;
+  const owner = names.get(name);
+  names.set(name, owner ?? key);
+  if (owner === undefined) return;
+  const message = `name must be unique: the server "${owner}" has the same`;
+  found.errors.push({ path: ['mcpServers', key, 'name'], message, value: name });
+}
+
+// Not wrong, but hardly what was meant.
+function checkHabits(entry: Entry, at: JsonPath, { warnings }: Findings): void {
+  const { timeout, inheritEnv } = entry;
+  if (typeof timeout === 'number' && timeout < 1000) {
+    const message = 'timeout is in milliseconds, and this is less than a second: write 30000 for 30 seconds';
+    warnings.push({ path: [...at, 'timeout'], message });
+  }
+  if (isList(inheritEnv) && inheritEnv.some((name) => typeof name === 'string' && /^WEIR_/i.test(name))) {
+    const message =
+      'Variables that start with WEIR_ are never handed on: set what the server needs in its "env"';
+    warnings.push({ path: [...at, 'inheritEnv'], message });
+  }
+}

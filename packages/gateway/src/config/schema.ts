@@ -1,0 +1,316 @@
+// The source of the config's types, validator, JSON Schema and reference page.
+// It is read when the project is built and never at run time.
+import { z } from 'zod';
+import { Messages } from '../errors.ts';
+
+/** What the generator knows of a key beyond its shape. */
+interface KeyMeta {
+  description: string;
+  /** The whole sentence for a value of the wrong shape: what is wrong, then what to write. */
+  errorMessage: string;
+  examples?: unknown[];
+  /** `accepted` is checked and kept, but nothing acts on it yet. */
+  status?: 'in effect' | 'accepted';
+}
+
+function key<T extends z.ZodType>(schema: T, meta: KeyMeta): T {
+  return schema.meta({ status: 'in effect', ...meta });
+}
+
+/** Longer than this a timer of Node fires at once. */
+const LONGEST_TIMER = 2_147_483_647;
+
+const text = (): z.ZodString => z.string();
+const filledText = (): z.ZodString => z.string().regex(/\S/);
+const milliseconds = (): z.ZodNumber => z.number().positive().max(LONGEST_TIMER);
+const textMap = (): z.ZodRecord<z.ZodString, z.ZodString> => z.record(z.string(), z.string());
+
+const dockerConfig = z
+  .looseObject({
+    image: key(filledText(), {
+      description: 'The image to run.',
+      errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
+      status: 'accepted',
+    }),
+    containerName: key(filledText(), {
+      description: 'The name of the container.',
+      errorMessage: 'containerName must be text: write "containerName": "mcp-time"',
+      status: 'accepted',
+    }),
+    command: key(z.array(text()), {
+      description: 'What to run in the container instead of its own command.',
+      errorMessage:
+        'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
+      status: 'accepted',
+    }).optional(),
+    ports: key(z.record(z.string(), z.number().int().min(0).max(65_535)), {
+      description: 'Container port to host port on 127.0.0.1; a host port of 0 takes a free one.',
+      errorMessage: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
+      examples: [{ '8080': 18080 }],
+      status: 'accepted',
+    }).optional(),
+  })
+  .meta({
+    id: 'DockerConfig',
+    description: 'A container, in full.',
+    errorMessage:
+      'dockerConfig must be an object: write "dockerConfig": { "image": "…", "containerName": "…" }',
+    status: 'accepted',
+  });
+
+const sseConfig = z
+  .looseObject({
+    url: key(filledText(), {
+      description: 'Address of the HTTP+SSE endpoint.',
+      errorMessage: 'url must be an address: write "url": "https://example.com/sse"',
+      status: 'accepted',
+    }),
+  })
+  .meta({
+    id: 'SseConfig',
+    description: 'A remote server of the older HTTP+SSE kind.',
+    errorMessage: 'sseConfig must be an object: write "sseConfig": { "url": "https://example.com/sse" }',
+    status: 'accepted',
+  });
+
+const toolSettings = z
+  .looseObject({
+    enabled: key(z.boolean(), {
+      description: 'Whether the tool is offered.',
+      errorMessage: 'enabled must be true or false, without quotes',
+      status: 'accepted',
+    }).optional(),
+    timeout: key(milliseconds(), {
+      description: 'Time limit of a call of this tool, in milliseconds.',
+      errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
+      status: 'accepted',
+    }).optional(),
+  })
+  .meta({
+    id: 'ToolSettings',
+    description: 'Settings of one tool.',
+    errorMessage:
+      'The settings of a tool must be an object: write { "enabled": false } or { "timeout": 60000 }',
+    status: 'accepted',
+  });
+
+const line = (name: string, description: string): z.ZodNumber =>
+  key(z.number().int().min(1), {
+    description,
+    errorMessage: `${name} must be a whole number from 1 on: write "${name}": 10`,
+    status: 'accepted',
+  });
+
+const sectionBinding = z
+  .looseObject({
+    sectionType: key(z.enum(['heading', 'block', 'range']), {
+      description: 'How the section is found.',
+      errorMessage: 'sectionType must be "heading", "block" or "range": write "sectionType": "heading"',
+      status: 'accepted',
+    }),
+    headingText: key(filledText(), {
+      description: 'The heading of the section; hashes fix its level too.',
+      errorMessage: 'headingText must be text: write "headingText": "## Tools"',
+      status: 'accepted',
+    }).optional(),
+    blockId: key(filledText(), {
+      description: 'The id of the block.',
+      errorMessage: 'blockId must be text: write "blockId": "^tools"',
+      status: 'accepted',
+    }).optional(),
+    startLine: line('startLine', 'The first line of a range, counted from 1.').optional(),
+    endLine: line('endLine', 'The last line of a range.').optional(),
+    serverId: key(filledText(), {
+      description: 'The key of the server; under a server it is that server.',
+      errorMessage: 'serverId must be the key of a server in mcpServers',
+      status: 'accepted',
+    }).optional(),
+    inheritToChildren: key(z.boolean(), {
+      description: 'Whether sections inside this one are bound too.',
+      errorMessage: 'inheritToChildren must be true or false, without quotes',
+      status: 'accepted',
+    }).optional(),
+    documentPath: key(filledText(), {
+      description: 'A pattern of the documents in which this holds.',
+      errorMessage: 'documentPath must be a pattern of paths: write "documentPath": "runbooks/**/*.md"',
+      status: 'accepted',
+    }).optional(),
+  })
+  .meta({
+    id: 'SectionBindingConfig',
+    description: 'Binds a section of a document to a server.',
+    errorMessage:
+      'A section binding must be an object: write { "sectionType": "heading", "headingText": "## Tools" }',
+    status: 'accepted',
+  });
+
+const sectionBindings = key(z.array(sectionBinding), {
+  description: 'Sections of documents that belong to a server.',
+  errorMessage: 'sectionBindings must be an array of objects',
+  status: 'accepted',
+});
+
+const server = z
+  .looseObject({
+    command: key(filledText(), {
+      description: 'The program to start. It is run as it is, without a shell.',
+      errorMessage: Messages.missingCommand(),
+      examples: ['npx'],
+    }).optional(),
+    args: key(z.array(text()), {
+      description: 'The arguments of the command.',
+      errorMessage: 'args must be an array of strings: write "args": ["--port", "8080"]',
+      examples: [['-y', '@modelcontextprotocol/server-filesystem', '/home/me']],
+    }).default([]),
+    env: key(textMap(), {
+      description: 'Environment variables for the server, beside the short list that every server gets.',
+      errorMessage:
+        'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
+      examples: [{ DATABASE_URL: '${DATABASE_URL}' }],
+    }).default({}),
+    cwd: key(filledText(), {
+      description: 'The folder in which the command runs.',
+      errorMessage: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
+    }).optional(),
+    inheritEnv: key(z.union([z.boolean(), z.array(filledText())]), {
+      description:
+        'true hands the whole environment on, a list of names only those; never a name that starts with WEIR_.',
+      errorMessage: 'inheritEnv must be true or an array of names: write "inheritEnv": ["AWS_PROFILE"]',
+      examples: [['AWS_PROFILE', 'AWS_REGION']],
+    }).optional(),
+    disabled: key(z.boolean(), {
+      description: 'true leaves the server out; its variables are not looked up.',
+      errorMessage: 'disabled must be true or false, without quotes',
+    }).optional(),
+    enabled: key(z.boolean(), {
+      description: 'false leaves the server out; its variables are not looked up.',
+      errorMessage: 'enabled must be true or false, without quotes',
+    }).optional(),
+    startupTimeout: key(milliseconds(), {
+      description:
+        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download.',
+      errorMessage: 'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
+      examples: [20000],
+    }).optional(),
+    name: key(filledText(), {
+      description: 'A label for people; no two servers share one.',
+      errorMessage: 'name must be text: write "name": "Files at home"',
+      status: 'accepted',
+    }).optional(),
+    type: key(text(), {
+      description:
+        'What other hosts write here; which kind of server it is follows from command, url or image.',
+      errorMessage: 'type must be text: write "type": "stdio"',
+      examples: ['stdio', 'http', 'sse'],
+      status: 'accepted',
+    }).optional(),
+    transport: key(text(), {
+      description: 'The same as type, under its other name.',
+      errorMessage: 'transport must be text: write "transport": "stdio"',
+      examples: ['stdio', 'sse'],
+      status: 'accepted',
+    }).optional(),
+    url: key(filledText(), {
+      description: 'The address of a remote server.',
+      errorMessage: 'url must be an address: write "url": "https://example.com/mcp"',
+      examples: ['https://example.com/mcp'],
+      status: 'accepted',
+    }).optional(),
+    headers: key(textMap(), {
+      description: 'HTTP headers for a remote server.',
+      errorMessage:
+        'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
+      examples: [{ Authorization: 'Bearer ${TOKEN}' }],
+      status: 'accepted',
+    }).optional(),
+    sseConfig: sseConfig.optional(),
+    image: key(filledText(), {
+      description: 'The image of a server that runs in a container.',
+      errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
+      examples: ['mcp/time'],
+      status: 'accepted',
+    }).optional(),
+    dockerConfig: dockerConfig.optional(),
+    deploymentType: key(z.enum(['managed', 'external']), {
+      description: 'managed: a container that is started here; external: a remote server.',
+      errorMessage: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
+      status: 'accepted',
+    }).optional(),
+    timeout: key(milliseconds(), {
+      description: 'Time limit of a call, in milliseconds.',
+      errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
+      examples: [30000],
+      status: 'accepted',
+    }).optional(),
+    tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
+      description: 'The tools to offer, as a list of names, or settings by tool name.',
+      errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
+      examples: [['search'], { search: { timeout: 60000 } }],
+      status: 'accepted',
+    }).optional(),
+    sharing: key(z.enum(['shared', 'per-session', 'per-call']), {
+      description: 'Whether clients share the server or each session or call gets its own.',
+      errorMessage: 'sharing must be "shared", "per-session" or "per-call"',
+      status: 'accepted',
+    }).optional(),
+    lazy: key(z.boolean(), {
+      description: 'true starts the server at its first call.',
+      errorMessage: 'lazy must be true or false, without quotes',
+      status: 'accepted',
+    }).optional(),
+    sectionBindings: sectionBindings.optional(),
+  })
+  .meta({
+    id: 'ServerConfig',
+    description: 'One server: a command, a remote address or a container.',
+    errorMessage: 'Server config must be an object: write { "command": "npx", "args": ["…"] }',
+    status: 'in effect',
+    oneOf: [
+      { required: ['command'] },
+      { anyOf: [{ required: ['url'] }, { required: ['sseConfig'] }] },
+      { anyOf: [{ required: ['image'] }, { required: ['dockerConfig'] }] },
+    ],
+  });
+
+const serverKey = z.string().min(1).meta({
+  description: 'The key of a server.',
+  errorMessage: 'Server key must not be empty: name the server, for example "files"',
+});
+
+export const configSchema: z.ZodType = z
+  .looseObject({
+    $schema: key(text(), {
+      description: 'The address of the JSON Schema, for editors.',
+      errorMessage: '$schema must be text',
+    }).optional(),
+    mcpServers: key(z.record(serverKey, server), {
+      description: 'The servers by their keys. A key is the first part of the names of its tools.',
+      errorMessage: 'mcpServers must be an object: write "mcpServers": { "files": { "command": "npx" } }',
+    }),
+    mcpGlobalTimeout: key(milliseconds(), {
+      description: 'Time limit of any call, in milliseconds, where the server sets none.',
+      errorMessage:
+        'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
+      examples: [30000],
+      status: 'accepted',
+    }).optional(),
+    mcpConcurrentLimit: key(z.number().int().min(1), {
+      description: 'How many calls one server answers at a time; more wait.',
+      errorMessage: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
+      examples: [25],
+      status: 'accepted',
+    }).optional(),
+    mcpSessionLimit: key(z.number().int().min(-1), {
+      description: 'How many calls a session may make; -1 is no limit.',
+      errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
+      examples: [25],
+      status: 'accepted',
+    }).optional(),
+    sectionBindings: sectionBindings.optional(),
+  })
+  .meta({
+    id: 'McpConfig',
+    description: 'The config file.',
+    errorMessage: 'Config must be an object: write { "mcpServers": { … } }',
+    status: 'in effect',
+  });

@@ -1,0 +1,367 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { ServerKind, serverKind } from './server-entry.ts';
+import { validateConfig } from './validate.ts';
+
+const server = (entry: unknown): unknown => ({ mcpServers: { files: entry } });
+const command = { command: 'npx' };
+const messages = (config: unknown): string[] =>
+  validateConfig(config).errors.map(({ path, message }) => `${path} ${message}`);
+
+describe('validateConfig', () => {
+  verifies(['AGG-CFG-1', 'AGG-CFG-2'], 'accepts the standard format and asks for nothing beyond it', () => {
+    const full = { command: 'npx', args: ['-y', 'x'], env: { A: 'b' } };
+    for (const config of [server(command), server(full), { mcpServers: {} }]) {
+      expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
+    }
+  });
+
+  const wrong: [what: string, config: unknown, path: string, begins: string, value?: unknown][] = [
+    ['a config that is a list', [], '$', 'Config must be an object', []],
+    ['a config that is null', null, '$', 'Config must be an object', null],
+    ['no mcpServers', {}, '$.mcpServers', 'Missing required field: mcpServers'],
+    ['mcpServers as a list', { mcpServers: [] }, '$.mcpServers', 'mcpServers must be an object', []],
+    ['an empty key', { mcpServers: { '': command } }, '$.mcpServers[""]', 'Server key must not be empty', ''],
+    ['a server as text', server('npx'), '$.mcpServers.files', 'Server config must be an object', 'npx'],
+    ['no command', server({}), '$.mcpServers.files.command', 'Missing or invalid command'],
+    [
+      'a command as list',
+      server({ command: ['npx'] }),
+      '$.mcpServers.files.command',
+      'Missing or invalid command',
+      ['npx'],
+    ],
+    [
+      'a blank command',
+      server({ command: ' ' }),
+      '$.mcpServers.files.command',
+      'Missing or invalid command',
+      ' ',
+    ],
+    [
+      'args as text',
+      server({ ...command, args: '-y' }),
+      '$.mcpServers.files.args',
+      'args must be an array',
+      '-y',
+    ],
+    [
+      'args with a number',
+      server({ ...command, args: ['-p', 1] }),
+      '$.mcpServers.files.args[1]',
+      'args must be an array of strings',
+      1,
+    ],
+    ['env as a list', server({ ...command, env: [] }), '$.mcpServers.files.env', 'env must be an object', []],
+    [
+      'env as null',
+      server({ ...command, env: null }),
+      '$.mcpServers.files.env',
+      'env must be an object',
+      null,
+    ],
+    [
+      'env with a number',
+      server({ ...command, env: { PORT: 1 } }),
+      '$.mcpServers.files.env.PORT',
+      'env must be an object of strings',
+      1,
+    ],
+    [
+      'a key of two words',
+      { mcpServers: { 'my server': { ...command, args: 1 } } },
+      '$.mcpServers["my server"].args',
+      'args must be',
+      1,
+    ],
+    [
+      'a timeout of nothing',
+      server({ ...command, timeout: 0 }),
+      '$.mcpServers.files.timeout',
+      'timeout must be a positive number',
+      0,
+    ],
+    [
+      'a timeout that is no number',
+      server({ ...command, timeout: NaN }),
+      '$.mcpServers.files.timeout',
+      'timeout must be',
+      NaN,
+    ],
+    [
+      'a timer too long',
+      server({ ...command, startupTimeout: 2 ** 31 }),
+      '$.mcpServers.files.startupTimeout',
+      'startupTimeout must be',
+      2 ** 31,
+    ],
+    [
+      'inheritEnv as text',
+      server({ ...command, inheritEnv: 'A' }),
+      '$.mcpServers.files.inheritEnv',
+      'inheritEnv must be true or',
+      'A',
+    ],
+    [
+      'inheritEnv with a number',
+      server({ ...command, inheritEnv: [1] }),
+      '$.mcpServers.files.inheritEnv[0]',
+      'inheritEnv must be true or',
+      1,
+    ],
+    [
+      'sharing in other words',
+      server({ ...command, sharing: 'x' }),
+      '$.mcpServers.files.sharing',
+      'sharing must be',
+      'x',
+    ],
+    ['tools as text', server({ ...command, tools: 'x' }), '$.mcpServers.files.tools', 'tools must be', 'x'],
+    [
+      'a tool setting as text',
+      server({ ...command, tools: { a: 'x' } }),
+      '$.mcpServers.files.tools.a',
+      'The settings of a tool',
+      'x',
+    ],
+    [
+      'half a limit',
+      { mcpServers: {}, mcpConcurrentLimit: 1.5 },
+      '$.mcpConcurrentLimit',
+      'mcpConcurrentLimit must be',
+      1.5,
+    ],
+    [
+      'a limit below -1',
+      { mcpServers: {}, mcpSessionLimit: -2 },
+      '$.mcpSessionLimit',
+      'mcpSessionLimit must be',
+      -2,
+    ],
+    [
+      'an address without http',
+      server({ url: 'example.com' }),
+      '$.mcpServers.files.url',
+      'url must be an address',
+      'example.com',
+    ],
+    [
+      'an address of a file',
+      server({ sseConfig: { url: 'file:///x' } }),
+      '$.mcpServers.files.sseConfig.url',
+      'url must be',
+      'file:///x',
+    ],
+    [
+      'sseConfig without an address',
+      server({ sseConfig: {} }),
+      '$.mcpServers.files.sseConfig.url',
+      'Missing required field: url',
+    ],
+  ];
+  for (const [what, config, path, begins, ...value] of wrong) {
+    verifies('AGG-CFG-2', `refuses ${what}, with its place and what to write`, () => {
+      const { isValid, errors } = validateConfig(config);
+      expect(isValid).toBe(false);
+      expect(errors).toHaveLength(1);
+      expect(errors[0]).toMatchObject({ path, ...(value.length > 0 && { value: value[0] }) });
+      expect(errors[0]!.message.startsWith(begins)).toBe(true);
+      expect(errors[0]!.message.length).toBeGreaterThan(begins.length);
+    });
+  }
+
+  verifies('AGG-CFG-2', 'without a command names what else a server may have', () => {
+    expect(messages(server({ args: [] }))).toEqual([
+      '$.mcpServers.files.command Missing or invalid command: write "command": "npx" (a program to start), ' +
+        '"url": "https://…" (a remote server) or "image": "…" (a container)',
+    ]);
+  });
+
+  verifies('AGG-CFG-2', 'refuses a server of two kinds, and accepts each kind alone', () => {
+    const refused = [
+      { command: 'x', url: 'https://x' },
+      { url: 'https://x', image: 'y' },
+      { command: 'x', dockerConfig: { image: 'y', containerName: 'z' } },
+    ];
+    for (const entry of refused) {
+      expect(messages(server(entry))[0]).toContain(
+        '$.mcpServers.files A server has exactly one of command, url',
+      );
+    }
+    const accepted = [
+      [{ command: 'x' }, ServerKind.COMMAND],
+      [{ url: 'https://x' }, ServerKind.REMOTE],
+      [{ url: '${BASE}/mcp', sseConfig: { url: 'http://x/sse' } }, ServerKind.REMOTE],
+      [{ image: 'mcp/time' }, ServerKind.CONTAINER],
+      [
+        { dockerConfig: { image: 'y', containerName: 'z', command: ['a'], ports: { '80': 8080 } } },
+        ServerKind.CONTAINER,
+      ],
+    ] as const;
+    for (const [entry, kind] of accepted) {
+      expect(messages(server(entry))).toEqual([]);
+      expect(serverKind(JSON.parse(JSON.stringify(entry)) as object)).toBe(kind);
+    }
+  });
+
+  verifies('AGG-CFG-2', 'reports every mistake at once, in the order of the file', () => {
+    const config = { mcpServers: { a: { command: 1, args: 'x' }, b: 2, c: { url: 'nope', env: [] } } };
+    expect(validateConfig(config).errors.map(({ path }) => path)).toEqual([
+      '$.mcpServers.a.command',
+      '$.mcpServers.a.args',
+      '$.mcpServers.b',
+      '$.mcpServers.c.env',
+      '$.mcpServers.c.url',
+    ]);
+  });
+
+  verifies(
+    'AGG-CFG-2',
+    'names the key to rename in the file of a host that calls the servers otherwise',
+    () => {
+      expect(messages({ servers: {} })).toEqual([
+        '$.mcpServers Missing required field: mcpServers; rename "servers" to "mcpServers"',
+      ]);
+      expect(messages({ servers: {}, mcpServers: {} })).toEqual([]);
+    },
+  );
+
+  verifies('AGG-CFG-2', 'takes undefined for absent, and what is inherited for absent too', () => {
+    expect(messages(server({ command: 'x', args: undefined, url: undefined }))).toEqual([]);
+    expect(messages({ mcpServers: undefined })).toHaveLength(1);
+    const inherited: unknown = Object.create({ command: 'x' });
+    expect(messages(server(inherited))).toHaveLength(1);
+  });
+
+  verifies('AGG-CFG-4', 'tolerates what other hosts write', () => {
+    const local = { type: 'stdio', disabled: false, cwd: '/tmp', ...command, transport: 'stdio' };
+    const remote = { type: 'streamable-http', url: 'https://x/mcp', headers: { A: 'b' }, tools: ['*'] };
+    const config = { $schema: 'x', mcpServers: { local, remote } };
+    expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
+  });
+
+  verifies('AGG-CFG-4', 'unknown keys are one warning for each object, never an error', () => {
+    const config = { mcpServers: { a: { ...command, alwaysAllow: [], argz: [] } }, globalShortcut: 'x' };
+    expect(validateConfig(config)).toEqual({
+      isValid: true,
+      errors: [],
+      warnings: [
+        {
+          path: '$.mcpServers.a',
+          message: 'Unknown keys ignored: "alwaysAllow", "argz" (did you mean "args"?)',
+        },
+        { path: '$', message: 'Unknown key ignored: "globalShortcut"' },
+      ],
+    });
+  });
+
+  verifies('AGG-CFG-4', 'a host file full of other things gets one short warning', () => {
+    const others = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`other${index}`, index]));
+    const { warnings } = validateConfig({ ...others, mcpServers: {} });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]!.message).toMatch(/"other7" and 22 more$/);
+  });
+
+  verifies('AGG-CFG-4', 'the keys of this product live beside the standard ones', () => {
+    const entry = {
+      ...command,
+      enabled: true,
+      name: 'Files',
+      timeout: 30_000,
+      startupTimeout: 10_000,
+      tools: { search: { enabled: false, timeout: 60_000 } },
+      inheritEnv: ['AWS_PROFILE'],
+      sharing: 'per-session',
+      lazy: true,
+      sectionBindings: [{ sectionType: 'heading', headingText: '## Tools', inheritToChildren: true }],
+    };
+    const range = {
+      sectionType: 'range',
+      startLine: 1,
+      endLine: 9,
+      serverId: 'files',
+      documentPath: '*.md',
+      blockId: '^x',
+    };
+    const limits = {
+      mcpGlobalTimeout: 1000,
+      mcpConcurrentLimit: 25,
+      mcpSessionLimit: -1,
+      sectionBindings: [range],
+    };
+    expect(validateConfig({ mcpServers: { files: entry }, ...limits })).toMatchObject({
+      isValid: true,
+      warnings: [],
+    });
+  });
+
+  verifies(
+    'AGG-CFG-4',
+    'warns of a timeout that looks like seconds and of variables that are never handed on',
+    () => {
+      const { isValid, warnings } = validateConfig(
+        server({ ...command, timeout: 60, inheritEnv: ['WEIR_TOKEN'] }),
+      );
+      expect(isValid).toBe(true);
+      expect(warnings.map(({ path }) => path)).toEqual([
+        '$.mcpServers.files.timeout',
+        '$.mcpServers.files.inheritEnv',
+      ]);
+    },
+  );
+
+  const docker = { dockerConfig: { image: 'x', containerName: 'y' } };
+  const deployments: [entry: object, refused: string | undefined][] = [
+    [{ deploymentType: 'managed', transport: 'stdio', ...docker }, undefined],
+    [{ deploymentType: 'managed', transport: 'sse', image: 'x' }, undefined],
+    [{ deploymentType: 'external', transport: 'sse', sseConfig: { url: 'https://x/sse' } }, undefined],
+    [{ deploymentType: 'external', url: 'https://x' }, undefined],
+    [{ transport: 'stdio', command: 'x' }, undefined],
+    [{ deploymentType: 'managed', command: 'x' }, 'deploymentType "managed" needs "dockerConfig" or "image"'],
+    [
+      { deploymentType: 'external', image: 'x' },
+      'deploymentType "external" needs "sseConfig": { "url": "…" } or "url"',
+    ],
+    [
+      { deploymentType: 'external', transport: 'stdio', url: 'https://x' },
+      'transport "stdio" needs "deploymentType": "managed"',
+    ],
+    [{ deploymentType: 'local', command: 'x' }, 'deploymentType must be "managed"'],
+  ];
+  for (const [entry, refused] of deployments) {
+    verifies('MANAGED-5', `${refused === undefined ? 'accepts' : 'refuses'} ${JSON.stringify(entry)}`, () => {
+      const found = messages(server(entry));
+      expect(found).toHaveLength(refused === undefined ? 0 : 1);
+      expect(found[0] ?? '').toContain(refused ?? '');
+    });
+  }
+
+  verifies('MANAGED-5', 'no two servers share a name', () => {
+    const config = {
+      mcpServers: {
+        a: { ...command, name: 'X' },
+        b: { ...command, name: 'X' },
+        c: { ...command, name: 'Y' },
+      },
+    };
+    expect(messages(config)).toEqual([
+      '$.mcpServers.b.name name must be unique: the server "a" has the same',
+    ]);
+  });
+});
+
+describe('didYouMean', () => {
+  verifies('AGG-CFG-4', 'finds the nearest known word, if one is near', () => {
+    const known = ['command', 'args', 'env', 'timeout'];
+    expect(didYouMean('comand', known)).toBe('command');
+    expect(didYouMean('Command', known)).toBe('command');
+    expect(didYouMean('enabbled', ['enables', 'enabled'])).toBe('enabled');
+    expect(didYouMean('arg', known)).toBe('args');
+    expect(didYouMean('timeOuts', known)).toBe('timeout');
+    expect(didYouMean('alwaysAllow', known)).toBeUndefined();
+    expect(didYouMean('comment', known)).toBeUndefined();
+    expect(didYouMean('x', known)).toBeUndefined();
+    expect(didYouMean('', known)).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../tests/verifies.ts';
+import {
+  ChildServerError,
+  ConfigError,
+  ConfigErrorCode,
+  ErrorPhase,
+  Messages,
+  RpcError,
+  RpcErrorCode,
+} from './errors.ts';
+
+describe('errors', () => {
+  verifies(['AGG-CFG-3', 'AGG-API-1'], 'a ConfigError carries its code and details', () => {
+    const error = new ConfigError('No such file', ConfigErrorCode.FILE_NOT_FOUND, { path: 'x.json' });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'ConfigError',
+      message: 'No such file',
+      code: 'file_not_found',
+      details: { path: 'x.json' },
+    });
+    expect(Object.values(ConfigErrorCode)).toEqual([
+      'file_not_found',
+      'invalid_json',
+      'invalid_schema',
+      'missing_env_var',
+    ]);
+  });
+
+  verifies(
+    ['AGG-CHILD-2', 'AGG-API-1'],
+    'a ChildServerError names the server, the phase and the cause',
+    () => {
+      const cause = new Error('spawn nope ENOENT');
+      const message = Messages.spawnFailed('postgres', 'command not found');
+      const error = new ChildServerError(message, 'postgres', ErrorPhase.STARTUP, cause);
+      expect(error).toMatchObject({ name: 'ChildServerError', serverKey: 'postgres', phase: 'startup' });
+      expect(error.cause).toBe(cause);
+      expect(error.message).toBe("Failed to spawn server 'postgres': command not found");
+      expect(Object.values(ErrorPhase)).toEqual(['startup', 'initialization', 'runtime']);
+    },
+  );
+
+  verifies('AGG-CHILD-2', 'a ChildServerError without a cause has none', () => {
+    const error = new ChildServerError(Messages.serverCrashed('files'), 'files', ErrorPhase.RUNTIME);
+    expect(error.message).toBe("Server 'files' crashed during operation");
+    expect('cause' in error).toBe(false);
+  });
+
+  verifies('AGG-CALL-2', 'an RpcError carries a JSON-RPC code and data', () => {
+    const error = new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.toolNotFound('a:b'), { name: 'a:b' });
+    expect(error).toMatchObject({ name: 'RpcError', code: -32602, message: 'Tool not found: a:b' });
+    expect(error.data).toEqual({ name: 'a:b' });
+  });
+
+  verifies(['AGG-CALL-2', 'AGG-SEP-1'], 'names and separators have their sentences', () => {
+    expect(Messages.invalidToolName('__', 'nope')).toBe(
+      "Invalid tool name format. Expected 'serverKey__toolName', got 'nope'",
+    );
+    expect(Messages.separatorEmpty()).toBe(
+      'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
+    );
+    expect(Messages.separatorWhitespace()).toBe(
+      'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
+    );
+  });
+
+  verifies('ERA-1', 'the codes are those of the protocol', () => {
+    expect(RpcErrorCode).toEqual({
+      PARSE_ERROR: -32700,
+      INVALID_REQUEST: -32600,
+      METHOD_NOT_FOUND: -32601,
+      INVALID_PARAMS: -32602,
+      INTERNAL: -32603,
+      UNAVAILABLE: -32000,
+      MISSING_CAPABILITY: -32021,
+      UNSUPPORTED_VERSION: -32022,
+    });
+  });
+});

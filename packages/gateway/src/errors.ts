@@ -1,0 +1,115 @@
+/** Why a config file was refused. */
+export const ConfigErrorCode = {
+  FILE_NOT_FOUND: 'file_not_found',
+  INVALID_JSON: 'invalid_json',
+  INVALID_SCHEMA: 'invalid_schema',
+  MISSING_ENV_VAR: 'missing_env_var',
+} as const;
+export type ConfigErrorCode = (typeof ConfigErrorCode)[keyof typeof ConfigErrorCode];
+
+/** The config cannot be used; its message is complete and holds no value of the file. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code: ConfigErrorCode;
+  readonly details?: unknown;
+
+  constructor(message: string, code: ConfigErrorCode, details?: unknown) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** How far a child server had come when it failed. */
+export const ErrorPhase = {
+  STARTUP: 'startup',
+  INITIALIZATION: 'initialization',
+  RUNTIME: 'runtime',
+} as const;
+export type ErrorPhase = (typeof ErrorPhase)[keyof typeof ErrorPhase];
+
+/** A child server failed; says which one and in which phase. */
+export class ChildServerError extends Error {
+  override readonly name = 'ChildServerError';
+  readonly serverKey: string;
+  readonly phase: ErrorPhase;
+  declare readonly cause?: Error;
+
+  constructor(message: string, serverKey: string, phase: ErrorPhase, cause?: Error) {
+    super(message, cause && { cause });
+    this.serverKey = serverKey;
+    this.phase = phase;
+  }
+}
+
+/** The JSON-RPC codes that cross the wire. */
+export const RpcErrorCode = {
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  INVALID_PARAMS: -32602,
+  INTERNAL: -32603,
+  UNAVAILABLE: -32000,
+  MISSING_CAPABILITY: -32021,
+  UNSUPPORTED_VERSION: -32022,
+} as const;
+export type RpcErrorCode = (typeof RpcErrorCode)[keyof typeof RpcErrorCode];
+
+/** An answer to a request that a client sees as a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  readonly data?: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Two servers that want the same public name; the first in the config keeps it. */
+export interface NameCollision {
+  readonly publicName: string;
+  readonly keeper: { readonly serverKey: string; readonly name: string };
+  readonly heldBack: { readonly serverKey: string; readonly name: string };
+}
+
+/** Every sentence that a user or a client may read and that more than one place says. */
+export const Messages = {
+  toolNotFound: (name: string): string => `Tool not found: ${name}`,
+  invalidToolName: (separator: string, name: string): string =>
+    `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${name}'`,
+
+  separatorEmpty: (): string =>
+    'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
+  separatorWhitespace: (): string =>
+    'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
+
+  spawnFailed: (serverKey: string, reason: string): string =>
+    `Failed to spawn server '${serverKey}': ${reason}`,
+  serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
+
+  missingCommand: (): string =>
+    'Missing or invalid command: write "command": "npx" (a program to start), "url": "https://…" (a remote server) or "image": "…" (a container)',
+  serverStopped: (serverKey: string): string => `Server '${serverKey}' has been stopped`,
+  notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
+
+  notFound: (what: 'Tool' | 'Prompt', name: string): string => `${what} not found: ${name}`,
+  ownerNotRunning: (what: 'Tool' | 'Prompt', name: string, serverKey: string): string =>
+    `${what} not found: ${name} (its server '${serverKey}' is not running)`,
+  ambiguousName: (what: 'Tool' | 'Prompt', name: string, publicNames: readonly string[]): string =>
+    `${what} not found: ${name} may mean ${publicNames.join(' or ')}; use the full name`,
+  resourceNotFound: (uri: string): string => `Resource not found: ${uri}`,
+
+  notLocalYet: (serverKey: string): string =>
+    `Server '${serverKey}' is left out: only servers with a "command" can be started yet`,
+  nobodyToAsk: (method: string): string =>
+    `${method} cannot be passed on: there is not exactly one client to ask`,
+  namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string =>
+    `Name '${publicName}' is wanted by two servers: '${keeper.serverKey}' (${keeper.name}) and '${heldBack.serverKey}' (${heldBack.name}). Rename one of them in the config or choose another --separator.`,
+
+  configNotFound: (path: string): string => `Config file not found: ${path}`,
+  missingVariables: (names: readonly string[]): string =>
+    `Missing environment variable(s): ${names.join(', ')}`,
+} as const;

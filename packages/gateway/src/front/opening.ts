@@ -1,0 +1,61 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era, type Implementation } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import { stringValue, valueText } from '../wire/scan.ts';
+import { encode } from '../wire/splice.ts';
+
+/** Told before any server has answered: every feature, since a capability cannot be added later. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+} as const;
+
+/** The answer to the handshake of the earlier revisions, and the version it settles on. */
+export function initializeResult({ params }: Message, serverInfo: Implementation): { version: string; result: string } {
+  const asked = params && stringValue(params, 'protocolVersion');
+  const version = asked !== undefined && LEGACY_VERSIONS.includes(asked) ? asked : LEGACY_VERSIONS[0];
+  return { version, result: encode({ protocolVersion: version, capabilities: CAPABILITIES, serverInfo }) };
+}
+
+/** The answer to the question of the modern revision, or why there is none. */
+export function discoverResult({ meta }: Message, serverInfo: Implementation): string | RpcError {
+  const version = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
+  if (version !== undefined && version !== MODERN_VERSION) return unsupported(version);
+  return encode({
+    resultType: 'complete',
+    supportedVersions: [MODERN_VERSION],
+    capabilities: CAPABILITIES,
+    ttlMs: 0,
+    cacheScope: 'private',
+    _meta: { [Meta.SERVER_INFO]: serverInfo },
+  });
+}
+
+/** What the client can do, as JSON, wherever its era says it. */
+export function clientCapabilities({ method, params, meta }: Message): string {
+  const text = method === 'initialize' ? params && valueText(params, 'capabilities') : meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
+  return text?.startsWith('{') ? text : '{}';
+}
+
+/** The era of a request on a connection whose era may be settled already, or why it cannot be served. */
+export function eraOf({ method, meta }: Message, settled: Era | undefined): Era | RpcError {
+  const version = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
+  if (settled === 'legacy' || (settled === undefined && version === undefined)) return 'legacy';
+  if (method === 'initialize') return unsupported('initialize');
+  if (version === undefined) return invalidEnvelope(Meta.PROTOCOL_VERSION);
+  if (version !== MODERN_VERSION) return unsupported(version);
+  const capabilities = meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
+  return capabilities?.startsWith('{') ? 'modern' : invalidEnvelope(Meta.CLIENT_CAPABILITIES);
+}
+
+function unsupported(requested: string): RpcError {
+  const text = `Unsupported protocol version: ${requested}. This connection speaks ${MODERN_VERSION}.`;
+  return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, { supported: [MODERN_VERSION], requested });
+}
+
+function invalidEnvelope(key: string): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, `Every request needs "${key}" in its _meta.`);
+}

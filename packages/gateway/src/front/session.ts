@@ -1,0 +1,228 @@
+import { callTool, complete, getPrompt, pass, useResource, type Call } from '../call/call.ts';
+import { listOf } from '../call/lists.ts';
+import { ask } from '../call/question.ts';
+import { uriEdit } from '../call/uri-edits.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Client, Gateway, ListName } from '../gateway.ts';
+import type { ChildServer } from '../upstream/child-server.ts';
+import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
+import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';
+import type { Link, LinkHandlers } from '../wire/link.ts';
+import { readMessage, type Message, type Unusable } from '../wire/message.ts';
+import type { Oversized } from '../wire/oversized.ts';
+import { Peer } from '../wire/peer.ts';
+import { readElements, skipSpace, stringValue, valueText } from '../wire/scan.ts';
+import { changeMembers, splice } from '../wire/splice.ts';
+import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** Requests that one server answers, or the registry. */
+const CALLS: ReadonlyMap<string, Call> = new Map([
+  ['tools/call', callTool],
+  ['tools/list', listOf('tools')],
+  ['resources/read', useResource],
+  ['resources/list', listOf('resources')],
+  ['resources/templates/list', listOf('templates')],
+  ['prompts/get', getPrompt],
+  ['prompts/list', listOf('prompts')],
+  ['completion/complete', complete],
+]);
+
+export interface SessionOptions {
+  /** What clients are told that they are connected to. */
+  readonly serverInfo: Implementation;
+  /** What servers are told that they are connected to. */
+  readonly clientInfo: Implementation;
+  /** A message came that is more than a probe. */
+  onOpened?(): void;
+  onMessage?(message: Message): void;
+  onEnded?(): void;
+}
+
+/** One client: what it may do, what it has asked for, and where its requests go. */
+export class Session implements Client {
+  readonly peer: Peer;
+  readonly #gateway: Gateway;
+  readonly #options: SessionOptions;
+  readonly #subscriptions: Subscriptions;
+  readonly #waiting = new Map<string, Message>();
+  #era: Era | undefined;
+  #version = '';
+  #capabilities = '{}';
+  #logLevel: string | undefined;
+
+  constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
+    this.#gateway = gateway;
+    this.#options = options;
+    this.peer = new Peer(
+      openLink({
+        message: (message) => this.#receive(message),
+        unusable: (line) => this.#unusable(line),
+        oversized: (line) => this.#oversized(line),
+        ended: () => options.onEnded?.(),
+        full: (full) => gateway.holdServers(full),
+      }),
+    );
+    this.#subscriptions = new Subscriptions(this.peer);
+    gateway.server.attach(this);
+    gateway.settled.then(
+      () => this.#goOn(),
+      (error: Error) => this.#refuse(error),
+    );
+  }
+
+  get era(): Era {
+    return this.#era ?? 'legacy';
+  }
+
+  get envelope(): Envelope {
+    return { clientInfo: this.#options.clientInfo, capabilities: this.#capabilities, logLevel: this.#logLevel };
+  }
+
+  /** Requests that have no answer yet. */
+  get inFlight(): number {
+    return this.peer.serving;
+  }
+
+  listsChanged(lists: ReadonlySet<ListName>): void {
+    if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
+    for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
+  }
+
+  notified(child: ChildServer, message: Message): void {
+    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(child, message);
+    // Between the gateway and a modern server; and a modern client hears no log that it has not asked for.
+    if (message.method === 'notifications/subscriptions/acknowledged') return;
+    if (message.method === 'notifications/message' && this.era === 'modern' && child.era === 'legacy') return;
+    this.peer.send(splice(message.bytes, []));
+  }
+
+  asked(child: ChildServer, message: Message): void {
+    ask(child, this, message);
+  }
+
+  close(): void {
+    this.#subscriptions.close();
+    this.#gateway.server.detach(this);
+  }
+
+  #receive(message: Message): void {
+    this.#options.onMessage?.(message);
+    if (this.peer.take(message)) return;
+    if (message.kind === 'request') this.#request(message);
+    else if (message.kind === 'notification') this.#notification(message);
+  }
+
+  #request(message: Message): void {
+    const { id, method } = message;
+    if (method === 'server/discover') return this.#answer(id, discoverResult(message, this.#options.serverInfo));
+    const era = eraOf(message, this.#era);
+    if (era instanceof RpcError) return this.#answer(id, era);
+    if (this.#era === undefined) this.#open(era, message);
+    if (method === 'initialize') return this.#initialize(message);
+    if (method === 'ping') return this.peer.send(resultLine(id, '{}'));
+    if (this.#gateway.isSettled) return this.#dispatch(message);
+    this.#waiting.set(id, message);
+    this.peer.serve(id, { cancel: () => this.#waiting.delete(id), abandon: () => this.#waiting.delete(id) });
+  }
+
+  #answer(id: string, result: string | RpcError): void {
+    this.peer.send(result instanceof RpcError ? errorLine(id, result) : resultLine(id, result));
+  }
+
+  /** The first request settles the era of the connection and what its client can do. */
+  #open(era: Era, message: Message): void {
+    this.#era = era;
+    this.#capabilities = clientCapabilities(message);
+    this.#gateway.open(this.#capabilities);
+  }
+
+  #initialize(message: Message): void {
+    const { version, result } = initializeResult(message, this.#options.serverInfo);
+    this.#version = version;
+    this.peer.send(resultLine(message.id, result));
+  }
+
+  #dispatch(message: Message): void {
+    const call = CALLS.get(message.method);
+    if (call !== undefined) return call(this.#gateway.directory, this, message);
+    const isModern = this.era === 'modern';
+    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(message, this.#gateway.directory);
+    if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message);
+    if (!isModern && /^resources\/(?:un)?subscribe$/u.test(message.method)) return this.#subscribe(message);
+    this.#unknown(message);
+  }
+
+  /** A method that the gateway does not know may be known to the server, where there is only one. */
+  #unknown(message: Message): void {
+    const [only, ...others] = this.#gateway.directory.registry.upstreams.values();
+    if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
+      return pass(this.#gateway.directory, this, message, { client: only, originalText: '' });
+    }
+    this.#answer(message.id, new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`));
+  }
+
+  #setLevel({ id, params }: Message): void {
+    this.#logLevel = params && valueText(params, 'level');
+    if (this.#logLevel !== undefined) this.#gateway.setLogLevel(this.#logLevel);
+    this.peer.send(resultLine(id, '{}'));
+  }
+
+  #subscribe(message: Message): void {
+    useResource(this.#gateway.directory, this, message);
+  }
+
+  #notification(message: Message): void {
+    if (message.method === 'notifications/initialized') return;
+    const { upstreams } = this.#gateway.directory.registry;
+    if (message.method !== 'notifications/roots/list_changed' && this.#gateway.children.size > 1) return;
+    for (const { era, peer } of upstreams.values()) if (era === this.era) peer.send(splice(message.bytes, []));
+  }
+
+  #resourceUpdated(child: ChildServer, message: Message): void {
+    const { params, meta, bytes } = message;
+    const uri = params && stringValue(params, 'uri');
+    if (params === undefined || uri === undefined) return;
+    const { builder } = this.#gateway.directory;
+    const edits = uriEdit(params, (found) => builder.sharedUri(child.serverKey, found));
+    const publicUri = builder.publicUri(child.serverKey, uri);
+    if (this.era === 'modern') return this.#subscriptions.updated(publicUri, message, edits);
+    if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
+    this.peer.send(splice(bytes, edits));
+  }
+
+  #unusable({ bytes, id, reason }: Unusable): void {
+    if (reason === 'batch' && this.#version === '2025-03-26') return this.#batch(bytes);
+    this.#gateway.log.warn(`The client sent a line that is no message (${reason})`);
+    if (id !== undefined) this.#answer(id, new RpcError(RpcErrorCode.INVALID_REQUEST, 'Not a JSON-RPC 2.0 request'));
+  }
+
+  /** One revision allowed several messages in an array; they are answered one by one. */
+  #batch(bytes: Buffer): void {
+    const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
+    for (let s = 0; s < spans.length; s += 2) {
+      const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
+      if (message.kind === 'unusable') this.#unusable({ ...message, reason: 'not-a-message' });
+      else this.#receive(message);
+    }
+  }
+
+  #oversized({ id, hasMethod, size }: Oversized): void {
+    const text = `Message of ${size} bytes is over the limit of ${this.#gateway.maxMessageSize}; raise --max-message-size to let it pass`;
+    this.#gateway.log.warn(`The client's message was refused: ${text}`);
+    const error = new RpcError(RpcErrorCode.INVALID_REQUEST, text);
+    if (id !== undefined && hasMethod) this.#answer(id, error);
+    else if (id !== undefined) this.peer.lose(id, error);
+  }
+
+  #goOn(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const message of waiting) this.#dispatch(message);
+  }
+
+  #refuse(error: Error): void {
+    for (const id of this.#waiting.keys()) this.#answer(id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,99 @@
+import type { Readable, Writable } from 'node:stream';
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Gateway } from '../gateway.ts';
+import { openLink } from '../wire/link.ts';
+import type { Message } from '../wire/message.ts';
+import type { Implementation } from '../wire/era.ts';
+import { Session } from './session.ts';
+
+export interface StdioOptions {
+  readonly input: Readable & { isTTY?: boolean };
+  readonly output: Writable;
+  readonly serverInfo: Implementation;
+  readonly clientInfo: Implementation;
+}
+
+/** Servers are started this long after the gateway even if nobody has said a word. */
+const START_AFTER_MS = 200;
+/** A host that probes first may start the gateway a second time: a probe alone starts nothing for this long. */
+const START_AFTER_PROBE_MS = 1000;
+/** Without a word from the client for this long, servers are told of a client that can do nothing. */
+const OPEN_AFTER_MS = 1000;
+/** How long answers under way are waited for once the client has said its last word. */
+const LAST_ANSWERS_MS = 1000;
+
+/** Serves one client on a pair of streams until it has sent its last message; rejects where the start fails. */
+export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {
+  const { input, output } = options;
+  const starter = new Starter(gateway);
+  const ended = new Promise<void>((resolve) => {
+    const session: Session = new Session(gateway, (handlers) => openLink(input, output, gateway.maxMessageSize, handlers), {
+      ...options,
+      onMessage: (message) => starter.heard(message),
+      onEnded: () => {
+        starter.begin();
+        gateway.open('{}');
+        resolve(lastAnswers(gateway, session));
+      },
+    });
+    // Nobody reads any more: the client is gone, though its end of our input may still be open.
+    output.once('error', resolve);
+  });
+  if (input.isTTY === true) gateway.open('{}');
+  try {
+    await Promise.race([ended, starter.failed]);
+    await gateway.start();
+  } finally {
+    starter.stop();
+    await gateway.close();
+  }
+}
+
+/** The start is judged first; then what was asked gets its answer, if it comes soon. */
+async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
+  await gateway.settled.catch(() => {});
+  const deadline = performance.now() + LAST_ANSWERS_MS;
+  while (session.inFlight > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  session.close();
+  session.peer.fail(new RpcError(RpcErrorCode.UNAVAILABLE, 'The client is gone'));
+}
+
+/** Decides when the servers are started. */
+class Starter {
+  readonly failed: Promise<never>;
+  readonly #gateway: Gateway;
+  readonly #openTimer: NodeJS.Timeout;
+  #startTimer: NodeJS.Timeout;
+  #fail: (error: Error) => void = () => {};
+  #probed = false;
+  #begun = false;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#startTimer = setTimeout(() => this.begin(), START_AFTER_MS);
+    this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
+  }
+
+  heard({ method }: Message): void {
+    if (this.#begun) return;
+    const isFirstProbe = !this.#probed && method === 'server/discover';
+    if (!isFirstProbe) return this.begin();
+    this.#probed = true;
+    clearTimeout(this.#startTimer);
+    this.#startTimer = setTimeout(() => this.begin(), START_AFTER_PROBE_MS);
+  }
+
+  begin(): void {
+    this.#begun = true;
+    clearTimeout(this.#startTimer);
+    this.#gateway.start().catch((error: Error) => this.#fail(error));
+  }
+
+  stop(): void {
+    clearTimeout(this.#startTimer);
+    clearTimeout(this.#openTimer);
+  }
+}

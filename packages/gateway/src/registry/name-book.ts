@@ -1,0 +1,97 @@
+import { ALIAS_SEPARATORS, isHostSafe, joinName, withHash } from './names.ts';
+
+/** One thing that a server offers under its own name. */
+export interface Owner {
+  readonly serverKey: string;
+  readonly name: string;
+}
+
+/** Two servers that want the same public name. */
+export interface Collision {
+  readonly publicName: string;
+  readonly keeper: Owner;
+  readonly heldBack: Owner;
+}
+
+export interface NameRules {
+  readonly separator: string;
+  /** Bare names, without the server's key. */
+  readonly noPrefix: boolean;
+  /** Server keys in the order of the config: of two that want a name the first one keeps it. */
+  readonly order: readonly string[];
+}
+
+/**
+ * Who has which public name. Entries stay until the gateway ends, so that a name never passes to another server
+ * because its owner crashed.
+ */
+export class NameBook {
+  readonly rules: NameRules;
+  readonly #owners = new Map<string, Owner>();
+  readonly #publicNames = new Map<string, Map<string, string>>();
+  #aliases: Map<string, Owner[]> | undefined;
+
+  constructor(rules: NameRules) {
+    this.rules = rules;
+  }
+
+  /** The public name of what a server lists, or the collision that holds it back. */
+  assign(serverKey: string, name: string): string | Collision {
+    const known = this.publicName(serverKey, name);
+    if (known !== undefined) return known;
+    const wanted = this.rules.noPrefix ? name : joinName(serverKey, name, this.rules.separator);
+    const keeper = this.#owners.get(wanted);
+    if (keeper === undefined) return this.#enter(wanted, { serverKey, name });
+    if (!this.rules.noPrefix && isHostSafe(this.rules.separator)) {
+      return this.#enter(withHash(wanted, serverKey, name), { serverKey, name });
+    }
+    return this.#contest(wanted, keeper, { serverKey, name });
+  }
+
+  publicName(serverKey: string, name: string): string | undefined {
+    return this.#publicNames.get(serverKey)?.get(name);
+  }
+
+  ownerOf(publicName: string): Owner | undefined {
+    return this.#owners.get(publicName);
+  }
+
+  /** All that another spelling of a name may mean: another separator, or no prefix at all. */
+  ownersByAlias(alias: string): readonly Owner[] {
+    this.#aliases ??= this.#collectAliases();
+    return this.#aliases.get(alias) ?? [];
+  }
+
+  #contest(publicName: string, keeper: Owner, newcomer: Owner): string | Collision {
+    const { order } = this.rules;
+    if (order.indexOf(newcomer.serverKey) >= order.indexOf(keeper.serverKey)) {
+      return { publicName, keeper, heldBack: newcomer };
+    }
+    this.#publicNames.get(keeper.serverKey)?.delete(keeper.name);
+    return this.#enter(publicName, newcomer);
+  }
+
+  #enter(publicName: string, owner: Owner): string {
+    this.#owners.set(publicName, owner);
+    const names = this.#publicNames.get(owner.serverKey) ?? new Map<string, string>();
+    this.#publicNames.set(owner.serverKey, names.set(owner.name, publicName));
+    this.#aliases = undefined;
+    return publicName;
+  }
+
+  #collectAliases(): Map<string, Owner[]> {
+    const aliases = new Map<string, Owner[]>();
+    for (const owner of this.#owners.values()) {
+      for (const alias of aliasesOf(owner)) {
+        const owners = aliases.get(alias);
+        if (owners === undefined) aliases.set(alias, [owner]);
+        else owners.push(owner);
+      }
+    }
+    return aliases;
+  }
+}
+
+function aliasesOf({ serverKey, name }: Owner): Set<string> {
+  return new Set([name, ...ALIAS_SEPARATORS.flatMap((s) => [`${serverKey}${s}${name}`, joinName(serverKey, name, s)])]);
+}

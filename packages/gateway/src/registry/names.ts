@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { Messages } from '../errors.ts';
+
+export const DEFAULT_SEPARATOR = ':';
+
+/** A call is also accepted under a name written with one of these. */
+export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
+
+/** What the pickiest hosts and model APIs accept. */
+const LONGEST_SAFE_NAME = 64;
+const HASH_LENGTH = 8;
+
+/** Throws where a separator cannot separate. */
+export function validateSeparator(separator: string): void {
+  if (separator === '') throw new Error(Messages.separatorEmpty());
+  if (/\s/u.test(separator)) throw new Error(Messages.separatorWhitespace());
+}
+
+/** The public name of a server's tool or prompt; a host-safe separator makes the whole name host-safe. */
+export function joinName(serverKey: string, name: string, separator: string): string {
+  const joined = `${serverKey}${separator}${name}`;
+  if (!isHostSafe(separator)) return joined;
+  const safe = joined.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
+  return safe.length <= LONGEST_SAFE_NAME ? safe : withHash(safe, serverKey, name);
+}
+
+/** The other direction, by the first separator; null where there are not two parts. Routing never depends on it. */
+export function parseToolPrefix(
+  prefixedName: string,
+  separator: string = DEFAULT_SEPARATOR,
+): { serverKey: string; toolName: string } | null {
+  const at = prefixedName.indexOf(separator);
+  if (at <= 0 || at + separator.length === prefixedName.length) return null;
+  return { serverKey: prefixedName.slice(0, at), toolName: prefixedName.slice(at + separator.length) };
+}
+
+export function validateToolName(name: string, separator: string = DEFAULT_SEPARATOR): boolean {
+  return parseToolPrefix(name, separator) !== null;
+}
+
+/** True where no host or model API known refuses a name. */
+export function isHostSafe(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/u.test(name);
+}
+
+/** The same name made different from every other, and the same again at every start. */
+export function withHash(safeName: string, serverKey: string, name: string): string {
+  const hash = createHash('sha256').update(`${serverKey}\0${name}`).digest('hex').slice(0, HASH_LENGTH);
+  return `${safeName.slice(0, LONGEST_SAFE_NAME - HASH_LENGTH - 1)}_${hash}`;
+}

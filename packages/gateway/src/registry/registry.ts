@@ -1,0 +1,127 @@
+import { ALL_KINDS, KINDS, strictest, type CacheHints, type Kind } from '../upstream/catalogue.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { NameBook, type Collision, type NameRules } from './name-book.ts';
+import { Pages } from './pages.ts';
+import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
+import { joinUri } from './uris.ts';
+
+type Routes = Map<string, Route>;
+
+/** All catalogues under their public names at one moment. It is never changed, only replaced. */
+export interface Registry {
+  readonly tools: ReadonlyMap<string, Route>;
+  readonly prompts: ReadonlyMap<string, Route>;
+  readonly resources: ReadonlyMap<string, Route>;
+  readonly templates: ReadonlyMap<string, Route>;
+  readonly pages: Readonly<Record<Kind, Pages>>;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+}
+
+/** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
+export class RegistryBuilder {
+  readonly books: Readonly<Record<'tools' | 'prompts', NameBook>>;
+  readonly #listers = new Map<string, Set<string>>();
+  readonly #sharers = new Map<string, Set<string>>();
+  readonly #onCollision: (kind: Kind, collision: Collision) => void;
+
+  constructor(rules: NameRules, onCollision: (kind: Kind, collision: Collision) => void) {
+    this.books = { tools: new NameBook(rules), prompts: new NameBook(rules) };
+    this.#onCollision = onCollision;
+  }
+
+  /** From the running servers, in the order of the config. */
+  build(upstreams: readonly Upstream[]): Registry {
+    for (const upstream of upstreams) this.#note(upstream);
+    const routes = {
+      tools: this.#named('tools', upstreams),
+      prompts: this.#named('prompts', upstreams),
+      resources: this.#located('resources', upstreams),
+      templates: this.#located('templates', upstreams),
+    };
+    return publish(routes, upstreams);
+  }
+
+  /** The same without one server. */
+  without(registry: Registry, serverKey: string): Registry {
+    const routes = Object.fromEntries(
+      ALL_KINDS.map((kind) => {
+        const rest = new Map(registry[kind]) as Routes;
+        removeServerTools(rest, serverKey);
+        return [kind, rest];
+      }),
+    ) as Record<Kind, Routes>;
+    return publish(routes, [...registry.upstreams.values()].filter((upstream) => upstream.serverKey !== serverKey));
+  }
+
+  publicUri(serverKey: string, uri: string): string {
+    return this.sharedUri(serverKey, uri) ?? uri;
+  }
+
+  /** The URI of a server's own for what several servers have listed; undefined where a URI has one owner. */
+  sharedUri(serverKey: string, uri: string): string | undefined {
+    return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
+  }
+
+  sharesUris(serverKey: string): boolean {
+    return this.#sharers.has(serverKey);
+  }
+
+  #named(kind: 'tools' | 'prompts', upstreams: readonly Upstream[]): Routes {
+    const routes: Routes = new Map();
+    const nameOf = (serverKey: string, name: string): string | undefined => {
+      const assigned = this.books[kind].assign(serverKey, name);
+      if (typeof assigned === 'string') return assigned;
+      this.#onCollision(kind, assigned);
+      return undefined;
+    };
+    for (const upstream of upstreams) {
+      const { separator } = this.books[kind].rules;
+      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, separator, nameOf);
+    }
+    return routes;
+  }
+
+  #located(kind: 'resources' | 'templates', upstreams: readonly Upstream[]): Routes {
+    const routes: Routes = new Map();
+    for (const upstream of upstreams) {
+      for (const item of upstream.catalogue[kind].items) {
+        const uri = this.publicUri(upstream.serverKey, item.key);
+        routes.set(uri, new Route(upstream, upstream.serverKey, item, uri));
+      }
+    }
+    return routes;
+  }
+
+  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
+  #note(upstream: Upstream): void {
+    for (const kind of ['resources', 'templates'] as const) {
+      for (const { key: uri } of upstream.catalogue[kind].items) {
+        const listers = this.#listers.get(uri) ?? new Set<string>();
+        this.#listers.set(uri, listers.add(upstream.serverKey));
+        if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
+      }
+    }
+  }
+
+  #share(serverKey: string, uri: string): void {
+    const shared = this.#sharers.get(serverKey) ?? new Set<string>();
+    this.#sharers.set(serverKey, shared.add(uri));
+  }
+}
+
+function publish(routes: Record<Kind, Routes>, upstreams: readonly Upstream[]): Registry {
+  const pages = Object.fromEntries(
+    ALL_KINDS.map((kind) => [kind, new Pages(kind, definitions(routes[kind]), hintsOf(kind, upstreams))]),
+  ) as Record<Kind, Pages>;
+  return { ...routes, pages, upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])) };
+}
+
+function* definitions(routes: Routes): Generator<ReturnType<Route['definition']>> {
+  for (const route of routes.values()) yield route.definition();
+}
+
+function hintsOf(kind: Kind, upstreams: readonly Upstream[]): CacheHints {
+  const listing = upstreams.filter(({ capabilities }) => capabilities[KINDS[kind].capability] !== undefined);
+  if (listing.length === 0) return { ttlMs: 0, cacheScope: 'private' };
+  return listing.map(({ catalogue }): CacheHints => catalogue[kind]).reduce(strictest);
+}

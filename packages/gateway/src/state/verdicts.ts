@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Era } from '../wire/era.ts';
+
+/** What earlier starts found out about the era that a command speaks. */
+export interface Verdicts {
+  recall(command: string, args: readonly string[]): Era | undefined;
+  remember(command: string, args: readonly string[], era: Era): void;
+}
+
+/** A server may be replaced by a newer one under the same command. */
+const LASTS_MS = 7 * 24 * 60 * 60 * 1000;
+
+export const noVerdicts: Verdicts = { recall: () => undefined, remember: () => {} };
+
+/** Keeps one small file a command. A folder that cannot be used means starting without memory, nothing worse. */
+export function verdictsIn(folder: string, now: () => number = Date.now): Verdicts {
+  const fileFor = (command: string, args: readonly string[]): string =>
+    join(folder, 'eras', createHash('sha256').update(JSON.stringify([command, ...args])).digest('hex').slice(0, 32));
+  return {
+    recall: (command, args) => read(fileFor(command, args), now()),
+    remember(command, args, era) {
+      const file = fileFor(command, args);
+      if (read(file, now()) !== era) write(folder, file, `${JSON.stringify({ era, at: now() })}\n`);
+    },
+  };
+}
+
+function read(file: string, now: number): Era | undefined {
+  try {
+    const { era, at } = JSON.parse(readFileSync(file, 'utf8')) as { era?: unknown; at?: unknown };
+    const isFresh = typeof at === 'number' && at <= now && now - at < LASTS_MS;
+    return isFresh && (era === 'legacy' || era === 'modern') ? era : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Readers see the old file or the new one, never half of one. */
+function write(folder: string, file: string, text: string): void {
+  const fresh = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(join(folder, 'eras'), { recursive: true, mode: 0o700 });
+    writeFileSync(fresh, text, { mode: 0o600 });
+    renameSync(fresh, file);
+  } catch {
+    rmSync(fresh, { force: true });
+  }
+}

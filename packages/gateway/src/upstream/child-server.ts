@@ -1,0 +1,321 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import { ChildServerError, ErrorPhase, Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { prefixed, type Log } from '../log.ts';
+import type { Verdicts } from '../state/verdicts.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
+import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
+import { openLink } from '../wire/link.ts';
+import type { Message, Unusable } from '../wire/message.ts';
+import type { Oversized } from '../wire/oversized.ts';
+import { Peer } from '../wire/peer.ts';
+import { encode } from '../wire/splice.ts';
+import { ALL_KINDS, type Kind, type Listing } from './catalogue.ts';
+import type { Guard } from './guard.ts';
+import { readError, readResult, shakeHands } from './handshake.ts';
+import { isLauncher } from './launcher.ts';
+import { LiveCatalogue } from './live-catalogue.ts';
+import { spawnServer, type Exit, type ServerProcess } from './process.ts';
+import { startInTurn, type Slots } from './slots.ts';
+import type { Upstream } from './upstream.ts';
+import { Watching } from './watching.ts';
+import { within } from './within.ts';
+
+export const ServerStatus = {
+  INITIALIZING: 'initializing',
+  RUNNING: 'running',
+  FAILED: 'failed',
+  STOPPED: 'stopped',
+} as const;
+export type ServerStatus = (typeof ServerStatus)[keyof typeof ServerStatus];
+
+/** One start of a configured server. */
+export interface ChildServerClient {
+  readonly serverKey: string;
+  readonly client: Upstream;
+  readonly config: ServerConfig;
+  readonly status: ServerStatus;
+  readonly error?: Error | undefined;
+}
+
+/** What all children of a gateway share. */
+export interface ChildContext {
+  readonly guard: () => Guard;
+  readonly slots: Slots;
+  readonly verdicts: Verdicts;
+  readonly clientInfo: Implementation;
+  /** What the client can do, as JSON; known once it has opened the conversation. */
+  readonly capabilities: Promise<string>;
+  readonly startupTimeout: number | undefined;
+  readonly maxMessageSize: number;
+  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
+  readonly log: Log;
+  readonly on: ChildEvents;
+}
+
+export interface ChildEvents {
+  changed(child: ChildServer, kinds: readonly Kind[]): void;
+  request(child: ChildServer, message: Message): void;
+  notification(child: ChildServer, message: Message): void;
+  /** It ran, and runs no more. */
+  crashed(child: ChildServer): void;
+}
+
+const PATIENCE = { startup: 5000, probe: 2000 };
+const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
+const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
+const NO_LISTS: Readonly<Record<Kind, Listing>> = { tools: EMPTY, prompts: EMPTY, resources: EMPTY, templates: EMPTY };
+
+/** A server that runs as a child process. */
+export class ChildServer implements Upstream, ChildServerClient {
+  readonly serverKey: string;
+  readonly config: ServerConfig;
+  readonly #context: ChildContext;
+  readonly #log: Log;
+  #status: ServerStatus = ServerStatus.INITIALIZING;
+  #error: ChildServerError | undefined;
+  #process: ServerProcess | undefined;
+  #peer: Peer | undefined;
+  #era: Era = 'legacy';
+  #capabilities: Readonly<Record<string, unknown>> = {};
+  #catalogue: LiveCatalogue | undefined;
+  #watching: Watching | undefined;
+  #heard = false;
+
+  constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
+    this.serverKey = serverKey;
+    this.config = config;
+    this.#context = context;
+    this.#log = prefixed(context.log, serverKey);
+  }
+
+  get client(): Upstream {
+    return this;
+  }
+
+  get status(): ServerStatus {
+    return this.#status;
+  }
+
+  get error(): ChildServerError | undefined {
+    return this.#error;
+  }
+
+  get peer(): Peer {
+    if (this.#peer === undefined) throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
+    return this.#peer;
+  }
+
+  get era(): Era {
+    return this.#era;
+  }
+
+  get capabilities(): Readonly<Record<string, unknown>> {
+    return this.#capabilities;
+  }
+
+  get catalogue(): Readonly<Record<Kind, Listing>> {
+    return this.#catalogue?.listings ?? NO_LISTS;
+  }
+
+  /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
+  async start(): Promise<void> {
+    const { command, args } = this.#command();
+    const verdict = this.#context.verdicts.recall(command, args);
+    try {
+      const began = performance.now();
+      const certain = await this.#connect(verdict);
+      if (certain) this.#context.verdicts.remember(command, args, this.#era);
+      this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms, speaks ${this.#era === 'modern' ? '2026-07-28' : 'an earlier revision'}`);
+    } catch (error) {
+      await this.#giveUp(error as Error);
+      throw this.#error;
+    }
+  }
+
+  /** Answers nobody any more; what remains is the process to stop, if there is one. */
+  retire(): ServerProcess | undefined {
+    if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
+    this.#peer?.fail(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.serverStopped(this.serverKey)));
+    return this.#process;
+  }
+
+  async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
+    return this.#ask('tools/call', params);
+  }
+
+  async listTools(): Promise<{ tools: unknown[] }> {
+    return { tools: this.catalogue.tools.items.map(({ bytes }) => JSON.parse(bytes.toString('utf8')) as unknown) };
+  }
+
+  watch(uri: string): void {
+    this.#watching?.watch(uri);
+  }
+
+  unwatch(uri: string): void {
+    this.#watching?.unwatch(uri);
+  }
+
+  async #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const meta = this.#era === 'modern' ? `,"_meta":{${await this.#meta()}}` : '';
+    const answer = await this.peer.request(method, `${encode(params).slice(0, -1)}${meta}}`);
+    if (answer.isError) throw readError(answer);
+    return readResult(answer);
+  }
+
+  /** Starts the process and greets it; true where the era is certain. */
+  async #connect(verdict: Era | undefined): Promise<boolean> {
+    const { command, args } = this.#command();
+    const patience = isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
+    const peer = await this.#launch();
+    const capabilities = await this.#context.capabilities;
+    const timeout = this.config.startupTimeout ?? this.#context.startupTimeout ?? patience.startup;
+    const timer = setTimeout(() => peer.fail(this.#tooSlow(timeout)), timeout);
+    const deadline = performance.now() + timeout;
+    try {
+      const envelope = { clientInfo: this.#context.clientInfo, capabilities };
+      const greeting = await shakeHands(peer, { envelope, verdict, patience: patience.probe });
+      this.#era = greeting.era;
+      this.#capabilities = greeting.capabilities;
+      await this.#readLists(peer, deadline);
+      return greeting.certain;
+    } catch (error) {
+      const diedOfProbe = verdict === undefined && !this.#heard && peer.gone !== undefined && performance.now() < deadline;
+      if (!diedOfProbe || this.#isStopped()) throw error;
+      this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
+      return await this.#connect('legacy');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #launch(): Promise<Peer> {
+    const { command, args } = this.#command();
+    const { cwd } = this.config;
+    const { guard, slots, environmentOf, maxMessageSize } = this.#context;
+    const spec = { command, args, env: environmentOf(this.config), cwd };
+    const options = { guard: guard(), onStderrLine: (line: string) => this.#log.info(line) };
+    const process = await startInTurn(slots, () => {
+      if (this.#isStopped()) throw new Error('stopped before its turn came');
+      return spawnServer(spec, options);
+    });
+    this.#process = process;
+    this.#heard = false;
+    if (this.#isStopped()) throw new Error('stopped while it started');
+    const link = openLink(process.stdout, process.stdin, maxMessageSize, {
+      message: (message) => this.#receive(peer, message),
+      unusable: (line) => this.#unusable(peer, line),
+      oversized: (line) => this.#oversized(peer, line),
+      ended: () => {},
+    });
+    const peer = new Peer(link);
+    this.#peer = peer;
+    void process.exited.then((exit) => this.#exited(peer, exit));
+    return peer;
+  }
+
+  /** The first list of tools decides; the other lists may come late or not at all. */
+  async #readLists(peer: Peer, deadline: number): Promise<void> {
+    const meta = this.#era === 'modern' ? await this.#meta() : '';
+    const capabilities = this.#capabilities;
+    const catalogue = new LiveCatalogue({
+      capabilities,
+      meta,
+      request: (method, params) => peer.request(method, params),
+      warn: (text) => this.#log.warn(text),
+      changed: (kind) => this.#changed([kind]),
+    });
+    this.#catalogue = catalogue;
+    const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) => this.#loadQuietly(catalogue, kind));
+    await catalogue.load('tools');
+    await within(deadline - performance.now(), Promise.all(others));
+    this.#watching = new Watching(peer, { era: this.#era, meta, capabilities });
+    if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
+  }
+
+  async #loadQuietly(catalogue: LiveCatalogue, kind: Kind): Promise<void> {
+    try {
+      await catalogue.load(kind);
+      this.#changed([kind]);
+    } catch (error) {
+      this.#log.warn(`could not list its ${kind}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Before the server runs its lists are nobody's news. */
+  #changed(kinds: readonly Kind[]): void {
+    if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, kinds);
+  }
+
+  #receive(peer: Peer, message: Message): void {
+    this.#heard = true;
+    if (peer.take(message)) return;
+    if (message.kind === 'response') return this.#log.debug?.(`answered ${message.id}, which nobody waits for`);
+    if (message.kind === 'notification') {
+      if (message.method.endsWith('/list_changed')) return this.#catalogue?.refresh(message.method);
+      return this.#context.on.notification(this, message);
+    }
+    if (message.method === 'ping') return peer.send(resultLine(message.id, '{}'));
+    this.#context.on.request(this, message);
+  }
+
+  #unusable(peer: Peer, { bytes, id, reason }: Unusable): void {
+    this.#log.debug?.(`wrote to stdout what is no message: ${JSON.stringify(bytes.toString('utf8', 0, 200))}`);
+    if (id !== undefined && reason === 'not-a-message') peer.lose(id, this.#unavailable('answered with something that is no JSON-RPC message'));
+  }
+
+  #oversized(peer: Peer, { id, hasMethod, size }: Oversized): void {
+    const { maxMessageSize } = this.#context;
+    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
+    this.#log.warn(text);
+    if (id !== undefined && !hasMethod) peer.lose(id, this.#unavailable(text));
+    else if (id !== undefined) peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, text)));
+  }
+
+  #exited(peer: Peer, exit: Exit): void {
+    peer.fail(this.#unavailable(describeExit(exit)));
+    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return;
+    this.#status = ServerStatus.FAILED;
+    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${describeExit(exit)}`);
+    this.#context.on.crashed(this);
+  }
+
+  async #giveUp(error: Error): Promise<void> {
+    const phase = this.#process === undefined ? ErrorPhase.STARTUP : ErrorPhase.INITIALIZATION;
+    const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : error.message;
+    if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
+    this.#error = this.#failure(phase, withTail(text, this.#process?.stderrTail() ?? []), error);
+    await this.#process?.stop();
+  }
+
+  #isStopped(): boolean {
+    return this.#status === ServerStatus.STOPPED;
+  }
+
+  #tooSlow(timeout: number): RpcError {
+    return this.#unavailable(`did not answer within ${timeout / 1000} s; raise "startupTimeout" if it needs longer`);
+  }
+
+  #unavailable(what: string): RpcError {
+    return new RpcError(RpcErrorCode.UNAVAILABLE, `Server '${this.serverKey}' ${what}`);
+  }
+
+  #failure(phase: ErrorPhase, text: string, cause?: Error): ChildServerError {
+    return new ChildServerError(text, this.serverKey, phase, cause);
+  }
+
+  async #meta(): Promise<string> {
+    return envelopeMembers({ clientInfo: this.#context.clientInfo, capabilities: await this.#context.capabilities });
+  }
+
+  #command(): { command: string; args: readonly string[] } {
+    return { command: this.config.command ?? '', args: this.config.args ?? [] };
+  }
+}
+
+function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+}
+
+function withTail(text: string, tail: readonly string[]): string {
+  return tail.length === 0 ? text : `${text}\n${tail.map((line) => `  | ${line}`).join('\n')}`;
+}

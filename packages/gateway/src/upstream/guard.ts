@@ -1,0 +1,149 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
+
+/** Outlives the gateway by seconds, to stop whatever is left of its servers. */
+export interface Guard {
+  /** Every server carries it in its environment. */
+  readonly mark: string;
+  watch(group: number): void;
+  /** For a group that is empty: its number may soon be another's. */
+  unwatch(group: number): void;
+  /** Asks what has left its server's group to end. */
+  sweep(): void;
+  /** Stops what is left, also what has left its server's group, and resolves when that is done. */
+  release(graceMs?: number): Promise<void>;
+}
+
+export interface GuardOptions {
+  /** Where the guard finds grep, sleep and tr. */
+  path?: string | undefined;
+  /** There is no guard, or none any more. */
+  onLost?: ((reason: string) => void) | undefined;
+  mark?: string;
+  platform?: NodeJS.Platform;
+  shell?: string;
+}
+
+type Program = ChildProcessByStdio<Writable, null, null>;
+
+/** Starts the guard, right before the first server. On Windows it does nothing (unproven there: servers see their stdin end). */
+export function startGuard(options: GuardOptions = {}): Guard {
+  const { mark = createMark(), platform = process.platform } = options;
+  if (!isMark(mark))
+    throw new TypeError(`A guard's mark has ${MARK_LENGTH} hex digits; take one from createMark()`);
+  const program = platform === 'win32' ? undefined : spawnProgram(options);
+  return program === undefined
+    ? new AbsentGuard(mark)
+    : new ShellGuard(program, { ...options, mark, platform });
+}
+
+/** Random, so that nothing else can carry it. */
+export function createMark(): string {
+  return randomBytes(MARK_LENGTH / 2).toString('hex');
+}
+
+function isMark(text: string): boolean {
+  return text.length === MARK_LENGTH && /^[0-9a-f]+$/.test(text);
+}
+
+/** Its own session, no standard stream of the gateway, and an environment without any mark: no sweep finds a guard. */
+function spawnProgram({ path, shell = '/bin/sh', onLost }: GuardOptions): Program | undefined {
+  try {
+    return spawn(shell, ['-c', GUARD_PROGRAM], {
+      cwd: '/',
+      detached: true,
+      env: { LC_ALL: 'C', PATH: path ?? '/usr/local/bin:/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+  } catch (error) {
+    onLost?.(String(error));
+    return undefined;
+  }
+}
+
+class AbsentGuard implements Guard {
+  readonly mark: string;
+
+  constructor(mark: string) {
+    this.mark = mark;
+  }
+
+  watch(): void {}
+
+  unwatch(): void {}
+
+  sweep(): void {}
+
+  async release(): Promise<void> {}
+}
+
+class ShellGuard implements Guard {
+  readonly mark: string;
+  readonly #program: Program;
+  readonly #gone: Promise<string>;
+  #released: Promise<void> | undefined;
+
+  constructor(program: Program, { mark, platform, onLost }: GuardOptions & { mark: string }) {
+    this.mark = mark;
+    this.#program = program;
+    this.#gone = end(program);
+    void this.#gone.then((reason) => this.#released ?? onLost?.(reason));
+    // A guard that is gone is reported once, by its end, not by every line that no longer reaches it.
+    program.stdin.on('error', () => undefined);
+    holdNothing(program);
+    this.#tell(`mark ${mark}`);
+    // Linux alone shows an environment as a file; macOS shows it through ps, elsewhere the groups must do.
+    if (platform !== 'linux') this.#tell('scan ps');
+  }
+
+  watch(group: number): void {
+    this.#tell(`+ ${checkedGroup(group)}`);
+  }
+
+  unwatch(group: number): void {
+    this.#tell(`- ${checkedGroup(group)}`);
+  }
+
+  sweep(): void {
+    this.#tell('sweep');
+  }
+
+  release(graceMs = 2000): Promise<void> {
+    this.#released ??= this.#release(graceMs);
+    return this.#released;
+  }
+
+  async #release(graceMs: number): Promise<void> {
+    this.#program.ref();
+    this.#program.stdin.end(`release ${Math.max(0, Math.round(graceMs / 100))}\n`);
+    // Its last rounds take a second; a guard stuck for longer must not keep the gateway from ending.
+    await Promise.race([this.#gone, delay(graceMs + 2000, undefined, { ref: false })]);
+  }
+
+  #tell(line: string): void {
+    if (this.#program.stdin.writable) this.#program.stdin.write(`${line}\n`);
+  }
+}
+
+function end(program: Program): Promise<string> {
+  return new Promise((resolve) => {
+    program.once('error', (error) => resolve(error.message));
+    program.once('exit', (code, signal) => resolve(`the guard ended (${signal ?? `exit code ${code}`})`));
+  });
+}
+
+/** Neither the process nor its pipe keeps the gateway's event loop alive. */
+function holdNothing(program: Program): void {
+  program.unref();
+  if (program.stdin instanceof Socket) program.stdin.unref();
+}
+
+/** `kill -1` and `kill 0` would reach far more than a server. */
+function checkedGroup(group: number): number {
+  if (Number.isSafeInteger(group) && group > 1) return group;
+  throw new TypeError(`Not a process group to watch: ${group}`);
+}

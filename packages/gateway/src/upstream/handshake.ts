@@ -1,0 +1,86 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type Era } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import type { Peer } from '../wire/peer.ts';
+import { encode } from '../wire/splice.ts';
+
+/** What a server said of itself when the link was opened. */
+export interface Greeting {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** False where silence decided: another day it may answer in time. */
+  readonly certain: boolean;
+}
+
+export interface HandshakeOptions {
+  readonly envelope: Envelope;
+  /** What an earlier start found out. */
+  readonly verdict: Era | undefined;
+  /** How long an unanswered probe is waited for. */
+  readonly patience: number;
+}
+
+/** Finds out in place which era a server speaks. A probe comes first and alone: dual servers take the era they see first. */
+export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
+  if (options.verdict === 'legacy') {
+    const greeting = await initialize(peer, options.envelope);
+    if (greeting instanceof RpcError === false) return greeting;
+  }
+  const answer = await within(options.patience, discover(peer, options.envelope));
+  if (answer !== undefined && answer instanceof RpcError === false) return answer;
+  const greeting = await initialize(peer, options.envelope);
+  if (greeting instanceof RpcError) throw greeting;
+  return { ...greeting, certain: answer !== undefined };
+}
+
+/** The modern greeting; an error where the server does not know it. */
+async function discover(peer: Peer, envelope: Envelope): Promise<Greeting | RpcError> {
+  const answer = await peer.request('server/discover', `{"_meta":{${envelopeMembers(envelope)}}}`);
+  if (answer.isError) return readError(answer);
+  const { supportedVersions, capabilities } = readResult(answer);
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
+    return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, `no ${MODERN_VERSION} among the versions it offers`);
+  }
+  return { era: 'modern', version: MODERN_VERSION, capabilities: asRecord(capabilities), certain: true };
+}
+
+/** The handshake of the earlier revisions. */
+async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): Promise<Greeting | RpcError> {
+  const [offered] = LEGACY_VERSIONS;
+  const params = `{"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${encode(clientInfo)}}`;
+  const answer = await peer.request('initialize', params);
+  if (answer.isError) return readError(answer);
+  const result = readResult(answer);
+  peer.notify('notifications/initialized');
+  const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
+  return { era: 'legacy', version, capabilities: asRecord(result['capabilities']), certain: true };
+}
+
+/** Undefined where nothing came in time. */
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  // The loser of the race may still fail later, when the server dies; that is told elsewhere.
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function readResult(answer: Message): Record<string, unknown> {
+  return asRecord(JSON.parse(answer.bytes.toString('utf8', answer.bodyAt, answer.bodyEnd)));
+}
+
+export function readError(answer: Message): RpcError {
+  const { code, message, data } = readResult(answer);
+  return new RpcError(typeof code === 'number' ? code : RpcErrorCode.INTERNAL, String(message), data);
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

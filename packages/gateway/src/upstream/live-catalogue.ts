@@ -1,0 +1,86 @@
+import type { Message } from '../wire/message.ts';
+import { ALL_KINDS, KINDS, readList, type Kind, type Listing } from './catalogue.ts';
+import { readError } from './handshake.ts';
+
+export interface LiveCatalogueOptions {
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** The members of `_meta` that the server's era asks for. */
+  readonly meta: string;
+  request(method: string, params: string): Promise<Message>;
+  warn(text: string): void;
+  /** A list has become another one. */
+  changed(kind: Kind): void;
+}
+
+const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
+
+/** What a server lists, read when it starts and again whenever it says that something has changed. */
+export class LiveCatalogue {
+  readonly #options: LiveCatalogueOptions;
+  readonly #listings: Record<Kind, Listing> = { tools: NOTHING, prompts: NOTHING, resources: NOTHING, templates: NOTHING };
+  readonly #reading = new Map<Kind, { again: boolean }>();
+
+  constructor(options: LiveCatalogueOptions) {
+    this.#options = options;
+  }
+
+  get listings(): Readonly<Record<Kind, Listing>> {
+    return this.#listings;
+  }
+
+  offers(kind: Kind): boolean {
+    return this.#options.capabilities[KINDS[kind].capability] !== undefined;
+  }
+
+  /** Reads one list for the first time; rejects where the server refuses it. */
+  async load(kind: Kind): Promise<void> {
+    if (this.offers(kind)) this.#listings[kind] = await this.#read(kind);
+  }
+
+  /** The lists that a `list_changed` notification is about, read again; several notices in a row are one reading. */
+  refresh(method: string): void {
+    for (const kind of ALL_KINDS) {
+      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.#reread(kind);
+    }
+  }
+
+  async #reread(kind: Kind): Promise<void> {
+    const running = this.#reading.get(kind);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const state = { again: false };
+    this.#reading.set(kind, state);
+    do {
+      state.again = false;
+      // Oxlint's rule is right in general; here the second reading must come after the first.
+      await this.#replace(kind);
+    } while (state.again);
+    this.#reading.delete(kind);
+  }
+
+  async #replace(kind: Kind): Promise<void> {
+    try {
+      const before = this.#listings[kind];
+      this.#listings[kind] = await this.#read(kind);
+      if (!isSame(before, this.#listings[kind])) this.#options.changed(kind);
+    } catch (error) {
+      this.#options.warn(`could not list its ${kind} again: ${(error as Error).message}`);
+    }
+  }
+
+  #read(kind: Kind): Promise<Listing> {
+    const { meta, request, warn } = this.#options;
+    const ask = async (method: string, params: string): Promise<Message> => {
+      const answer = await request(method, params);
+      if (answer.isError) throw readError(answer);
+      return answer;
+    };
+    return readList(kind, { meta, ask, warn });
+  }
+}
+
+function isSame(a: Listing, b: Listing): boolean {
+  return a.items.length === b.items.length && a.items.every((item, index) => b.items[index]?.bytes.equals(item.bytes));
+}

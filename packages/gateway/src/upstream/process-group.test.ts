@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { clearGroup, posixGroup, STOP_TIMING, type ProcessGroup } from './process-group.ts';
+
+/** A group that is empty after so many signals of this kind. */
+function groupThatEndsAfter(last: string, seen: string[]): ProcessGroup {
+  let isEmpty = last === 'nothing';
+  return {
+    signal(signal) {
+      if (isEmpty) return false;
+      if (signal !== 0) seen.push(signal);
+      isEmpty = signal === last;
+      return true;
+    },
+    hasLiving: () => last !== 'burial',
+  };
+}
+
+const quick = { eofMs: 40, termMs: 40, killMs: 40 };
+
+verifies('AGG-CHILD-5', 'a group is asked first and killed only if it does not go', async () => {
+  for (const [last, expected] of [
+    ['nothing', []],
+    ['SIGTERM', ['SIGTERM']],
+    ['SIGKILL', ['SIGTERM', 'SIGKILL']],
+  ] as const) {
+    const seen: string[] = [];
+    expect(await clearGroup(groupThatEndsAfter(last, seen), quick)).toBe(true);
+    expect(seen).toEqual(expected);
+  }
+});
+
+test('the dead that nobody buries are not waited for', async () => {
+  const seen: string[] = [];
+  expect(await clearGroup(groupThatEndsAfter('burial', seen), quick)).toBe(true);
+  expect(seen).toEqual(['SIGTERM']);
+});
+
+test('what cannot be killed is given up, and said so', async () => {
+  expect(await clearGroup(groupThatEndsAfter('never', []), quick)).toBe(false);
+});
+
+verifies('AGG-CHILD-5', 'the stages are two seconds each', () => {
+  expect(STOP_TIMING).toMatchObject({ eofMs: 2000, termMs: 2000 });
+});
+
+test('a group that is not there cannot be signalled', () => {
+  expect(posixGroup(2 ** 30).signal(0)).toBe(false);
+});

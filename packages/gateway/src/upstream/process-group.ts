@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Attempt } from './spawn-error.ts';
+import { systemTool } from './windows-command.ts';
+import { hasLivingMember } from './zombies.ts';
+
+/** How long a server may take over each stage of its stop, in milliseconds. */
+export interface StopTiming {
+  /** Between the end of its stdin and SIGTERM. */
+  eofMs: number;
+  /** Between SIGTERM and SIGKILL. */
+  termMs: number;
+  /** After SIGKILL, until it is given up as unkillable. */
+  killMs: number;
+}
+
+export const STOP_TIMING: StopTiming = { eofMs: 2000, termMs: 2000, killMs: 500 };
+
+const POLL_MS = 20;
+
+/** A server together with all that it started and that stayed with it. */
+export interface ProcessGroup {
+  /** Tells whether anyone was there to be signalled; 0 only asks. */
+  signal(signal: 'SIGTERM' | 'SIGKILL' | 0): boolean;
+  /** A closer look: whether someone there still runs. */
+  hasLiving(): boolean;
+}
+
+/** Ends whatever is in the group: SIGTERM, and SIGKILL for what is still there later. True when nothing is left. */
+export async function clearGroup(group: ProcessGroup, { termMs, killMs }: StopTiming): Promise<boolean> {
+  const asked = !group.signal('SIGTERM') || (await emptiedWithin(group, termMs));
+  return asked || !group.signal('SIGKILL') || emptiedWithin(group, killMs);
+}
+
+async function emptiedWithin(group: ProcessGroup, ms: number): Promise<boolean> {
+  let lookAt = POLL_MS;
+  for (let waited = POLL_MS; waited <= ms; waited += POLL_MS) {
+    await delay(POLL_MS);
+    if (!group.signal(0)) return true;
+    if (waited < lookAt) continue;
+    if (!group.hasLiving()) return true;
+    // To look closely takes milliseconds where many processes run: less often as time goes by.
+    lookAt = waited * 2;
+  }
+  return false;
+}
+
+export function posixGroup(leader: number): ProcessGroup {
+  return {
+    signal(signal) {
+      try {
+        process.kill(-leader, signal);
+        return true;
+      } catch {
+        // Nobody there (ESRCH), or only what belongs to another user or awaits burial (EPERM).
+        return false;
+      }
+    },
+    hasLiving: () => hasLivingMember(leader),
+  };
+}
+
+/** Unproven: never run on a real Windows. Once the server itself has ended, what it started can no longer be found. */
+export function windowsTree(leader: ChildProcess, env: Attempt['env']): ProcessGroup {
+  const isRunning = (): boolean => leader.exitCode === null && leader.signalCode === null;
+  return {
+    signal(signal) {
+      const force = signal === 'SIGKILL' ? ['/F'] : [];
+      if (signal !== 0 && isRunning()) taskkill(['/T', ...force, '/PID', String(leader.pid)], env);
+      return isRunning();
+    },
+    hasLiving: isRunning,
+  };
+}
+
+function taskkill(args: readonly string[], env: Attempt['env']): void {
+  spawn(systemTool('taskkill.exe', env), args, { stdio: 'ignore', windowsHide: true }).on(
+    'error',
+    () => undefined,
+  );
+}

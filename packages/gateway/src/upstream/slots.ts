@@ -1,0 +1,56 @@
+import { within } from './within.ts';
+
+/** A limited number of places, given out in the order of asking. */
+export interface Slots {
+  /** Resolves when a place is free, with what gives it back; giving back twice does nothing more. */
+  acquire(): Promise<() => void>;
+}
+
+export function createSlots(limit: number): Slots {
+  if (!(limit >= 1)) throw new RangeError(`At least one slot is needed, not ${limit}`);
+  const waiting: (() => void)[] = [];
+  let free = limit;
+  const giveBack = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return {
+    async acquire() {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return once(giveBack);
+    },
+  };
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
+}
+
+/** What a started thing shows of its life. */
+interface Starting {
+  firstByte: Promise<void>;
+  exited: Promise<unknown>;
+}
+
+/** Starts it in its turn. Its place is free again at its first byte, its end, or after a second of silence. */
+export async function startInTurn<T extends Starting>(
+  slots: Slots,
+  start: () => Promise<T>,
+  silenceMs = 1000,
+): Promise<T> {
+  const release = await slots.acquire();
+  try {
+    const started = await start();
+    void within(silenceMs, Promise.race([started.firstByte, started.exited])).then(release);
+    return started;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

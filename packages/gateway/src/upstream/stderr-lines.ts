@@ -1,0 +1,81 @@
+/** The bytes of one line that are kept; what a server writes beyond them is dropped up to its next line. */
+const MAX_LINE_BYTES = 8192;
+const CUT_NOTE = ' … [cut: the line is longer than 8 KiB]';
+const NEWLINE = 0x0a;
+
+// Control characters other than tab, line separators, and marks that turn the direction of text.
+const UNSAFE = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu;
+
+/** Cuts a server's stderr into lines that are safe to log, and keeps the last ones for an error message. */
+export class StderrLines {
+  readonly #onLine: (line: string) => void;
+  readonly #kept: number;
+  #tail: string[] = [];
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(onLine: (line: string) => void, kept = 10) {
+    this.#onLine = onLine;
+    this.#kept = kept;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#add(chunk.subarray(start, end));
+      this.#finish();
+      start = end + 1;
+    }
+    this.#add(chunk.subarray(start));
+  }
+
+  /** The stream has ended: what stands without a newline still counts. */
+  end(): void {
+    if (this.#length > 0) this.#finish();
+  }
+
+  /** The last lines that say something; a question that waits for its answer has no newline yet. */
+  tail(): string[] {
+    return [...this.#tail, this.#current()].filter(saysSomething).slice(-this.#kept);
+  }
+
+  #add(part: Buffer): void {
+    const room = MAX_LINE_BYTES - this.#length;
+    this.#length += part.length;
+    // A copy, because a piece of a chunk would keep the whole chunk in memory.
+    if (room > 0 && part.length > 0) this.#parts.push(Buffer.from(part.subarray(0, room)));
+  }
+
+  #finish(): void {
+    const line = this.#current();
+    this.#tail = this.tail();
+    this.#parts = [];
+    this.#length = 0;
+    this.#onLine(line);
+  }
+
+  #current(): string {
+    return readable(Buffer.concat(this.#parts), this.#length > MAX_LINE_BYTES);
+  }
+}
+
+function saysSomething(line: string): boolean {
+  return line.trim() !== '';
+}
+
+function readable(bytes: Buffer, isCut: boolean): string {
+  const text = bytes.toString('utf8');
+  // The cut may have gone through a character.
+  if (isCut) return escapeUnsafe(text.replace(/\ufffd$/, '')) + CUT_NOTE;
+  return escapeUnsafe(text.endsWith('\r') ? text.slice(0, -1) : text);
+}
+
+/** One line of plain text, in which nothing moves a cursor, changes a colour or begins another line. */
+export function escapeUnsafe(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}

@@ -1,0 +1,17 @@
+import type { Era } from '../wire/era.ts';
+import type { Peer } from '../wire/peer.ts';
+import type { Kind, Listing } from './catalogue.ts';
+
+/** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
+export interface Upstream {
+  readonly serverKey: string;
+  readonly peer: Peer;
+  readonly era: Era;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly catalogue: Readonly<Record<Kind, Listing>>;
+  /** Asks to be told when a resource changes; as often unwatched as watched. */
+  watch(uri: string): void;
+  unwatch(uri: string): void;
+  callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
+  listTools(): Promise<{ tools: unknown[] }>;
+}

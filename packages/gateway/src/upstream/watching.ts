@@ -1,0 +1,61 @@
+import { requestLine } from '../wire/answer.ts';
+import type { Era } from '../wire/era.ts';
+import type { Peer } from '../wire/peer.ts';
+import { encode } from '../wire/splice.ts';
+
+export interface WatchingOptions {
+  readonly era: Era;
+  /** The members of `_meta` that the server's era asks for. */
+  readonly meta: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+}
+
+/** What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. */
+export class Watching {
+  readonly #peer: Peer;
+  readonly #options: WatchingOptions;
+  readonly #watchers = new Map<string, number>();
+  #listening: number | undefined;
+
+  constructor(peer: Peer, options: WatchingOptions) {
+    this.#peer = peer;
+    this.#options = options;
+    if (options.era === 'modern') this.#listen();
+  }
+
+  watch(uri: string): void {
+    const watchers = this.#watchers.get(uri) ?? 0;
+    this.#watchers.set(uri, watchers + 1);
+    if (watchers === 0) this.#tell('resources/subscribe', uri);
+  }
+
+  unwatch(uri: string): void {
+    const watchers = this.#watchers.get(uri) ?? 0;
+    if (watchers > 1) this.#watchers.set(uri, watchers - 1);
+    else if (this.#watchers.delete(uri)) this.#tell('resources/unsubscribe', uri);
+  }
+
+  #tell(method: string, uri: string): void {
+    if (this.#options.era === 'modern') return this.#listen();
+    this.#peer.request(method, encode({ uri })).catch(() => {});
+  }
+
+  /** A modern server is told by one long request; a new wish is a new request, and the old one ends after it. */
+  #listen(): void {
+    const { capabilities, meta } = this.#options;
+    const notifications = encode({
+      ...(capabilities['tools'] !== undefined && { toolsListChanged: true }),
+      ...(capabilities['prompts'] !== undefined && { promptsListChanged: true }),
+      ...(capabilities['resources'] !== undefined && { resourcesListChanged: true }),
+      ...(this.#watchers.size > 0 && { resourceSubscriptions: [...this.#watchers.keys()] }),
+    });
+    if (notifications === '{}') return;
+    const before = this.#listening;
+    const id = this.#peer.expect({ answered() {}, progressed() {}, lost() {} });
+    this.#listening = id;
+    this.#peer.send(requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`));
+    if (before === undefined) return;
+    this.#peer.forget(before);
+    this.#peer.notify('notifications/cancelled', { requestId: before });
+  }
+}

@@ -1,0 +1,21 @@
+import type { RpcError } from '../errors.ts';
+import { encode, type Line } from './splice.ts';
+
+// The only place where our own results and errors become JSON-RPC. Ids arrive as the text they were sent as.
+
+export function resultLine(id: string, result: Line): Line {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+  return typeof result === 'string' ? `${head}${result}}` : [head, ...result, '}'];
+}
+
+export function errorLine(id: string, { code, message, data }: RpcError): Line {
+  return `{"jsonrpc":"2.0","id":${id},"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
+}
+
+export function requestLine(id: number, method: string, params: string): Line {
+  return `{"jsonrpc":"2.0","id":${id},"method":${encode(method)},"params":${params}}`;
+}
+
+export function notificationLine(method: string, params?: string): Line {
+  return `{"jsonrpc":"2.0","method":${encode(method)}${params === undefined ? '' : `,"params":${params}`}}`;
+}

@@ -1,0 +1,140 @@
+import type { RpcError } from '../errors.ts';
+import { notificationLine, requestLine } from './answer.ts';
+import type { Link } from './link.ts';
+import type { Message } from './message.ts';
+import { encode, type Line } from './splice.ts';
+import { valueText, type Members } from './scan.ts';
+
+/** Someone who waits for the answer to a request that we sent. */
+export interface Waiter {
+  answered(answer: Message): void;
+  progressed(update: Message): void;
+  /** No answer will come. */
+  lost(error: RpcError): void;
+}
+
+/** A request of the peer's that is under way elsewhere and can be called off. */
+export interface Served {
+  cancel(notice: Message): void;
+  /** The peer has gone without a word. */
+  abandon(reason: string): void;
+}
+
+/** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
+export class Peer {
+  readonly #link: Link;
+  readonly #waiting = new Map<number, Waiter>();
+  readonly #served = new Map<string, Served>();
+  #nextId = 1;
+  #gone: RpcError | undefined;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  get backlog(): number {
+    return this.#link.backlog;
+  }
+
+  /** Why this peer will never answer again, once that is so. */
+  get gone(): RpcError | undefined {
+    return this.#gone;
+  }
+
+  /** How many of the peer's requests are under way. */
+  get serving(): number {
+    return this.#served.size;
+  }
+
+  send(line: Line): void {
+    this.#link.send(line);
+  }
+
+  pause(): void {
+    this.#link.pause();
+  }
+
+  resume(): void {
+    this.#link.resume();
+  }
+
+  /** The id under which `waiter` will hear of the answer. */
+  expect(waiter: Waiter): number {
+    const id = this.#nextId++;
+    this.#waiting.set(id, waiter);
+    return id;
+  }
+
+  forget(id: number): void {
+    this.#waiting.delete(id);
+  }
+
+  serve(id: string, served: Served): void {
+    this.#served.set(id, served);
+  }
+
+  /** Two requests of the peer's under one id are its mistake; the younger one keeps the entry. */
+  served(id: string, served: Served): void {
+    if (this.#served.get(id) === served) this.#served.delete(id);
+  }
+
+  /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
+  request(method: string, params: string = '{}'): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      if (this.#gone) return reject(this.#gone);
+      const id = this.expect({ answered: resolve, progressed: () => {}, lost: reject });
+      this.send(requestLine(id, method, params));
+    });
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send(notificationLine(method, params === undefined ? undefined : encode(params)));
+  }
+
+  /** One request will not be answered; its id is the text that stood in the peer's message. */
+  lose(id: string, error: RpcError): void {
+    const waiter = this.#waiting.get(Number(id));
+    this.#waiting.delete(Number(id));
+    waiter?.lost(error);
+  }
+
+  /** Takes what concerns requests under way. False: the message is for somebody else. */
+  take(message: Message): boolean {
+    if (message.kind === 'response') return this.#answer(message);
+    if (message.kind !== 'notification' || message.params === undefined) return false;
+    if (message.method === 'notifications/progress') return this.#progress(message, message.params);
+    if (message.method === 'notifications/cancelled') return this.#cancel(message, message.params);
+    return false;
+  }
+
+  /** The peer is gone: everyone who waits for it hears why, and what it asked for is called off. */
+  fail(error: RpcError): void {
+    this.#gone ??= error;
+    const waiters = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const waiter of waiters) waiter.lost(error);
+    for (const served of [...this.#served.values()]) served.abandon(error.message);
+    this.#served.clear();
+  }
+
+  #answer(message: Message): boolean {
+    const id = Number(message.id);
+    const waiter = this.#waiting.get(id);
+    if (waiter === undefined) return false;
+    this.#waiting.delete(id);
+    waiter.answered(message);
+    return true;
+  }
+
+  #progress(message: Message, params: Members): boolean {
+    const waiter = this.#waiting.get(Number(valueText(params, 'progressToken')));
+    waiter?.progressed(message);
+    // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
+    return true;
+  }
+
+  #cancel(message: Message, params: Members): boolean {
+    this.#served.get(valueText(params, 'requestId') ?? '')?.cancel(message);
+    return true;
+  }
+}

@@ -1,0 +1,291 @@
+// A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
+// The inside of long strings is skipped by a native search and not judged: it cannot move a boundary.
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** How far a string is walked byte by byte before the native search takes over. */
+const NATIVE_SEARCH_AFTER = 48;
+
+/** The index after the value that begins at `at`, or -1 where the bytes are no JSON. */
+export function skipValue(bytes: Buffer, at: number): number {
+  const closers: number[] = [];
+  let i = at;
+  for (;;) {
+    const first = bytes[i];
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      i = skipSpace(bytes, i + 1);
+      if (bytes[i] !== closer) {
+        closers.push(closer);
+        if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
+        continue;
+      }
+      i++;
+    } else {
+      i = first === QUOTE ? skipString(bytes, i) : skipLiteral(bytes, i);
+      if (i < 0) return -1;
+    }
+    // A value has ended: close what ends with it, or go on to its next sibling.
+    for (;;) {
+      const closer = closers[closers.length - 1];
+      if (closer === undefined) return i;
+      i = skipSpace(bytes, i);
+      const next = bytes[i];
+      if (next === closer) {
+        closers.pop();
+        i++;
+        continue;
+      }
+      if (next !== COMMA) return -1;
+      i = skipSpace(bytes, i + 1);
+      if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
+      break;
+    }
+  }
+}
+
+/** The members of one object: where each key (without its quotes) and each value begins and ends. */
+export interface Members {
+  readonly bytes: Buffer;
+  /** Where the opening brace stands. */
+  readonly at: number;
+  /** The index after the closing brace. */
+  readonly end: number;
+  /** Four numbers a member: key start, key end, value start, value end. */
+  readonly flat: readonly number[];
+}
+
+/** The members of the object at `at`, or undefined where there is no well-formed object. */
+export function readMembers(bytes: Buffer, at: number): Members | undefined {
+  if (bytes[at] !== OPEN_BRACE) return undefined;
+  const flat: number[] = [];
+  let i = skipSpace(bytes, at + 1);
+  if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
+  for (;;) {
+    const key = i + 1;
+    const value = skipKey(bytes, i);
+    if (value < 0) return undefined;
+    const end = skipValue(bytes, value);
+    if (end < 0) return undefined;
+    flat.push(key, keyEnd(bytes, key, value), value, end);
+    i = skipSpace(bytes, end);
+    if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
+    if (bytes[i] !== COMMA) return undefined;
+    i = skipSpace(bytes, i + 1);
+  }
+}
+
+/** Where in `flat` the member called `key` begins, or -1. Of several the last, as a parser would have it. */
+export function findMember({ bytes, flat }: Members, key: string): number {
+  for (let m = flat.length - 4; m >= 0; m -= 4) {
+    if (keyIs(bytes, flat[m] as number, flat[m + 1] as number, key)) return m;
+  }
+  return -1;
+}
+
+/** The JSON text of a member's value, one character a byte; undefined where there is no such member. */
+export function valueText(members: Members, key: string): string | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : members.bytes.toString('latin1', members.flat[m + 2], members.flat[m + 3]);
+}
+
+/** The text of a member that is a string. */
+export function stringValue(members: Members, key: string): string | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
+}
+
+/** The members of a member that is an object. */
+export function objectValue(members: Members, key: string): Members | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : readMembers(members.bytes, members.flat[m + 2] as number);
+}
+
+/** True where a key is escaped or written twice, so that bytes and parser might disagree on what it means. */
+export function isOdd({ bytes, flat }: Members): boolean {
+  const seen = flat.length > 4 * 8 ? new Set<string>() : undefined;
+  for (let m = 0; m < flat.length; m += 4) {
+    const start = flat[m] as number;
+    const end = flat[m + 1] as number;
+    for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return true;
+    if (seen === undefined) {
+      for (let n = 0; n < m; n += 4) {
+        if (sameBytes(bytes, start, end, flat[n] as number, flat[n + 1] as number)) return true;
+      }
+    } else {
+      const key = bytes.toString('latin1', start, end);
+      if (seen.has(key)) return true;
+      seen.add(key);
+    }
+  }
+  return false;
+}
+
+/** The text of the JSON string whose quotes stand at `start` and `end - 1`. */
+export function readString(bytes: Buffer, start: number, end: number): string | undefined {
+  if (bytes[start] !== QUOTE) return undefined;
+  for (let i = start + 1; i < end - 1; i++) {
+    const byte = bytes[i] as number;
+    if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes, start, end);
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
+}
+
+function parseString(bytes: Buffer, start: number, end: number): string | undefined {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyIs(bytes: Buffer, start: number, end: number, key: string): boolean {
+  if (end - start !== key.length) return false;
+  for (let k = 0; k < key.length; k++) if (bytes[start + k] !== key.charCodeAt(k)) return false;
+  return true;
+}
+
+function sameBytes(bytes: Buffer, start: number, end: number, otherStart: number, otherEnd: number): boolean {
+  return end - start === otherEnd - otherStart && bytes.compare(bytes, otherStart, otherEnd, start, end) === 0;
+}
+
+/** The spans `[start, end, start, end, …]` of the array's elements, or undefined where there is no array. */
+export function readElements(bytes: Buffer, at: number): number[] | undefined {
+  if (bytes[at] !== OPEN_BRACKET) return undefined;
+  const spans: number[] = [];
+  let i = skipSpace(bytes, at + 1);
+  if (bytes[i] === CLOSE_BRACKET) return spans;
+  for (;;) {
+    const end = skipValue(bytes, i);
+    if (end < 0) return undefined;
+    spans.push(i, end);
+    i = skipSpace(bytes, end);
+    if (bytes[i] === CLOSE_BRACKET) return spans;
+    if (bytes[i] !== COMMA) return undefined;
+    i = skipSpace(bytes, i + 1);
+  }
+}
+
+export function skipSpace(bytes: Buffer, at: number): number {
+  let i = at;
+  while (bytes[i] === 0x20 || bytes[i] === 0x09 || bytes[i] === 0x0d || bytes[i] === 0x0a) i++;
+  return i;
+}
+
+/** From a key's opening quote to the first byte of its value. */
+function skipKey(bytes: Buffer, at: number): number {
+  if (bytes[at] !== QUOTE) return -1;
+  const afterKey = skipString(bytes, at);
+  if (afterKey < 0) return -1;
+  const colon = skipSpace(bytes, afterKey);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+}
+
+/** A key ends at the last quote before its value, because only white space and a colon stand between them. */
+function keyEnd(bytes: Buffer, key: number, value: number): number {
+  let i = value - 1;
+  while (i > key && bytes[i] !== QUOTE) i--;
+  return i;
+}
+
+function skipString(bytes: Buffer, at: number): number {
+  let i = at + 1;
+  const nativeFrom = i + NATIVE_SEARCH_AFTER;
+  while (i < nativeFrom) {
+    const byte = bytes[i];
+    if (byte === QUOTE) return i + 1;
+    if (byte === BACKSLASH) i = skipEscape(bytes, i);
+    else i = byte === undefined || byte < 0x20 ? -1 : i + 1;
+    if (i < 0) return -1;
+  }
+  return skipLongString(bytes, i);
+}
+
+function skipLongString(bytes: Buffer, from: number): number {
+  let quote = bytes.indexOf(QUOTE, from);
+  while (quote >= 0) {
+    let slash = quote - 1;
+    while (slash >= from && bytes[slash] === BACKSLASH) slash--;
+    if ((quote - slash) % 2 === 1) return quote + 1;
+    quote = bytes.indexOf(QUOTE, quote + 1);
+  }
+  return -1;
+}
+
+function skipEscape(bytes: Buffer, at: number): number {
+  switch (bytes[at + 1]) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x2f:
+    case 0x62:
+    case 0x66:
+    case 0x6e:
+    case 0x72:
+    case 0x74:
+      return at + 2;
+    case 0x75:
+      return isHex(bytes[at + 2]) && isHex(bytes[at + 3]) && isHex(bytes[at + 4]) && isHex(bytes[at + 5])
+        ? at + 6
+        : -1;
+    default:
+      return -1;
+  }
+}
+
+function skipLiteral(bytes: Buffer, at: number): number {
+  switch (bytes[at]) {
+    case 0x74:
+      return skipWord(bytes, at, 'true');
+    case 0x66:
+      return skipWord(bytes, at, 'false');
+    case 0x6e:
+      return skipWord(bytes, at, 'null');
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+function skipWord(bytes: Buffer, at: number, word: string): number {
+  for (let k = 0; k < word.length; k++) if (bytes[at + k] !== word.charCodeAt(k)) return -1;
+  return at + word.length;
+}
+
+function skipNumber(bytes: Buffer, at: number): number {
+  let i = bytes[at] === 0x2d ? at + 1 : at;
+  const whole = i;
+  i = skipDigits(bytes, i);
+  // No digit at all, or a leading zero that more digits follow.
+  if (i === whole || (bytes[whole] === 0x30 && i > whole + 1)) return -1;
+  if (bytes[i] === 0x2e) {
+    const fraction = i + 1;
+    i = skipDigits(bytes, fraction);
+    if (i === fraction) return -1;
+  }
+  if (bytes[i] === 0x65 || bytes[i] === 0x45) {
+    const exponent = bytes[i + 1] === 0x2b || bytes[i + 1] === 0x2d ? i + 2 : i + 1;
+    i = skipDigits(bytes, exponent);
+    if (i === exponent) return -1;
+  }
+  return i;
+}
+
+function skipDigits(bytes: Buffer, at: number): number {
+  let i = at;
+  while (isDigit(bytes[i])) i++;
+  return i;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+function isHex(byte: number | undefined): boolean {
+  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+}

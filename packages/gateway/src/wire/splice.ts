@@ -1,0 +1,90 @@
+import { findMember, type Members } from './scan.ts';
+
+/** Bytes `start` to `end` of a message give way to `text`, one character a byte. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** A message on its way out. Small ones are a string of bytes (latin1), large ones keep their buffers. */
+export type Line = string | readonly (string | Buffer)[];
+
+/** Above this size a message travels as the buffers it came in instead of being copied into one string. */
+const KEEP_BUFFERS_FROM = 16 * 1024;
+
+export function splice(bytes: Buffer, edits: Edit[]): Line {
+  if (edits.length > 1) edits.sort(byStart);
+  return bytes.length < KEEP_BUFFERS_FROM ? spliceSmall(bytes, edits) : spliceLarge(bytes, edits);
+}
+
+function spliceSmall(bytes: Buffer, edits: readonly Edit[]): string {
+  let line = '';
+  let at = 0;
+  for (const { start, end, text } of edits) {
+    line += bytes.toString('latin1', at, start) + text;
+    at = end;
+  }
+  return line + bytes.toString('latin1', at);
+}
+
+function spliceLarge(bytes: Buffer, edits: readonly Edit[]): (string | Buffer)[] {
+  const line: (string | Buffer)[] = [];
+  let at = 0;
+  for (const { start, end, text } of edits) {
+    if (start > at) line.push(bytes.subarray(at, start));
+    if (text !== '') line.push(text);
+    at = end;
+  }
+  line.push(bytes.subarray(at));
+  return line;
+}
+
+function byStart(a: Edit, b: Edit): number {
+  return a.start - b.start || a.end - b.end;
+}
+
+/** The bytes of a spliced line again, for those who must read it. */
+export function lineBytes(line: Line): Buffer {
+  if (typeof line === 'string') return Buffer.from(line, 'latin1');
+  return Buffer.concat(line.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
+}
+
+/** Any value as JSON, one character a byte, ready to be spliced or sent. */
+export function encode(value: unknown): string {
+  const text = JSON.stringify(value);
+  return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}
+
+/** The edit that gives a member another value. */
+export function replaceValue({ flat }: Members, member: number, text: string): Edit {
+  return { start: flat[member + 2] as number, end: flat[member + 3] as number, text };
+}
+
+/** The edits that take members out of an object and put others (`"key":value,…`) at its front, commas included. */
+export function changeMembers(members: Members, remove: readonly string[], add: string): Edit[] {
+  const { at, flat } = members;
+  const gone = new Set(remove.map((key) => findMember(members, key)).filter((member) => member >= 0));
+  const edits: Edit[] = [];
+  let lastKept = -1;
+  for (let m = 0; m < flat.length; m += 4) {
+    if (gone.has(m)) continue;
+    if (m > 0 && lastKept !== m - 4) edits.push(closeGap(flat, lastKept, m));
+    lastKept = m;
+  }
+  if (lastKept !== flat.length - 4) edits.push(closeGap(flat, lastKept, flat.length));
+  if (add !== '') edits.push({ start: at + 1, end: at + 1, text: lastKept < 0 ? add : `${add},` });
+  return edits;
+}
+
+/** Closes the gap between two kept members, or between one of them and its object's brace. */
+function closeGap(flat: readonly number[], kept: number, next: number): Edit {
+  const start = kept < 0 ? (flat[0] as number) - 1 : (flat[kept + 3] as number);
+  const end = next === flat.length ? (flat[next - 1] as number) : (flat[next] as number) - 1;
+  return { start, end, text: kept < 0 || next === flat.length ? '' : ',' };
+}

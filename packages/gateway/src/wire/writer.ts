@@ -1,0 +1,82 @@
+import type { Writable } from 'node:stream';
+import type { Line } from './splice.ts';
+
+/** Writes lines, all those of one tick in one write, and tells when the reader falls behind and catches up. */
+export class LineWriter {
+  readonly #stream: Writable;
+  readonly #onFull: (full: boolean) => void;
+  #queue: (string | Buffer)[] = [];
+  /** Small lines gather here as one string of bytes. */
+  #gathered = '';
+  #queued = 0;
+  #scheduled = false;
+  #full = false;
+  readonly #flush: () => void;
+
+  constructor(stream: Writable, onFull: (full: boolean) => void = () => {}) {
+    this.#stream = stream;
+    this.#onFull = onFull;
+    this.#flush = () => this.flush();
+    stream.on('drain', () => this.#setFull(false));
+  }
+
+  /** Bytes that the reader has not taken yet. */
+  get backlog(): number {
+    return this.#stream.writableLength + this.#queued;
+  }
+
+  write(line: Line): void {
+    if (typeof line === 'string') {
+      this.#gathered += line;
+      this.#queued += line.length;
+    } else {
+      for (const part of line) this.#add(part);
+    }
+    this.#gathered += '\n';
+    this.#queued += 1;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(this.#flush);
+  }
+
+  flush(): void {
+    this.#scheduled = false;
+    if (this.#stream.destroyed || this.#stream.writableEnded) return this.#drop();
+    const room = this.#queue.length === 0 ? this.#stream.write(this.#gathered, 'latin1') : this.#writeAll();
+    this.#drop();
+    if (!room) this.#setFull(true);
+  }
+
+  #writeAll(): boolean {
+    let room = true;
+    this.#stream.cork();
+    for (const part of [...this.#queue, this.#gathered]) {
+      room = typeof part === 'string' ? this.#stream.write(part, 'latin1') : this.#stream.write(part);
+    }
+    this.#stream.uncork();
+    return room;
+  }
+
+  #add(part: string | Buffer): void {
+    this.#queued += part.length;
+    if (typeof part === 'string') {
+      this.#gathered += part;
+      return;
+    }
+    if (this.#gathered !== '') this.#queue.push(this.#gathered);
+    this.#gathered = '';
+    this.#queue.push(part);
+  }
+
+  #drop(): void {
+    this.#queue = [];
+    this.#gathered = '';
+    this.#queued = 0;
+  }
+
+  #setFull(full: boolean): void {
+    if (this.#full === full) return;
+    this.#full = full;
+    this.#onFull(full);
+  }
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env node
+// @ts-check
+// `npm test`: everything that CI runs, one after the other. `--static` stops before the tests (`npm run check`).
+// Ends with one line, "N passed, N failed, N skipped"; each static check counts as one. What was skipped is named above it.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { ensureBuilt } from './setup.mjs';
+import { root } from './steps.mjs';
+
+/** @typedef {{ name: string; outcome: 'passed' | 'failed' | 'skipped' }} Line */
+
+const bin = {
+  oxfmt: 'node_modules/oxfmt/bin/oxfmt',
+  oxlint: 'node_modules/oxlint/bin/oxlint',
+  tsc: 'node_modules/typescript/bin/tsc',
+  knip: 'node_modules/knip/bin/knip.js',
+  publint: 'node_modules/publint/src/cli.js',
+  vitest: 'node_modules/vitest/vitest.mjs',
+};
+const report = join(root, '.cache', 'vitest.json');
+const judges = join(root, 'tests', 'judges');
+const otherNodes = ['node22', 'node24'];
+
+/** @type {Line[]} */
+const lines = [];
+
+staticChecks();
+if (!process.argv.includes('--static')) {
+  installJudges();
+  vitest();
+  otherNodes.forEach(unitTestsOn);
+}
+finish();
+
+function staticChecks() {
+  check('build', ensureBuilt);
+  checkByNode('format', [bin.oxfmt, '--check']);
+  checkByNode('lint', [bin.oxlint, '--type-aware', '--deny-warnings', '--report-unused-disable-directives']);
+  checkByNode('types', [bin.tsc, '-b']);
+  checkByNode('unused code and dependencies', [bin.knip]);
+  checkByNode('package @weir/gateway', [bin.publint, 'packages/gateway', '--strict']);
+  checkByNode('package mcp-weir', [bin.publint, 'packages/cli', '--strict']);
+  checkByNode('generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']);
+}
+
+function installJudges() {
+  check('real servers to run', () =>
+    ensureInstalled(join(root, 'tests', 'fleet'), 'real MCP servers for the tests'),
+  );
+  if (hasOtherNodes()) check('judges to be judged by', () => ensureInstalled(judges, 'judges for the tests'));
+  else add('judges to be judged by (only for linux-x64)', 'skipped');
+}
+
+// Unit tests and tests with real processes, with coverage; vitest's own verdict counts as one more check.
+function vitest() {
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  rmSync(report, { force: true });
+  const args = ['run', '--coverage', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const status = node([bin.vitest, ...args]);
+  const failed = existsSync(report) ? readReport() : 0;
+  if (failed === 0) add('coverage of 80 %, no error outside a test', status === 0 ? 'passed' : 'failed');
+}
+
+/** Counts every test, and returns how many failed. */
+function readReport() {
+  /** @type {{ testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[] }} */
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  const before = of('failed').length;
+  for (const { name, status, assertionResults } of testResults) {
+    const file = relative(root, name);
+    // A file that cannot even be loaded has no tests to count.
+    if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed'))
+      add(`${file} does not run`, 'failed');
+    for (const test of assertionResults) add(`${file}: ${test.fullName}`, outcomeOf(test.status));
+  }
+  return of('failed').length - before;
+}
+
+/** @param {string} status */
+function outcomeOf(status) {
+  return status === 'passed' || status === 'failed' ? status : 'skipped';
+}
+
+/** @param {string} name */
+function unitTestsOn(name) {
+  const label = `unit tests on ${name.replace('node', 'Node ')}`;
+  const executable = join(judges, 'node_modules', name, 'bin', 'node');
+  if (!hasOtherNodes()) return add(`${label} (only for linux-x64)`, 'skipped');
+  const args = [bin.vitest, 'run', '--project', 'unit', '--reporter=dot'];
+  return checkByNode(label, args, executable);
+}
+
+function hasOtherNodes() {
+  return process.platform === 'linux' && process.arch === 'x64';
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} args
+ * @param {string} [executable]
+ */
+function checkByNode(name, args, executable) {
+  check(name, () => {
+    const status = node(args, executable);
+    if (status !== 0) throw new Error(`"${args.join(' ')}" ended with exit code ${status}`);
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {() => void} body
+ */
+function check(name, body) {
+  console.log(`\n— ${name}`);
+  try {
+    body();
+    add(name, 'passed');
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error);
+    add(name, 'failed');
+  }
+}
+
+/**
+ * @param {string[]} args
+ * @param {string} [executable]
+ */
+function node(args, executable = process.execPath) {
+  const { status, signal, error } = spawnSync(executable, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return status ?? signal ?? error?.message;
+}
+
+/**
+ * @param {string} name
+ * @param {Line['outcome']} outcome
+ */
+function add(name, outcome) {
+  lines.push({ name, outcome });
+}
+
+function finish() {
+  console.log('');
+  for (const { name } of of('skipped')) console.log(`skipped: ${name}`);
+  for (const { name } of of('failed')) console.log(`failed: ${name}`);
+  console.log(
+    `${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`,
+  );
+  process.exitCode = of('failed').length > 0 ? 1 : 0;
+}
+
+/** @param {Line['outcome']} outcome */
+function of(outcome) {
+  return lines.filter((line) => line.outcome === outcome);
+}

@@ -1,0 +1,215 @@
+/** What the product must do. A test cites an id with `verifies('AGG-CFG-1', …)`; requirements.test.ts compares the two. */
+export interface Requirement {
+  readonly id: string;
+  readonly text: string;
+  /** `open`: not begun. `partial`: what is built is proved, the rest is named in `open`. `done`: all of it is proved. */
+  readonly status: 'open' | 'partial' | 'done';
+  /** What is still missing from a partial requirement. */
+  readonly open?: string;
+}
+
+export const requirements: readonly Requirement[] = [
+  // The aggregator
+  done(
+    'AGG-CFG-1',
+    'The config file hosts already use is enough: servers by key, with command, args and env',
+  ),
+  done(
+    'AGG-CFG-2',
+    'The whole config is checked before anything starts; all mistakes are told at once, with their place',
+  ),
+  done(
+    'AGG-CFG-3',
+    'A config that cannot be used is a ConfigError with a stable code, and never shows a secret',
+  ),
+  done(
+    'AGG-CFG-4',
+    "Other hosts' keys, comments and our own optional keys are understood; unknown keys only warn",
+  ),
+  done('AGG-ENV-1', 'Variables are expanded in every string value, once, in the spellings that hosts use'),
+  done(
+    'AGG-ENV-2',
+    'All missing variables are named together with their places, defaults are honoured, nothing starts',
+  ),
+  done(
+    'AGG-ENV-3',
+    'A child sees a short list of harmless variables and its own env; inheritEnv widens that',
+  ),
+  partial(
+    'AGG-CHILD-1',
+    'Children start in parallel without a shell, a bounded number at a time, each start one ChildServerClient',
+    'a new client after a restart, a re-enable, a reload or a lazy first call',
+  ),
+  done(
+    'AGG-CHILD-2',
+    'A child runs once it has answered handshake and first list; one that hangs is given up, with its stderr',
+  ),
+  partial(
+    'AGG-CHILD-3',
+    'A failed start names the server, exits 1 and leaves nothing running; --keep-going goes on with the rest',
+    '`weir serve` keeps going by default; the supervisor takes over the servers that failed',
+  ),
+  partial(
+    'AGG-CHILD-4',
+    'A crash answers the calls in flight at once, takes the tools out, tells clients and touches no other server',
+    'restart after a crash',
+  ),
+  done('AGG-CHILD-5', 'However the gateway ends, no child and no grandchild outlives it'),
+  done('AGG-CHILD-6', "Children see one client name and the real client's capabilities"),
+  partial(
+    'AGG-REG-1',
+    'Tools are listed under key, separator and name, each once, only while their server runs; lookup is constant',
+    'remembered catalogues that stand in for lazy servers',
+  ),
+  done('AGG-REG-2', "A child's list_changed is followed and passed on, coalesced"),
+  done(
+    'AGG-REG-3',
+    'The handshake is answered at once; the first list or call waits for the servers, within limits',
+  ),
+  done('AGG-SEP-1', 'The separator is free, within reason; a bad one stops the start and says why'),
+  done('AGG-SEP-2', 'Calls are routed by what is registered, not by cutting names at the separator'),
+  partial(
+    'AGG-SEP-3',
+    'Names that hosts refuse are reported, shortened or cleaned; calls are accepted under the usual aliases',
+    '`weir install` writes the separator a host needs; `weir serve` has the same default',
+  ),
+  done('AGG-SEP-4', '--no-prefix lists bare names and refuses collisions, naming both owners'),
+  done(
+    'AGG-CALL-1',
+    'Arguments, results, errors and definitions pass byte for byte; one malformed tool hides no other',
+  ),
+  done(
+    'AGG-CALL-2',
+    'Unknown and malformed names are answered with a clear message and the code the protocol demands',
+  ),
+  partial(
+    'AGG-CALL-3',
+    'Everything else of the protocol passes too: resources, prompts, completions, logging, progress, cancellation …',
+    'questions across eras, tasks, MCP Apps',
+  ),
+  done(
+    'AGG-CLI-1',
+    'The command has the documented options, defaults, usage text and exit codes, under both names',
+  ),
+  done('AGG-CLI-2', 'stdout carries the protocol alone; logs go to stderr or a file; --debug shows times'),
+  done('AGG-PERF-1', 'Ten servers within 5 s, a list within 1 s, under 50 ms added to a call, 50 MB at rest'),
+  done('AGG-API-1', '@weir/gateway exports the documented names, and the gateway itself uses them'),
+  done(
+    'AGG-QA-1',
+    'Strict TypeScript, ES modules, no any, explicit types on exports, coverage of 80 % or more',
+  ),
+  partial(
+    'AGG-QA-2',
+    'Linux, macOS and Windows; what was only tried on Linux is listed as unproven',
+    'a run on macOS and Windows',
+  ),
+
+  // Both generations of the protocol
+  partial(
+    'ERA-1',
+    'Clients and servers of both generations, in one process',
+    'Streamable HTTP and HTTP+SSE on both sides (`weir serve`); questions across eras, tasks, MCP Apps',
+  ),
+  open('ERA-2', 'Questions are carried across generations in all four combinations'),
+  open('ERA-3', 'The official conformance suite gives the same verdicts through the gateway as directly'),
+  done('ERA-4', "A child's generation is found out in place, without a second start, and remembered"),
+  open('ERA-5', 'Listen streams, cache hints, headers and trace context are derived anew on each hop'),
+
+  // Supervision, limits, history
+  open('HEALTH-1', 'Connected servers are probed regularly, and the findings kept'),
+  open(
+    'HEALTH-2',
+    'A lost server is reconnected with growing pauses, and disabled after three failures in a row',
+  ),
+  open(
+    'HEALTH-3',
+    'Enabling and disabling work while running and survive a restart; the config is reloaded in place',
+  ),
+  open(
+    'HEALTH-4',
+    'Every call has a recorded life from pending to its end, with a time limit that progress extends',
+  ),
+  open(
+    'HEALTH-5',
+    'Concurrent and total calls are limited where configured; waiting calls queue; stop and resume',
+  ),
+  open('HEALTH-6', 'A call is retried only when that can do no harm'),
+  open('HEALTH-7', 'A redacted, rotated history of all calls can be searched'),
+  open('HEALTH-8', 'The documented types of servers, health, invocations and bindings are exported'),
+
+  // Containers and remote servers
+  open('MANAGED-1', 'A server may be a container image, spoken to by attach or by a published loopback port'),
+  open('MANAGED-2', 'Containers are hardened unless the config says otherwise'),
+  open('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
+  open('MANAGED-4', 'Remote servers are reached by Streamable HTTP, or by HTTP+SSE as a fallback'),
+  open('MANAGED-5', 'The rules for server entries hold wherever a server is added'),
+
+  // Documents that call tools
+  open('DOC-BLOCK-1', 'A fence named after a server whose YAML names a tool is a call'),
+  open(
+    'DOC-BLOCK-2',
+    "Parameters are checked against the tool's schema first; mistakes carry file, line and column",
+  ),
+  open('DOC-BLOCK-3', 'Looking at a document never runs anything'),
+  open('DOC-RESULT-1', 'Results stand under their block, are replaced on the next run, and cannot break out'),
+  open('DOC-RESULT-2', 'Text, JSON, Markdown and images are shown inline, as a block or collapsed'),
+  open('DOC-BIND-1', 'A section is bound to servers by heading, block id or line range'),
+  open(
+    'DOC-BIND-2',
+    'Bindings are inherited, the nearest wins, and a bound section permits only its servers',
+  ),
+  open('DOC-TRUST-1', 'A call is approved before it is made, and the approval remembered by fingerprint'),
+  open('DOC-CLI-1', 'Documents are run, checked, planned, listed and watched from the terminal'),
+  open('DOC-AI-1', 'A model may call the tools of a section through the same limits and approvals'),
+  open('DOC-AI-2', 'A document can be put to a model, local or hosted'),
+  open('DOC-APP-1', 'A thin Obsidian plugin runs blocks through the gateway'),
+
+  // Building blocks for servers
+  open('KIT-CFG-1', 'A server reads its transport options from arguments and environment'),
+  open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
+  open('KIT-OAUTH-1', 'Login at an identity provider, by loopback or device flow, with refreshed tokens'),
+  open('KIT-ERR-1', 'Errors become results or protocol errors by one table, without stack or path'),
+  open('KIT-RESP-1', 'Responses that ask for a login, and results with both content and structured content'),
+  open('KIT-MODULE-1', 'Tools, resources and prompts are modules whose types flow from their schemas'),
+  open('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
+  open('KIT-SCOPE-1', 'Functions only, safe by default, no hidden state'),
+
+  // What users expect
+  open('SAFE-1', 'HTTP is closed by default: loopback, checked Host and Origin, a token'),
+  open(
+    'SAFE-2',
+    'OAuth to remote servers is guarded, refreshed once, and never passes on the token of the client',
+  ),
+  open('SAFE-3', 'A tool that changed is held back until approved; hidden characters are shown'),
+  open('SAFE-4', 'Every attack on the list is a test'),
+  open('SCALE-1', 'Replicas behind a load balancer share their state'),
+  open(
+    'SCALE-2',
+    'Many servers start lazily from a remembered catalogue; many tools are searched instead of listed',
+  ),
+  open(
+    'USE-1',
+    "Hosts' servers are imported, the gateway installed there, problems diagnosed, tools called by hand",
+  ),
+  open('USE-2', 'A console in the browser shows servers, tools, calls and approvals'),
+  open('USE-3', 'Metrics, traces and structured logs'),
+
+  // Speed
+  done(
+    'PERF-1',
+    'On stdio nothing on the path of a call grows with tools, servers or clients; the bars of the benchmark hold',
+  ),
+  open('PERF-2', 'The same on HTTP, without a process or a registry per session'),
+];
+
+function done(id: string, text: string): Requirement {
+  return { id, text, status: 'done' };
+}
+
+function partial(id: string, text: string, stillOpen: string): Requirement {
+  return { id, text, status: 'partial', open: stillOpen };
+}
+
+function open(id: string, text: string): Requirement {
+  return { id, text, status: 'open' };
+}
