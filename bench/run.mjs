@@ -1,6 +1,6 @@
 // `npm run bench`: everything in one run, as ratios. `--help` lists the options; README.md tells how to read it.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -57,12 +57,15 @@ async function main({ only, json, quick, peer, gateway }) {
   const machine = describeMachine();
   say(`# Benchmark\n\n${Object.values(machine).join(' · ')}\n`);
   if (gateway !== WEIR) say(`\nThe rows called weir are not the built command but ${gateway}.\n`);
+  const build = statSync(gateway).mtimeMs;
   const results = {};
   for (const name of only) {
     if (process.stderr.isTTY) process.stderr.write(`measuring ${name} …\r`);
     results[name] = await measure(name, { quick, peer, gateway });
     say(printMeasure(MEASURES[name].title, results[name]));
   }
+  if (!existsSync(gateway) || statSync(gateway).mtimeMs !== build)
+    throw new Error(`${gateway} was built anew during the run: these are figures of two builds.`);
   const gates = judge(results);
   say(printGates(gates));
   if (json) process.stdout.write(`${JSON.stringify({ machine, quick, gateway, results, gates }, null, 2)}\n`);

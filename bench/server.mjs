@@ -19,7 +19,7 @@ process.stdin.on(
 
 function answer(method, params) {
   if (method === 'tools/call')
-    return { result: { content: [{ type: 'text', text: textOf(params.arguments) }] } };
+    return { result: { content: [{ type: 'text', text: textOf(params.arguments) }], ...structure } };
   if (method === 'tools/list') return { result: { tools: Array.from({ length: count }, (_, i) => tool(i)) } };
   if (method === 'ping') return { result: {} };
   if (method !== 'initialize') return { error: { code: -32601, message: `Method not found: ${method}` } };

@@ -7,11 +7,11 @@ import { connect, handshake, listTools } from './client.mjs';
 import { ownProcesses, SERVER } from './processes.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-export const WEIR = path('../packages/cli/dist/weir.mjs');
+export const WEIR = path('../packages/cli/dist/weir.cjs');
 const node = process.execPath;
 
 /** A configured server of the bench; its tools are called tool_00000, tool_00001 … */
-export function benchServer({ tools = 10, outputSchema = false } = {}) {
+function benchServer({ tools = 10, outputSchema = false } = {}) {
   return { command: node, args: [SERVER, `--tools=${tools}`, ...(outputSchema ? ['--output-schema'] : [])] };
 }
 

@@ -10,7 +10,7 @@ import { ensureInstalled } from './install.mjs';
 import { quietStep, root, runMain } from './steps.mjs';
 
 const stampFile = join(root, '.cache', 'build-stamp');
-const bundle = join(root, 'packages', 'cli', 'dist', 'weir.mjs');
+const bundle = join(root, 'packages', 'cli', 'dist', 'weir.cjs');
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runMain(() => {

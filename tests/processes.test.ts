@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { startGuard, type Guard, type GuardOptions } from '../packages/gateway/src/upstream/guard.ts';
+import { posixGroup } from '../packages/gateway/src/upstream/process-group.ts';
 import { spawnServer, type ServerProcess } from '../packages/gateway/src/upstream/process.ts';
 import { stopServers } from '../packages/gateway/src/upstream/stop-servers.ts';
+import { hasLivingMember } from '../packages/gateway/src/upstream/zombies.ts';
 import {
   commandLinesWith,
   guardOf,
@@ -101,12 +103,12 @@ verifies(
   async () => {
     const lines: string[] = [];
     const program =
-      'process.stdout.write("x".repeat(300000)); console.error("one\\n\\u001b[31mtwo"); process.exitCode = 3';
+      'process.stdout.write("x".repeat(150000)); console.error("one\\n\\u001b[31mtwo"); process.exitCode = 3';
     const server = await start(node, ['-e', program], { lines });
     let received = 0;
-    server.stdout.on('data', (chunk: Buffer) => (received += chunk.length));
+    server.stdout.on('data', (chunk: Buffer) => (received += chunk.length)).pause();
     expect(await server.exited).toEqual({ code: 3, signal: null });
-    expect(received).toBe(300_000);
+    expect(received).toBe(150_000);
     expect(lines).toEqual(['one', '\\x1b[31mtwo']);
     expect(server.stderrTail()).toEqual(lines);
   },
@@ -304,6 +306,53 @@ onLinux(
   },
 );
 
+onLinux('AGG-CHILD-5', 'a server that has thrown off its environment goes with its group', async () => {
+  const token = `unmarked-${process.pid}`;
+  const args = ['-i', node, fixture('stubborn.mjs'), token];
+  const gateway = await startGateway([{ command: 'env', args }]);
+  const isRunning = (): boolean => commandLinesWith(`stubborn.mjs\0${token}`).length > 0;
+  expect(marked(gateway.mark)).toEqual([]);
+  expect(isRunning()).toBe(true);
+  process.kill(gateway.pid, 'SIGKILL');
+  await until(() => !isRunning());
+});
+
+onLinux('AGG-CHILD-5', 'a gateway killed in the midst of its start leaves nothing', async () => {
+  const running = (token: string): number => commandLinesWith(`stubborn.mjs\0${token}`).length;
+  const tokens = [1, 1, 2, 3].map((count, index) => ({
+    count,
+    token: `killed-early-${index}-${process.pid}`,
+  }));
+  for (const { count, token } of tokens) {
+    const server = { command: node, args: [fixture('stubborn.mjs'), token] };
+    const plan = JSON.stringify({ servers: [server, server, server, server] });
+    const gateway = spawn(node, [gatewayFile, plan], { stdio: ['pipe', 'ignore', 'ignore'] });
+    await until(() => running(token) >= count);
+    gateway.kill('SIGKILL');
+    await once(gateway, 'exit');
+  }
+  await until(() => tokens.every(({ token }) => running(token) === 0));
+});
+
+onLinux(
+  'AGG-CHILD-5',
+  'the dead that nobody buries are neither waited for nor taken for living',
+  async () => {
+    const guard = guarded();
+    const keeper = await start('sh', ['-c', 'setsid true & echo $!; exec sleep 60'], { guard });
+    const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
+    const dead = Number(String(line));
+    await until(() => posixGroup(dead).signal(0) && !hasLivingMember(dead));
+    expect(hasLivingMember(keeper.pid)).toBe(true);
+    const other = startGuard({ path: process.env['PATH'] });
+    other.watch(dead);
+    const began = performance.now();
+    await other.release();
+    expect(performance.now() - began).toBeLessThan(1000);
+    await keeper.stop();
+  },
+);
+
 onLinux(
   'AGG-CHILD-5',
   'the guard is deaf to signals, holds no stream of the gateway and shows no mark',
@@ -354,16 +403,21 @@ function programs(name: string, scripts: Record<string, string>): string {
   return `${bin}${delimiter}${process.env['PATH']}`;
 }
 
-function busyboxPath(): string {
+const busybox = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((place) => join(place, 'busybox'))
+  .find((file) => existsSync(file));
+
+function busyboxOnly(): GuardOptions {
   const bin = join(folder, 'busybox');
   mkdirSync(bin);
-  for (const tool of ['grep', 'sleep', 'tr']) symlinkSync('/bin/busybox', join(bin, tool));
-  return bin;
+  for (const tool of ['sh', 'grep', 'sleep', 'tr']) symlinkSync(busybox!, join(bin, tool));
+  return { shell: join(bin, 'sh'), path: bin };
 }
 
 const surroundings: [string, string | undefined, () => GuardOptions][] = [
   ['bash', '/bin/bash', () => ({ shell: '/bin/bash' })],
-  ['busybox', '/bin/busybox', () => ({ shell: '/bin/busybox-sh', path: busyboxPath() })],
+  ['busybox alone', busybox ?? 'busybox', busyboxOnly],
   ['a grep that stops at the first NUL', undefined, () => ({ path: programs('blind', { grep: 'exit 1' }) })],
   ['no grep at all', undefined, () => ({ path: programs('none', { grep: 'exit 127' }) })],
   [
@@ -381,7 +435,7 @@ const surroundings: [string, string | undefined, () => GuardOptions][] = [
   ],
 ];
 for (const [name, program, options] of surroundings) {
-  const missing = program !== undefined && !existsSync(program) ? `no ${program}` : undefined;
+  const missing = program !== undefined && !existsSync(program) ? `there is no ${program} here` : undefined;
   const possible = missing === undefined ? onLinux : verifies.skipIf(missing);
   possible(['AGG-CHILD-5', 'AGG-QA-2'], `the guard does its work with ${name}`, async () => {
     const guard = startGuard(options());
@@ -392,6 +446,17 @@ for (const [name, program, options] of surroundings) {
     expect(marked(guard.mark)).toEqual([]);
   });
 }
+
+onLinux('AGG-CHILD-5', 'the loss of the guard is told once', async () => {
+  const reasons: string[] = [];
+  const guard = guarded({ onLost: (reason) => reasons.push(reason) });
+  await until(() => guardOf(process.pid) !== undefined);
+  process.kill(guardOf(process.pid)!, 'SIGKILL');
+  await until(() => reasons.length > 0);
+  for (let group = 2; group < 100; group += 1) guard.unwatch(group);
+  await guard.release();
+  expect(reasons).toEqual(['the guard ended (SIGKILL)']);
+});
 
 verifies('AGG-CHILD-5', 'a gateway without a guard is told so, and goes on', async () => {
   const reasons: string[] = [];

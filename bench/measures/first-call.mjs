@@ -17,7 +17,7 @@ export async function run({ variants, quick }) {
   )) {
     const items = SHAPES.map(({ shape, servers }) => ({ name: shape, variant, servers }));
     // The SDK's aggregator takes seconds per process: five are enough to see it.
-    const effort = { rounds: variant.name === 'weir' ? (quick ? 7 : 15) : 5, seconds: quick ? 6 : 30 };
+    const effort = { rounds: variant.name === 'weir' ? (quick ? 7 : 15) : 5, seconds: quick ? 3 : 40 };
     rounds.set(variant.name, await inRounds(items, effort, visit));
   }
   const ms = (name, shape) => middle(rounds.get(name), shape, (r) => r.ms);

@@ -9,11 +9,12 @@ export const title = 'Start of ten real servers from npm: from the spawn to the 
 export const pinned = false;
 const MODULES = fileURLToPath(new URL('../../tests/fleet/node_modules', import.meta.url));
 
-export async function run({ variants, folder }) {
+export async function run({ variants, folder, quick }) {
+  if (quick) return { skipped: 'only in the long run' };
   const servers = fleet(mkdtempSync(join(folder, 'fleet-')));
   if (servers === undefined) return { skipped: 'the servers of tests/fleet are not installed' };
   const items = variants.filter(({ single }) => !single);
-  const rounds = await inRounds(items, { rounds: 3, seconds: 25 }, (variant) => start(variant, servers));
+  const rounds = await inRounds(items, { rounds: 3, seconds: 15 }, (variant) => start(variant, servers));
   const rows = items.map(({ name }) => [name, middle(rounds, name, (r) => r.seconds), rounds[0][name].tools]);
   return {
     tables: [{ columns: ['', 's', 'tools'], rows, note: `${rounds.length} rounds` }],

@@ -40,7 +40,7 @@ async function measure({ servers, tools }, variants, quick) {
       throw new Error(`${each.name} lists ${each.tools.length} tools, not ${tools}`);
   const rounds = await inRounds(
     running,
-    { rounds: quick ? 7 : 20, seconds: quick ? 4 : 12, warmUp: 2 },
+    { rounds: quick ? 5 : 20, seconds: quick ? 2 : 8, warmUp: 1 },
     visit,
   );
   await closeAll(running);

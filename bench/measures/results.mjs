@@ -14,7 +14,7 @@ export async function run({ variants, quick }) {
   const rounds = {};
   for (const size of sizes) {
     const able = running.filter(({ name }) => name !== 'sdk aggregator' || size + 1000 < SDK_LIMIT);
-    const effort = { rounds: quick ? 9 : 21, seconds: quick ? 6 : 14, warmUp: 2 };
+    const effort = { rounds: quick ? 7 : 21, seconds: quick ? 3 : 10, warmUp: 2 };
     rounds[size] = await inRounds(able, effort, (variant) => visit(variant, size));
   }
   await closeAll(running);

@@ -11,7 +11,7 @@ export async function run({ variants, quick }) {
   const able = variants.filter(({ name }) => name === 'weir' || (!quick && name === 'sdk aggregator'));
   const running = (await Promise.all(able.map(startBoth))).flat();
   await warmUp(running);
-  const rounds = await inRounds(running, { rounds: quick ? 40 : 60, seconds: quick ? 8 : 30 }, visit);
+  const rounds = await inRounds(running, { rounds: quick ? 30 : 60, seconds: quick ? 6 : 25 }, visit);
   await closeAll(running);
   const rows = running.map(({ name }) => [name, middle(rounds, name)]);
   return {

@@ -4,6 +4,8 @@ import { validateSeparator, type CliArgs } from '@weir/gateway';
 /** What the command line asks for. */
 export type Command = { run: 'help' } | { run: 'version' } | { run: 'serve'; args: CliArgs };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The command line cannot be understood; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -12,35 +14,42 @@ export class UsageError extends Error {
 /** Fields under construction; which of them are required is judged at the end. */
 type Draft = Partial<CliArgs>;
 
-/** Options that take a value, and what to do with it. */
-const VALUES: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
-  '--config': (draft, value) => void (draft.configPath = value),
-  '--log-file': (draft, value) => void (draft.logFile = value),
-  '--name': (draft, value) => void (draft.name = value),
-  '--version': (draft, value) => void (draft.version = value),
-  '--separator': (draft, value) => void (draft.separator = value),
-  '--startup-timeout': (draft, value) => void (draft.startupTimeout = readDuration('--startup-timeout', value)),
-  '--max-message-size': (draft, value) => void (draft.maxMessageSize = readSize('--max-message-size', value)),
-  '--state': (draft, value) => void (draft.state = value),
+interface ValueOption {
+  /** What a value looks like, for who has forgotten it. */
+  readonly example: string;
+  readonly set: (draft: Draft, value: string) => void;
+}
+
+const VALUES: Readonly<Record<string, ValueOption>> = {
+  '--config': { example: 'mcp.json', set: (draft, value) => (draft.configPath = value) },
+  '--separator': { example: '__', set: (draft, value) => (draft.separator = value) },
+  '--startup-timeout': {
+    example: '20s',
+    set: (draft, value) => (draft.startupTimeout = readDuration(value)),
+  },
+  '--max-message-size': { example: '64M', set: (draft, value) => (draft.maxMessageSize = readSize(value)) },
+  '--name': { example: 'my-tools', set: (draft, value) => (draft.name = value) },
+  '--version': { example: '2.1.0', set: (draft, value) => (draft.version = value) },
+  '--state': { example: '/var/lib/weir', set: (draft, value) => (draft.state = value) },
+  '--log-file': { example: 'weir.log', set: (draft, value) => (draft.logFile = value) },
 };
 
 const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
-  '--debug': (draft) => void (draft.debug = true),
-  '--no-prefix': (draft) => void (draft.noPrefix = true),
-  '--keep-going': (draft) => void (draft.keepGoing = true),
+  '--no-prefix': (draft) => (draft.noPrefix = true),
+  '--keep-going': (draft) => (draft.keepGoing = true),
+  '--debug': (draft) => (draft.debug = true),
 };
 
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
-export function parseArguments(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
+export function parseArguments(argv: readonly string[], env: Environment): Command {
   const draft: Draft = {};
-  for (let i = 0; i < argv.length; i++) {
-    const { option, value } = splitOption(argv[i] as string);
-    const next = argv[i + 1];
+  for (let at = 0; at < argv.length; at++) {
+    const { option, value } = splitOption(argv[at] as string);
     if (option === '--help' || option === '-h') return { run: 'help' };
-    if (option === '--version' && value === undefined && (next === undefined || next.startsWith('-'))) return { run: 'version' };
-    if (Object.hasOwn(FLAGS, option) && value === undefined) FLAGS[option]?.(draft);
-    else if (Object.hasOwn(VALUES, option)) VALUES[option]?.(draft, value ?? takeValue(option, argv[++i]));
-    else throw new UsageError(unknownOption(argv[i] as string));
+    if (option === '--version' && value === undefined && isBare(argv[at + 1])) return { run: 'version' };
+    if (Object.hasOwn(FLAGS, option)) raiseFlag(option, value, draft);
+    else if (Object.hasOwn(VALUES, option)) setValue(option, value ?? following(option, argv[++at]), draft);
+    else throw new UsageError(unknownOption(option));
   }
   return { run: 'serve', args: complete(draft, env) };
 }
@@ -52,33 +61,57 @@ function splitOption(argument: string): { option: string; value: string | undefi
   return { option: argument.slice(0, equals), value: argument.slice(equals + 1) };
 }
 
-/** Whatever follows a separator is one, also `--`; for the others an option in its place means a forgotten value. */
-function takeValue(option: string, next: string | undefined): string {
-  const isMissing = next === undefined || (option !== '--separator' && next.startsWith('--'));
-  if (isMissing) throw new UsageError(`${option} needs a value, as in ${EXAMPLES[option]}`);
-  return next;
+/** `--version` stands for itself at the end and before another option. */
+function isBare(next: string | undefined): boolean {
+  return next === undefined || next.startsWith('-');
 }
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  '--config': '--config mcp.json',
-  '--log-file': '--log-file weir.log',
-  '--name': '--name my-tools',
-  '--separator': '--separator __',
-  '--startup-timeout': '--startup-timeout 20s',
-  '--max-message-size': '--max-message-size 64M',
-  '--state': '--state ~/.weir',
-};
-
-function unknownOption(argument: string): string {
-  const what = argument.startsWith('-') ? 'Unknown option' : 'Unexpected argument';
-  return `${what}: ${argument.split('=', 1)[0]}`;
+function raiseFlag(option: string, value: string | undefined, draft: Draft): void {
+  if (value !== undefined) throw new UsageError(`${option} takes no value`);
+  FLAGS[option]?.(draft);
 }
 
-function complete(draft: Draft, env: Readonly<Record<string, string | undefined>>): CliArgs {
-  const { configPath } = draft;
-  if (configPath === undefined || configPath === '') throw new UsageError('--config <file> is required');
-  if (draft.separator !== undefined) checkSeparator(draft.separator);
-  if (draft.separator !== undefined && draft.noPrefix) throw new UsageError('--separator and --no-prefix exclude each other: bare names have no separator');
+/** Whatever follows `--separator` is one, also `--`; for the others an option in its place means a forgotten value. */
+function following(option: string, next: string | undefined): string | undefined {
+  return option === '--separator' || !next?.startsWith('--') ? next : undefined;
+}
+
+function setValue(option: string, value: string | undefined, draft: Draft): void {
+  const { example, set } = VALUES[option] as ValueOption;
+  // An empty separator has a text of its own.
+  const isMissing = value === undefined || (value === '' && option !== '--separator');
+  if (isMissing) throw new UsageError(`${option} needs a value, as in ${option} ${example}`);
+  set(draft, value);
+}
+
+function unknownOption(option: string): string {
+  if (!option.startsWith('-'))
+    return `Unexpected argument: ${option} (a config is given as --config ${option})`;
+  const meant = [...Object.keys(VALUES), ...Object.keys(FLAGS), '--help'].find((known) =>
+    isNear(option, known),
+  );
+  return `Unknown option: ${option}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+}
+
+/** True for the beginning of an option, and for one with a slip in one place. */
+function isNear(written: string, known: string): boolean {
+  if (known.startsWith(written)) return written.length > 3;
+  const shorter = Math.min(written.length, known.length);
+  let front = 0;
+  while (front < shorter && written[front] === known[front]) front++;
+  let back = 0;
+  while (back < shorter - front && written.at(-1 - back) === known.at(-1 - back)) back++;
+  return Math.max(written.length, known.length) - front - back <= 2;
+}
+
+function complete(draft: Draft, env: Environment): CliArgs {
+  const { configPath, separator, noPrefix } = draft;
+  if (separator !== undefined) checkSeparator(separator);
+  if (separator !== undefined && noPrefix) {
+    throw new UsageError('--separator and --no-prefix exclude each other: plain names have no separator');
+  }
+  if (configPath === undefined)
+    throw new UsageError('--config is missing: it names the file with your servers');
   const state = draft.state ?? stateFolder(env);
   return { ...draft, configPath, ...(state !== undefined && { state }) };
 }
@@ -87,13 +120,12 @@ function checkSeparator(separator: string): void {
   try {
     validateSeparator(separator);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError((error as Error).message, { cause: error });
   }
 }
 
-/** Where the system wants programs to remember things; relative paths in the environment are to be ignored. */
-function stateFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const { WEIR_STATE, XDG_STATE_HOME, HOME, LOCALAPPDATA } = env;
+/** Where the system wants programs to remember things; a relative path in its variables counts as none. */
+function stateFolder({ WEIR_STATE, XDG_STATE_HOME, HOME, LOCALAPPDATA }: Environment): string | undefined {
   if (WEIR_STATE) return WEIR_STATE;
   if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'weir');
   if (HOME && isAbsolute(HOME)) return join(HOME, '.local', 'state', 'weir');
@@ -103,18 +135,21 @@ function stateFolder(env: Readonly<Record<string, string | undefined>>): string 
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const SIZES: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 
+/** Beyond it a timer of the runtime would fire at once. */
+const LONGEST_DURATION = 2 ** 31 - 1;
+
 /** Milliseconds; a bare number is seconds. */
-function readDuration(option: string, text: string): number {
+function readDuration(text: string): number {
   const [, digits, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/u.exec(text) ?? [];
   const milliseconds = Number(digits) * (DURATIONS[unit] ?? Number.NaN);
-  if (milliseconds > 0) return milliseconds;
-  throw new UsageError(`${option} takes a time such as 20s or 500ms, not '${text}'`);
+  if (milliseconds > 0 && milliseconds <= LONGEST_DURATION) return milliseconds;
+  throw new UsageError(`--startup-timeout takes a time such as 20s or 500ms, not '${text}'`);
 }
 
 /** Bytes. */
-function readSize(option: string, text: string): number {
+function readSize(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([KMG])?(?:i?B)?$/iu.exec(text) ?? [];
   const bytes = Number(digits) * (SIZES[unit.toUpperCase()] ?? Number.NaN);
-  if (bytes > 0) return bytes;
-  throw new UsageError(`${option} takes a size such as 64M, not '${text}'`);
+  if (bytes > 0 && Number.isSafeInteger(bytes)) return bytes;
+  throw new UsageError(`--max-message-size takes a size such as 64M, not '${text}'`);
 }

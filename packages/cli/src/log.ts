@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, openSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Log } from '@weir/gateway';
 
@@ -6,6 +6,8 @@ import type { Log } from '@weir/gateway';
 const LARGEST_BACKLOG = 1024 * 1024;
 
 export interface CliLog extends Log {
+  /** False where the lines are to be seen on stderr. */
+  isFile(): boolean;
   /** Waits until everything is written. */
   close(): Promise<void>;
 }
@@ -19,23 +21,59 @@ export interface LogOptions {
 
 /** Logs to a file, or to stderr: stdout belongs to the protocol. */
 export function createLog({ debug, file, stderr, now }: LogOptions): CliLog {
-  const stream: Writable = file === undefined ? stderr : createWriteStream(file, { flags: 'a', mode: 0o600 });
-  stream.on('error', (error: Error) => {
-    // A log that cannot be written is no reason to stop; stderr is where this can still be said.
-    if (file !== undefined) stderr.write(`weir: cannot write to the log file ${file}: ${error.message}\n`);
-  });
-  let dropped = 0;
-  const write = (level: string, text: string): void => {
-    if (stream.writableLength > LARGEST_BACKLOG) return void dropped++;
-    const note = dropped > 0 ? ` (${dropped} lines before this one were dropped)` : '';
-    dropped = 0;
-    stream.write(`${now().toISOString()} ${level} ${text}${note}\n`);
-  };
+  const output = new Output(file, stderr);
+  const write = (level: string, text: string): void =>
+    output.write(`${now().toISOString()} ${level} ${text}`);
   return {
     ...(debug && { debug: (text: string) => write('debug', text) }),
     info: (text) => write('info', text),
     warn: (text) => write('warn', text),
     error: (text) => write('error', text),
-    close: () => (file === undefined ? Promise.resolve() : new Promise((resolve) => void stream.end(resolve))),
+    isFile: () => output.isFile,
+    close: () => output.close(),
   };
+}
+
+/** Where the lines go. A log file that cannot be written is no reason to stop: stderr takes over. */
+class Output {
+  readonly #stderr: Writable;
+  #stream: Writable;
+  #dropped = 0;
+
+  constructor(file: string | undefined, stderr: Writable) {
+    this.#stderr = stderr;
+    this.#stream = stderr;
+    // Who has stopped reading our stderr cannot be told so.
+    stderr.on('error', () => {});
+    if (file !== undefined) this.#open(file);
+  }
+
+  get isFile(): boolean {
+    return this.#stream !== this.#stderr;
+  }
+
+  write(line: string): void {
+    if (this.#stream.writableLength > LARGEST_BACKLOG) return void this.#dropped++;
+    const note = this.#dropped === 0 ? '' : ` (${this.#dropped} lines before this one were dropped)`;
+    this.#dropped = 0;
+    this.#stream.write(`${line}${note}\n`);
+  }
+
+  close(): Promise<void> {
+    return this.isFile ? new Promise((resolve) => void this.#stream.end(() => resolve())) : Promise.resolve();
+  }
+
+  #open(file: string): void {
+    try {
+      const fd = openSync(file, 'a', 0o600);
+      this.#stream = createWriteStream(file, { fd }).on('error', (error) => this.#fallBack(file, error));
+    } catch (error) {
+      this.#fallBack(file, error as Error);
+    }
+  }
+
+  #fallBack(file: string, { message }: Error): void {
+    this.#stream = this.#stderr;
+    this.#stderr.write(`Cannot write to the log file ${file}, logging here instead: ${message}\n`);
+  }
 }

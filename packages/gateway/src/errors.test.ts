@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import {
   ChildServerError,
@@ -28,33 +28,29 @@ describe('errors', () => {
     ]);
   });
 
-  verifies(
-    ['AGG-CHILD-2', 'AGG-API-1'],
-    'a ChildServerError names the server, the phase and the cause',
-    () => {
-      const cause = new Error('spawn nope ENOENT');
-      const message = Messages.spawnFailed('postgres', 'command not found');
-      const error = new ChildServerError(message, 'postgres', ErrorPhase.STARTUP, cause);
-      expect(error).toMatchObject({ name: 'ChildServerError', serverKey: 'postgres', phase: 'startup' });
-      expect(error.cause).toBe(cause);
-      expect(error.message).toBe("Failed to spawn server 'postgres': command not found");
-      expect(Object.values(ErrorPhase)).toEqual(['startup', 'initialization', 'runtime']);
-    },
-  );
+  test('a ChildServerError names the server, the phase and the cause', () => {
+    const cause = new Error('spawn nope ENOENT');
+    const message = Messages.spawnFailed('postgres', 'command not found');
+    const error = new ChildServerError(message, 'postgres', ErrorPhase.STARTUP, cause);
+    expect(error).toMatchObject({ name: 'ChildServerError', serverKey: 'postgres', phase: 'startup' });
+    expect(error.cause).toBe(cause);
+    expect(error.message).toBe("Failed to spawn server 'postgres': command not found");
+    expect(Object.values(ErrorPhase)).toEqual(['startup', 'initialization', 'runtime']);
+  });
 
-  verifies('AGG-CHILD-2', 'a ChildServerError without a cause has none', () => {
+  test('a ChildServerError without a cause has none', () => {
     const error = new ChildServerError(Messages.serverCrashed('files'), 'files', ErrorPhase.RUNTIME);
     expect(error.message).toBe("Server 'files' crashed during operation");
     expect('cause' in error).toBe(false);
   });
 
-  verifies('AGG-CALL-2', 'an RpcError carries a JSON-RPC code and data', () => {
+  test('an RpcError carries a JSON-RPC code and data', () => {
     const error = new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.toolNotFound('a:b'), { name: 'a:b' });
     expect(error).toMatchObject({ name: 'RpcError', code: -32602, message: 'Tool not found: a:b' });
     expect(error.data).toEqual({ name: 'a:b' });
   });
 
-  verifies(['AGG-CALL-2', 'AGG-SEP-1'], 'names and separators have their sentences', () => {
+  test('names and separators have their sentences', () => {
     expect(Messages.invalidToolName('__', 'nope')).toBe(
       "Invalid tool name format. Expected 'serverKey__toolName', got 'nope'",
     );
@@ -66,7 +62,7 @@ describe('errors', () => {
     );
   });
 
-  verifies('ERA-1', 'the codes are those of the protocol', () => {
+  test('the codes are those of the protocol', () => {
     expect(RpcErrorCode).toEqual({
       PARSE_ERROR: -32700,
       INVALID_REQUEST: -32600,

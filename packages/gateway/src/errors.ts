@@ -90,9 +90,11 @@ export const Messages = {
     `Failed to spawn server '${serverKey}': ${reason}`,
   serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
 
+  startFailed: (serverKey: string, reason: string): string =>
+    `Server '${serverKey}' failed during initialization: it ${reason}`,
+
   missingCommand: (): string =>
-    'Missing or invalid command: write "command": "npx" (a program to start), "url": "https://…" (a remote server) or "image": "…" (a container)',
-  serverStopped: (serverKey: string): string => `Server '${serverKey}' has been stopped`,
+    'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
   notFound: (what: 'Tool' | 'Prompt', name: string): string => `${what} not found: ${name}`,
@@ -103,11 +105,21 @@ export const Messages = {
   resourceNotFound: (uri: string): string => `Resource not found: ${uri}`,
 
   notLocalYet: (serverKey: string): string =>
-    `Server '${serverKey}' is left out: only servers with a "command" can be started yet`,
+    `Server '${serverKey}' is left out: only servers with a "command" can be started so far, not those with "url" or "image"`,
   nobodyToAsk: (method: string): string =>
     `${method} cannot be passed on: there is not exactly one client to ask`,
-  namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string =>
-    `Name '${publicName}' is wanted by two servers: '${keeper.serverKey}' (${keeper.name}) and '${heldBack.serverKey}' (${heldBack.name}). Rename one of them in the config or choose another --separator.`,
+  namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string => {
+    const owners = [keeper, heldBack].map(({ serverKey, name }) =>
+      name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${name}'`,
+    );
+    return `Name '${publicName}' is wanted by two servers: ${owners.join(' and ')}`;
+  },
+  heldBack: ({ keeper, heldBack }: NameCollision): string =>
+    `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  collisionRemedy: (noPrefix: boolean): string =>
+    noPrefix
+      ? 'Leave out --no-prefix, so that each name begins with its server.'
+      : 'Rename one of the servers in the config, or choose another --separator.',
 
   configNotFound: (path: string): string => `Config file not found: ${path}`,
   missingVariables: (names: readonly string[]): string =>

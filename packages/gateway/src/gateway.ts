@@ -26,6 +26,9 @@ const CLIENT_NAME = 'mcp-aggregator-client';
 /** Latecomers are waited for this long after the last server became ready. */
 const LATECOMERS_MS = 1000;
 
+/** So many names that two servers want are named; two servers of a kind may share dozens. */
+const MOST_COLLISIONS = 5;
+
 /** Several changes in a row are one notice. */
 const NOTICE_DELAY_MS = 50;
 
@@ -92,7 +95,7 @@ export class Gateway implements AggregatorServer {
   readonly #opening = new Deferred<string>();
   readonly #settled = new Deferred<void>();
   #directory: Directory;
-  #collision: Collision | undefined;
+  readonly #collisions = new Map<string, Collision>();
   #guard: Guard | undefined;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -214,6 +217,8 @@ export class Gateway implements AggregatorServer {
   }
 
   async #start(): Promise<void> {
+    const { separator = DEFAULT_SEPARATOR, noPrefix = false } = this.#options;
+    this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
     try {
       await startAll(this.children.values(), {
         keepGoing: this.#options.keepGoing ?? false,
@@ -222,7 +227,7 @@ export class Gateway implements AggregatorServer {
         failed: (_child, error) => this.#failed(error as ChildServerError),
       });
       this.#publish(this.#builder.build(this.#running()));
-      if (this.#collision !== undefined && !this.#options.keepGoing) throw collisionError(this.#collision);
+      if (this.#collisions.size > 0 && !this.#options.keepGoing) throw this.#collisionError();
       this.#settled.resolve();
       this.#warnOfNames();
     } catch (error) {
@@ -233,8 +238,8 @@ export class Gateway implements AggregatorServer {
   }
 
   #warnOfNames(): void {
-    const refusals = refusedNames(this.#directory.registry.tools.keys());
-    if (refusals.length > 0) this.log.warn(`${refusals.join('; ')}. With --separator __ every name is accepted.`);
+    const warning = refusedNames(this.#directory.registry.tools.values(), this.#builder.books.tools.rules);
+    if (warning !== undefined) this.log.warn(warning);
   }
 
   async #close(): Promise<void> {
@@ -309,14 +314,22 @@ export class Gateway implements AggregatorServer {
     child.peer.request('logging/setLevel', `{"level":${this.#logLevel}}`).catch(() => {});
   }
 
+  /** Told of every collision at every build; each is news once. */
   #collided(kind: Kind, collision: Collision): void {
-    this.#collision ??= collision;
-    if (this.isSettled || this.#options.keepGoing) this.log.warn(`${Messages.namesCollide(collision)} Among the ${kind} the first one keeps it, the other is held back.`);
+    const id = JSON.stringify([kind, collision.publicName, collision.heldBack]);
+    if (this.#collisions.has(id)) return;
+    this.#collisions.set(id, collision);
+    if (!this.isSettled && !this.#options.keepGoing) return;
+    this.log.warn(`${Messages.namesCollide(collision)}. ${Messages.heldBack(collision)}.`);
   }
-}
 
-function collisionError(collision: Collision): ConfigError {
-  return new ConfigError(Messages.namesCollide(collision), ConfigErrorCode.INVALID_SCHEMA, collision);
+  #collisionError(): ConfigError {
+    const collisions = [...this.#collisions.values()];
+    const named = collisions.slice(0, MOST_COLLISIONS).map((collision) => Messages.namesCollide(collision));
+    const more = collisions.length > MOST_COLLISIONS ? [`… and ${collisions.length - MOST_COLLISIONS} more`] : [];
+    const text = [...named, ...more, Messages.collisionRemedy(this.#options.noPrefix ?? false)].join('\n');
+    return new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA, { collisions });
+  }
 }
 
 /** A promise that is settled from outside, once. */

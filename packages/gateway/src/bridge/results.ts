@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import type { Era } from '../wire/era.ts';
+import { Meta, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
-import { findMember, isOdd, readMembers, stringValue, valueText, type Members } from '../wire/scan.ts';
+import { findMember, isOdd, objectValue, readMembers, stringValue, valueText, type Members } from '../wire/scan.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** Where a resource is missing the earlier revisions said so with a code that the modern one forbids. */
@@ -24,6 +24,7 @@ function modernResult(result: Members, method: string): Edit[] {
   return changeMembers(result, [], add.filter(Boolean).join(','));
 }
 
+/** Only the modern revision has kinds of results, cache hints, and servers that introduce themselves in each of them. */
 function legacyResult(result: Members, method: string): Edit[] | RpcError {
   const kind = stringValue(result, 'resultType') ?? 'complete';
   if (kind !== 'complete') {
@@ -33,7 +34,11 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
     );
   }
   const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];
-  return changeMembers(result, ['resultType', ...hints], '');
+  const meta = objectValue(result, '_meta');
+  const named = meta !== undefined && !isOdd(meta) && findMember(meta, Meta.SERVER_INFO) >= 0 ? meta : undefined;
+  if (named?.flat.length === 4) return changeMembers(result, ['resultType', ...hints, '_meta'], '');
+  const edits = changeMembers(result, ['resultType', ...hints], '');
+  return named === undefined ? edits : [...edits, ...changeMembers(named, [Meta.SERVER_INFO], '')];
 }
 
 function modernError(error: Members): Edit[] {

@@ -271,7 +271,7 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
           found.errors.push({
             path: here,
             message:
-              'Missing or invalid command: write "command": "npx" (a program to start), "url": "https://…" (a remote server) or "image": "…" (a container)',
+              'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
             value: item,
           });
         }

@@ -4,15 +4,23 @@ import type { ValidationError } from './validate.ts';
 
 /** All that somebody needs who reads it at night: what, where, and what to do. Never a value of the config. */
 export function describeConfigError(error: ConfigError): string {
-  return [error.message, ...describeWarnings(error.details), ADVICE[error.code]].filter(Boolean).join('\n');
+  return [error.message, ...describeWarnings(error.details), ...adviceFor(error)].join('\n');
 }
 
-const ADVICE: Record<ConfigErrorCode, string> = {
-  [ConfigErrorCode.FILE_NOT_FOUND]: 'Check the path of the config file. Nothing was started.',
-  [ConfigErrorCode.INVALID_JSON]: 'Nothing was started.',
-  [ConfigErrorCode.INVALID_SCHEMA]: 'Nothing was started.',
-  [ConfigErrorCode.MISSING_ENV_VAR]:
-    'Set them in the environment, or write a default as in ${NAME:-default}. Nothing was started.',
+function adviceFor({ code, details }: ConfigError): string[] {
+  // Names collide when all servers run: then it is not true that nothing was started.
+  const isCollision = typeof details === 'object' && details !== null && 'collisions' in details;
+  return isCollision ? ['All servers have been stopped.'] : [...ADVICE[code], 'Nothing was started.'];
+}
+
+const ADVICE: Record<ConfigErrorCode, readonly string[]> = {
+  [ConfigErrorCode.FILE_NOT_FOUND]: ['Check what follows --config.'],
+  [ConfigErrorCode.INVALID_JSON]: [],
+  [ConfigErrorCode.INVALID_SCHEMA]: [],
+  [ConfigErrorCode.MISSING_ENV_VAR]: [
+    'Set them where the gateway is started (under a host: in the "env" of its own entry),',
+    'or write a default as in ${NAME:-default}.',
+  ],
 };
 
 // A misspelt key is often the reason for the error above it.
@@ -21,13 +29,15 @@ function describeWarnings(details: unknown): string[] {
   return (details.warnings as ValidationError[]).map((warning) => `  note: ${formatFinding(warning)}`);
 }
 
-/** The message for a config with mistakes: how many, then each on a line. */
+/** The message for a config with mistakes: how many, then each with its place on a line of its own. */
 export function schemaMessage(errors: readonly ValidationError[], path?: string): string {
   const place = path === undefined ? '' : ` in ${path}`;
   const count = errors.length === 1 ? '1 mistake' : `${errors.length} mistakes`;
-  return [`Invalid config: ${count}${place}`, ...errors.map((error) => `  ${formatFinding(error)}`)].join(
-    '\n',
-  );
+  return [`Invalid config: ${count}${place}`, ...errors.map(inTwoLines)].join('\n');
+}
+
+function inTwoLines(error: ValidationError): string {
+  return `  ${formatPlace(error)}\n    ${error.message}`;
 }
 
 /** The message for missing variables: their names, then each place on a line. */
@@ -37,6 +47,10 @@ export function variablesMessage(summary: string, missing: readonly MissingVaria
 }
 
 /** One mistake or warning on one line. */
-export function formatFinding({ path, line, message }: ValidationError): string {
-  return `${path}${line === undefined ? '' : ` (line ${line})`}: ${message}`;
+export function formatFinding(finding: ValidationError): string {
+  return `${formatPlace(finding)}: ${finding.message}`;
+}
+
+function formatPlace({ path, line }: ValidationError): string {
+  return `${path}${line === undefined ? '' : ` (line ${line})`}`;
 }

@@ -99,9 +99,12 @@ describe('loadConfig', () => {
       expect(describeConfigError(error)).toBe(
         [
           'Invalid config: 3 mistakes in mcp.json',
-          '  $.mcpServers.files.args (line 3): args must be an array of strings: write "args": ["--port", "8080"]',
-          '  $.mcpServers.files.command (line 3): Missing or invalid command: write "command": "npx" (a program to start), "url": "https://…" (a remote server) or "image": "…" (a container)',
-          '  $.mcpServers["my server"].env.PORT (line 4): env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
+          '  $.mcpServers.files.args (line 3)',
+          '    args must be an array of strings: write "args": ["--port", "8080"]',
+          '  $.mcpServers.files.command (line 3)',
+          '    Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
+          '  $.mcpServers["my server"].env.PORT (line 4)',
+          '    env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
           '  note: $.mcpServers.files (line 3): Unknown key ignored: "comand" (did you mean "command"?)',
           'Nothing was started.',
         ].join('\n'),
@@ -117,8 +120,10 @@ describe('loadConfig', () => {
     expect(error.message).toBe(
       [
         'Invalid config: 2 mistakes in mcp.json',
-        '  $.mcpServers.a (line 1): Key written twice, on lines 1 and 2: keep one of them',
-        '  $.mcpServers.a.command (line 2): Key written twice, on line 2: keep one of them',
+        '  $.mcpServers.a (line 1)',
+        '    Key written twice, on lines 1 and 2: keep one of them',
+        '  $.mcpServers.a.command (line 2)',
+        '    Key written twice, on line 2: keep one of them',
       ].join('\n'),
     );
     expect(load('{"mcpServers": {}, "other": {"x": 1, "x": 2}}').warnings).toEqual([
@@ -148,7 +153,9 @@ describe('loadConfig', () => {
         'Missing environment variable(s): B, A',
         '  B in mcpServers.pg.args[0]',
         '  A in mcpServers.pg.env.DATABASE_URL',
-        'Set them in the environment, or write a default as in ${NAME:-default}. Nothing was started.',
+        'Set them where the gateway is started (under a host: in the "env" of its own entry),',
+        'or write a default as in ${NAME:-default}.',
+        'Nothing was started.',
       ].join('\n'),
     );
   });
@@ -163,7 +170,7 @@ describe('loadConfig', () => {
   verifies('AGG-CFG-2', 'checks again what variables have made of it', () => {
     const empty = refusal(() => load('{"mcpServers": {"a": {"command": "$CMD"}}}', { CMD: '' }));
     expect(empty.code).toBe('invalid_schema');
-    expect(empty.message).toContain('$.mcpServers.a.command (line 1): Missing or invalid command');
+    expect(empty.message).toContain('$.mcpServers.a.command (line 1)\n    Missing or invalid command');
     expect(empty.message).toContain('(as it stands once its variables are replaced)');
     const address = refusal(() =>
       load('{"mcpServers": {"a": {"url": "$BASE/mcp"}}}', { BASE: 'ftp://secret' }),
@@ -214,7 +221,7 @@ describe('prepareConfig', () => {
     });
     const error = refusal(() => prepareConfig({}, { env: {} }));
     expect(error.message).toBe(
-      'Invalid config: 1 mistake\n  $.mcpServers: Missing required field: mcpServers; write "mcpServers": { "files": { "command": "npx" } }',
+      'Invalid config: 1 mistake\n  $.mcpServers\n    Missing required field: mcpServers; write "mcpServers": { "files": { "command": "npx" } }',
     );
   });
 });

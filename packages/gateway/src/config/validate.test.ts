@@ -173,8 +173,8 @@ describe('validateConfig', () => {
 
   verifies('AGG-CFG-2', 'without a command names what else a server may have', () => {
     expect(messages(server({ args: [] }))).toEqual([
-      '$.mcpServers.files.command Missing or invalid command: write "command": "npx" (a program to start), ' +
-        '"url": "https://…" (a remote server) or "image": "…" (a container)',
+      '$.mcpServers.files.command Missing or invalid command: write "command": "npx" for a program, ' +
+        'or "url" or "image" in its place',
     ]);
   });
 

@@ -10,7 +10,7 @@ import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
-import { Peer } from '../wire/peer.ts';
+import { Peer, type Served } from '../wire/peer.ts';
 import { readElements, skipSpace, stringValue, valueText } from '../wire/scan.ts';
 import { changeMembers, splice } from '../wire/splice.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
@@ -39,13 +39,18 @@ export interface SessionOptions {
   onEnded?(): void;
 }
 
+/** A request that came before the servers were up. */
+interface Waiting extends Served {
+  readonly message: Message;
+}
+
 /** One client: what it may do, what it has asked for, and where its requests go. */
 export class Session implements Client {
   readonly peer: Peer;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
-  readonly #waiting = new Map<string, Message>();
+  readonly #waiting = new Set<Waiting>();
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
@@ -79,9 +84,9 @@ export class Session implements Client {
     return { clientInfo: this.#options.clientInfo, capabilities: this.#capabilities, logLevel: this.#logLevel };
   }
 
-  /** Requests that have no answer yet. */
+  /** Requests that will be answered and are not yet; a subscription lasts as long as its client. */
   get inFlight(): number {
-    return this.peer.serving;
+    return this.peer.serving - this.#subscriptions.size;
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -120,10 +125,9 @@ export class Session implements Client {
     if (era instanceof RpcError) return this.#answer(id, era);
     if (this.#era === undefined) this.#open(era, message);
     if (method === 'initialize') return this.#initialize(message);
-    if (method === 'ping') return this.peer.send(resultLine(id, '{}'));
+    if (method === 'ping' && era === 'legacy') return this.peer.send(resultLine(id, '{}'));
     if (this.#gateway.isSettled) return this.#dispatch(message);
-    this.#waiting.set(id, message);
-    this.peer.serve(id, { cancel: () => this.#waiting.delete(id), abandon: () => this.#waiting.delete(id) });
+    this.#wait(message);
   }
 
   #answer(id: string, result: string | RpcError): void {
@@ -215,14 +219,29 @@ export class Session implements Client {
     else if (id !== undefined) this.peer.lose(id, error);
   }
 
+  #wait(message: Message): void {
+    const end = (): void => this.#stopWaiting(waiting);
+    const waiting: Waiting = { message, cancel: end, abandon: end };
+    this.#waiting.add(waiting);
+    this.peer.serve(message.id, waiting);
+  }
+
+  #stopWaiting(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    this.peer.served(waiting.message.id, waiting);
+  }
+
   #goOn(): void {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const message of waiting) this.#dispatch(message);
+    for (const waiting of [...this.#waiting]) {
+      this.#stopWaiting(waiting);
+      this.#dispatch(waiting.message);
+    }
   }
 
   #refuse(error: Error): void {
-    for (const id of this.#waiting.keys()) this.#answer(id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
-    this.#waiting.clear();
+    for (const waiting of [...this.#waiting]) {
+      this.#stopWaiting(waiting);
+      this.#answer(waiting.message.id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
+    }
   }
 }

@@ -31,6 +31,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       ...options,
       onMessage: (message) => starter.heard(message),
       onEnded: () => {
+        if (starter.hasOnlyProbed) return resolve();
         starter.begin();
         gateway.open('{}');
         resolve(lastAnswers(gateway, session));
@@ -42,7 +43,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   if (input.isTTY === true) gateway.open('{}');
   try {
     await Promise.race([ended, starter.failed]);
-    await gateway.start();
+    if (starter.hasBegun) await gateway.start();
   } finally {
     starter.stop();
     await gateway.close();
@@ -66,7 +67,7 @@ class Starter {
   #startTimer: NodeJS.Timeout;
   #fail: (error: Error) => void = () => {};
   #probed = false;
-  #begun = false;
+  #hasBegun = false;
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
@@ -77,8 +78,17 @@ class Starter {
     this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
   }
 
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** A host that leaves after its probe is about to start the gateway again. */
+  get hasOnlyProbed(): boolean {
+    return this.#probed && !this.#hasBegun;
+  }
+
   heard({ method }: Message): void {
-    if (this.#begun) return;
+    if (this.#hasBegun) return;
     const isFirstProbe = !this.#probed && method === 'server/discover';
     if (!isFirstProbe) return this.begin();
     this.#probed = true;
@@ -87,7 +97,7 @@ class Starter {
   }
 
   begin(): void {
-    this.#begun = true;
+    this.#hasBegun = true;
     clearTimeout(this.#startTimer);
     this.#gateway.start().catch((error: Error) => this.#fail(error));
   }

@@ -37,6 +37,10 @@ export class Subscriptions {
     this.#peer = peer;
   }
 
+  get size(): number {
+    return this.#open.size;
+  }
+
   /** Opens one: what is honoured is told first, and the request stays open until it is cancelled. */
   listen(message: Message, directory: Directory): void {
     const { id } = message;

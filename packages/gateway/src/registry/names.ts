@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Messages } from '../errors.ts';
+import { shortHash } from '../hash.ts';
 
 export const DEFAULT_SEPARATOR = ':';
 
@@ -45,6 +45,6 @@ export function isHostSafe(name: string): boolean {
 
 /** The same name made different from every other, and the same again at every start. */
 export function withHash(safeName: string, serverKey: string, name: string): string {
-  const hash = createHash('sha256').update(`${serverKey}\0${name}`).digest('hex').slice(0, HASH_LENGTH);
+  const hash = shortHash(`${serverKey}\0${name}`).slice(0, HASH_LENGTH);
   return `${safeName.slice(0, LONGEST_SAFE_NAME - HASH_LENGTH - 1)}_${hash}`;
 }

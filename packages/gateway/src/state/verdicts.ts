@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shortHash } from '../hash.ts';
 import type { Era } from '../wire/era.ts';
 
 /** What earlier starts found out about the era that a command speaks. */
@@ -17,7 +17,7 @@ export const noVerdicts: Verdicts = { recall: () => undefined, remember: () => {
 /** Keeps one small file a command. A folder that cannot be used means starting without memory, nothing worse. */
 export function verdictsIn(folder: string, now: () => number = Date.now): Verdicts {
   const fileFor = (command: string, args: readonly string[]): string =>
-    join(folder, 'eras', createHash('sha256').update(JSON.stringify([command, ...args])).digest('hex').slice(0, 32));
+    join(folder, 'eras', shortHash(JSON.stringify([command, ...args])));
   return {
     recall: (command, args) => read(fileFor(command, args), now()),
     remember(command, args, era) {
@@ -39,13 +39,22 @@ function read(file: string, now: number): Era | undefined {
 
 /** Readers see the old file or the new one, never half of one. */
 function write(folder: string, file: string, text: string): void {
-  const fresh = `${file}.${randomBytes(6).toString('hex')}`;
+  const fresh = `${file}.${process.pid}`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     mkdirSync(join(folder, 'eras'), { recursive: true, mode: 0o700 });
     writeFileSync(fresh, text, { mode: 0o600 });
     renameSync(fresh, file);
   } catch {
-    rmSync(fresh, { force: true });
+    remove(fresh);
+  }
+}
+
+/** `force` forgives a missing file, but not a path that leads through one or a folder that is read-only. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // There is nothing to remove where nothing could be written.
   }
 }

@@ -1,6 +1,17 @@
 import { canonicalObject } from '../wire/canonical.ts';
 import type { Message } from '../wire/message.ts';
-import { findMember, isOdd, readElements, readMembers, readString, stringValue, valueText } from '../wire/scan.ts';
+import {
+  findMember,
+  isOdd,
+  keyIs,
+  readMembers,
+  readString,
+  skipValue,
+  stringValue,
+  valueText,
+  walkArray,
+  type Members,
+} from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
 
 /** The four kinds of things that servers list. */
@@ -73,38 +84,55 @@ interface Page extends Listing {
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
-function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Page {
-  const result = readMembers(answer.bytes, answer.bodyAt);
-  const list = result === undefined ? -1 : findMember(result, KINDS[kind].list);
-  const spans = result === undefined || list < 0 ? undefined : readElements(answer.bytes, result.flat[list + 2] as number);
-  if (result === undefined || spans === undefined) {
-    warn(`answered ${KINDS[kind].method} without a list of ${kind}`);
+function readPage(kind: Kind, { bytes, bodyAt }: Message, warn: (text: string) => void): Page {
+  const { list, key, method } = KINDS[kind];
+  let items: (Listed | undefined)[] | undefined;
+  const result = readMembers(bytes, bodyAt, (_, value, nameAt, nameEnd) => {
+    if (!keyIs(bytes, nameAt, nameEnd, list)) return skipValue(bytes, value);
+    const found = readItems(bytes, value, key);
+    items = found?.items;
+    return found?.end ?? skipValue(bytes, value);
+  });
+  if (result === undefined || items === undefined) {
+    warn(`answered ${method} without a list of ${kind}`);
     return { ...NO_HINTS, items: [], nextCursor: undefined };
   }
-  const items: Listed[] = [];
-  for (let s = 0; s < spans.length; s += 2) {
-    const item = readItem(answer.bytes.subarray(spans[s], spans[s + 1]), KINDS[kind].key);
-    if (item === undefined) warn(`lists something without a ${KINDS[kind].key} among its ${kind}; it is left out`);
-    else items.push(item);
-  }
+  const unnamed = items.filter((item) => item === undefined).length;
+  if (unnamed > 0) warn(`lists ${unnamed} of its ${kind} without a ${key}; they are left out`);
   const ttlMs = Number(valueText(result, 'ttlMs') ?? 0);
   return {
-    items,
+    items: items.filter((item) => item !== undefined),
     ttlMs: Number.isSafeInteger(ttlMs) && ttlMs >= 0 ? ttlMs : 0,
     cacheScope: stringValue(result, 'cacheScope') === 'public' ? 'public' : 'private',
     nextCursor: stringValue(result, 'nextCursor'),
   };
 }
 
-/** Reads one definition; undefined where it has no usable name. */
+/** The elements of a list, undefined for those without a usable name. Each byte is visited once. */
+function readItems(bytes: Buffer, at: number, key: string): { items: (Listed | undefined)[]; end: number } | undefined {
+  const items: (Listed | undefined)[] = [];
+  const end = walkArray(bytes, at, (_, start) => {
+    const members = readMembers(bytes, start);
+    items.push(members && listed(members, key));
+    return members?.end ?? skipValue(bytes, start);
+  });
+  return end < 0 ? undefined : { items, end };
+}
+
+/** Reads one definition on its own; undefined where it has no usable name. */
 export function readItem(definition: Buffer, key: string): Listed | undefined {
-  const read = readMembers(definition, 0);
-  const members = read !== undefined && isOdd(read) ? readMembers(canonicalObject(read), 0) : read;
-  const m = members === undefined ? -1 : findMember(members, key);
-  if (members === undefined || m < 0) return undefined;
-  const { bytes, flat } = members;
+  const members = readMembers(definition, 0);
+  return members && listed(members, key);
+}
+
+function listed(members: Members, key: string): Listed | undefined {
+  const plain = isOdd(members) ? readMembers(canonicalObject(members), 0) : members;
+  const m = plain === undefined ? -1 : findMember(plain, key);
+  if (plain === undefined || m < 0) return undefined;
+  const { bytes, at, end, flat } = plain;
   const keyAt = flat[m + 2] as number;
   const keyEnd = flat[m + 3] as number;
   const text = readString(bytes, keyAt, keyEnd);
-  return text === undefined ? undefined : { key: text, bytes, keyAt, keyEnd };
+  if (text === undefined) return undefined;
+  return { key: text, bytes: bytes.subarray(at, end), keyAt: keyAt - at, keyEnd: keyEnd - at };
 }

@@ -16,6 +16,7 @@ import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { spawnServer, type Exit, type ServerProcess } from './process.ts';
 import { startInTurn, type Slots } from './slots.ts';
+import { escapeUnsafe } from './stderr-lines.ts';
 import type { Upstream } from './upstream.ts';
 import { Watching } from './watching.ts';
 import { within } from './within.ts';
@@ -76,6 +77,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #process: ServerProcess | undefined;
   #peer: Peer | undefined;
   #era: Era = 'legacy';
+  #version = '';
   #capabilities: Readonly<Record<string, unknown>> = {};
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
@@ -125,7 +127,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       const began = performance.now();
       const certain = await this.#connect(verdict);
       if (certain) this.#context.verdicts.remember(command, args, this.#era);
-      this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms, speaks ${this.#era === 'modern' ? '2026-07-28' : 'an earlier revision'}`);
+      this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
       await this.#giveUp(error as Error);
       throw this.#error;
@@ -135,7 +137,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Answers nobody any more; what remains is the process to stop, if there is one. */
   retire(): ServerProcess | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
-    this.#peer?.fail(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.serverStopped(this.serverKey)));
+    this.#peer?.fail(this.#unavailable('has been stopped'));
     return this.#process;
   }
 
@@ -175,6 +177,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       const envelope = { clientInfo: this.#context.clientInfo, capabilities };
       const greeting = await shakeHands(peer, { envelope, verdict, patience: patience.probe });
       this.#era = greeting.era;
+      this.#version = greeting.version;
       this.#capabilities = greeting.capabilities;
       await this.#readLists(peer, deadline);
       return greeting.certain;
@@ -195,12 +198,13 @@ export class ChildServer implements Upstream, ChildServerClient {
     const spec = { command, args, env: environmentOf(this.config), cwd };
     const options = { guard: guard(), onStderrLine: (line: string) => this.#log.info(line) };
     const process = await startInTurn(slots, () => {
-      if (this.#isStopped()) throw new Error('stopped before its turn came');
+      if (this.#isStopped()) throw new Error('was stopped before its turn came');
       return spawnServer(spec, options);
     });
+    this.#log.debug?.(`started as process ${process.pid}`);
     this.#process = process;
     this.#heard = false;
-    if (this.#isStopped()) throw new Error('stopped while it started');
+    if (this.#isStopped()) throw new Error('was stopped while it started');
     const link = openLink(process.stdout, process.stdin, maxMessageSize, {
       message: (message) => this.#receive(peer, message),
       unusable: (line) => this.#unusable(peer, line),
@@ -281,7 +285,7 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   async #giveUp(error: Error): Promise<void> {
     const phase = this.#process === undefined ? ErrorPhase.STARTUP : ErrorPhase.INITIALIZATION;
-    const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : error.message;
+    const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : Messages.startFailed(this.serverKey, reasonOf(error));
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
     this.#error = this.#failure(phase, withTail(text, this.#process?.stderrTail() ?? []), error);
     await this.#process?.stop();
@@ -292,11 +296,17 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   #tooSlow(timeout: number): RpcError {
-    return this.#unavailable(`did not answer within ${timeout / 1000} s; raise "startupTimeout" if it needs longer`);
+    const what = this.#version === '' ? 'the handshake' : 'tools/list';
+    return this.#unavailable(`did not answer ${what} within ${timeout / 1000} s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry`);
   }
 
-  #unavailable(what: string): RpcError {
-    return new RpcError(RpcErrorCode.UNAVAILABLE, `Server '${this.serverKey}' ${what}`);
+  #unavailable(what: string): Unavailable {
+    return new Unavailable(this.serverKey, what);
+  }
+
+  #describe(): string {
+    const counts = ALL_KINDS.map((kind) => `${this.catalogue[kind].items.length} ${kind}`);
+    return `speaks ${this.#version}, lists ${counts.join(', ')}`;
   }
 
   #failure(phase: ErrorPhase, text: string, cause?: Error): ChildServerError {
@@ -310,6 +320,22 @@ export class ChildServer implements Upstream, ChildServerClient {
   #command(): { command: string; args: readonly string[] } {
     return { command: this.config.command ?? '', args: this.config.args ?? [] };
   }
+}
+
+/** What became of a server, as those who wait for its answer hear it. */
+class Unavailable extends RpcError {
+  readonly what: string;
+
+  constructor(serverKey: string, what: string) {
+    super(RpcErrorCode.UNAVAILABLE, `Server '${serverKey}' ${what}`);
+    this.what = what;
+  }
+}
+
+/** Why a start failed, as the end of a sentence about the server; what it says itself may hold anything. */
+function reasonOf(error: Error): string {
+  if (error instanceof Unavailable) return error.what;
+  return error instanceof RpcError ? `answered with the error ${error.code}: ${escapeUnsafe(error.message)}` : error.message;
 }
 
 function describeExit({ code, signal }: Exit): string {

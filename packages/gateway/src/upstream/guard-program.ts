@@ -30,7 +30,7 @@ signal() { # SIGNAL to all groups; an empty one is forgotten, since its number m
   groups=$kept
 }
 forget_the_dead() { # all groups, if nobody in them runs: where nobody buries the dead, kill finds them for ever
-  [ "$scan" = proc ] || return 0
+  [ "$scan" = proc ] && [ -n "$groups" ] || return 0
   running=$(IFS=' ' && set -- $groups && IFS='|' && grep -lsE "^$$ |[)] [^ZX] [0-9]+ ($*) " /proc/[0-9]*/stat)
   # Its own line proves that the search has worked.
   [ "$running" != "/proc/$$/stat" ] || groups=
@@ -38,7 +38,7 @@ forget_the_dead() { # all groups, if nobody in them runs: where nobody buries th
 search() { # SIGNAL to the groups not known so far that hold a marked process
   [ "\${#mark}" -eq ${MARK_LENGTH} ] || return 0
   for found in $(marked_groups); do
-    case " $groups " in *" $found "*) continue ;; esac
+    case " $groups $home " in *" $found "*) continue ;; esac
     watch "$found" && { kill "-$1" "-$found" || unwatch "$found"; }
     asked="$asked $found"
   done
@@ -51,7 +51,7 @@ marked_groups() {
 }
 marked_processes() {
   if printf 'a\\000b\\n' | grep -q b; then # else this grep stops at the first NUL
-    paths=$(printf '${OWNER_VARIABLE}=%s\\n' "$mark" | grep -lsF -f - /proc/[0-9]*/environ)
+    paths=$(echo "${OWNER_VARIABLE}=$mark" | grep -ls -f - /proc/[0-9]*/environ)
     [ $? -le 2 ] && for path in $paths; do path=\${path#/proc/} && echo "\${path%/environ}"; done && return
   fi
   for path in /proc/[0-9]*; do # slower, but needs neither grep nor a long argument list
@@ -67,6 +67,7 @@ group_of() { # PID; a program's name may hold blanks, brackets and line ends, wh
 }
 nap() { sleep 0.1 || { sleep 1 && ticks=$((ticks - 9)); }; }
 
+home=$(group_of "$PPID") # whatever happens, the gateway's own group, and with it a terminal's job, is left alone
 while read -r verb word; do
   case $verb in
     +) watch "$word" ;;

@@ -27,11 +27,15 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
     const greeting = await initialize(peer, options.envelope);
     if (greeting instanceof RpcError === false) return greeting;
   }
-  const answer = await within(options.patience, discover(peer, options.envelope));
+  const probe = discover(peer, options.envelope);
+  const answer = await within(options.patience, probe);
   if (answer !== undefined && answer instanceof RpcError === false) return answer;
   const greeting = await initialize(peer, options.envelope);
-  if (greeting instanceof RpcError) throw greeting;
-  return { ...greeting, certain: answer !== undefined };
+  if (greeting instanceof RpcError === false) return { ...greeting, certain: answer !== undefined };
+  // A modern server that was slow to boot refuses the handshake, but has the probe still to answer.
+  const late = answer ?? (await within(options.patience, probe));
+  if (late === undefined || late instanceof RpcError) throw greeting;
+  return late;
 }
 
 /** The modern greeting; an error where the server does not know it. */

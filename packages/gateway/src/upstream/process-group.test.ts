@@ -1,6 +1,7 @@
+import type { ChildProcess } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { clearGroup, posixGroup, STOP_TIMING, type ProcessGroup } from './process-group.ts';
+import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type ProcessGroup } from './process-group.ts';
 
 /** A group that is empty after so many signals of this kind. */
 function groupThatEndsAfter(last: string, seen: string[]): ProcessGroup {
@@ -46,4 +47,12 @@ verifies('AGG-CHILD-5', 'the stages are two seconds each', () => {
 
 test('a group that is not there cannot be signalled', () => {
   expect(posixGroup(2 ** 30).signal(0)).toBe(false);
+});
+
+verifies('AGG-QA-2', 'on Windows a tree is there as long as its root runs', () => {
+  const tree = (state: object): ProcessGroup => windowsTree({ pid: 2 ** 30, ...state } as ChildProcess, {});
+  expect(tree({ exitCode: null, signalCode: null }).signal('SIGKILL')).toBe(true);
+  expect(tree({ exitCode: null, signalCode: null }).hasLiving()).toBe(true);
+  expect(tree({ exitCode: 0, signalCode: null }).signal('SIGTERM')).toBe(false);
+  expect(tree({ exitCode: null, signalCode: 'SIGTERM' }).hasLiving()).toBe(false);
 });

@@ -8,7 +8,7 @@ import { StderrLines } from './stderr-lines.ts';
 import { within } from './within.ts';
 
 export interface SpawnOptions {
-  guard: Guard;
+  guard: Pick<Guard, 'mark' | 'watch' | 'unwatch'>;
   /** One line of stderr, escaped. */
   onStderrLine: (line: string) => void;
   platform?: NodeJS.Platform;

@@ -1,17 +1,23 @@
 import { OversizedLine, type Oversized } from './oversized.ts';
 
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** So many parts of one line are put together: a peer that writes byte by byte must not fill the memory with buffers. */
+const PACK_PARTS = 1024;
 
 export interface LineHandlers {
   line(bytes: Buffer): void;
   oversized(line: Oversized): void;
 }
 
-/** Cuts a stream of chunks into lines. Each byte is searched once and copied at most once, whatever the size. */
+/** Cuts a stream of chunks into lines. Each byte is searched once and copied at most twice, whatever the size. */
 export class LineReader {
   readonly #limit: number;
   readonly #handlers: LineHandlers;
   #parts: Buffer[] = [];
+  /** How many parts are packed already; they stand first. */
+  #packed = 0;
   #length = 0;
   #oversized: OversizedLine | undefined;
 
@@ -35,24 +41,26 @@ export class LineReader {
   }
 
   #finish(last: Buffer): void {
-    if (this.#length === 0 && last.length <= this.#limit) {
-      if (last.length > 0) this.#handlers.line(last);
-      return;
-    }
+    if (this.#length === 0 && last.length <= this.#limit) return this.#emit(last);
     this.#keep(last);
     const oversized = this.#oversized;
     const line = oversized === undefined ? Buffer.concat(this.#parts, this.#length) : undefined;
-    this.#parts = [];
-    this.#length = 0;
-    this.#oversized = undefined;
-    if (line !== undefined) this.#handlers.line(line);
+    this.#reset();
+    if (line !== undefined) this.#emit(line);
     else if (oversized !== undefined) this.#handlers.oversized(oversized.end());
+  }
+
+  /** Lines may end as Windows ends them; blank ones are nobody's. */
+  #emit(line: Buffer): void {
+    const end = line[line.length - 1] === RETURN ? line.length - 1 : line.length;
+    if (end > 0) this.#handlers.line(end === line.length ? line : line.subarray(0, end));
   }
 
   #keep(part: Buffer): void {
     this.#length += part.length;
     if (this.#oversized === undefined && this.#length <= this.#limit) {
       this.#parts.push(part);
+      if (this.#parts.length - this.#packed === PACK_PARTS) this.#pack();
       return;
     }
     if (this.#oversized === undefined) {
@@ -61,5 +69,17 @@ export class LineReader {
       this.#parts = [];
     }
     this.#oversized.push(part);
+  }
+
+  #pack(): void {
+    this.#parts.push(Buffer.concat(this.#parts.splice(this.#packed)));
+    this.#packed = this.#parts.length;
+  }
+
+  #reset(): void {
+    this.#parts = [];
+    this.#packed = 0;
+    this.#length = 0;
+    this.#oversized = undefined;
   }
 }

@@ -1,5 +1,16 @@
 import { canonicalMessage } from './canonical.ts';
-import { findMember, isOdd, objectValue, readMembers, readString, skipSpace, stringValue, type Members } from './scan.ts';
+import {
+  isOdd,
+  keyEnd,
+  keyIs,
+  objectValue,
+  readMembers,
+  readString,
+  skipKey,
+  skipSpace,
+  skipValue,
+  type Members,
+} from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {
@@ -26,13 +37,10 @@ export interface Unusable {
   readonly id: string | undefined;
 }
 
+/** Reads one line. The whole of it is visited once: a key that comes late may change what came before. */
 export function readMessage(line: Buffer): Message | Unusable {
-  const top = readMembers(line, skipSpace(line, 0));
-  if (top === undefined || isOdd(top) || skipSpace(line, top.end) !== line.length) return readOdd(line);
-  const params = objectValue(top, 'params');
-  const meta = params && objectValue(params, '_meta');
-  if ((params && isOdd(params)) || (meta && isOdd(meta))) return readOdd(line);
-  return shape(top, params, meta);
+  const head = scanHead(line);
+  return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
 }
 
 /** Where the scan is not sure of the meaning, the parser decides, and the message is rewritten to mean just that. */
@@ -41,14 +49,8 @@ function readOdd(line: Buffer): Message | Unusable {
   if (parsed === undefined) return { kind: 'unusable', reason: 'not-json', bytes: line, id: undefined };
   if (Array.isArray(parsed)) return { kind: 'unusable', reason: 'batch', bytes: line, id: undefined };
   const top = readMembers(line, skipSpace(line, 0));
-  if (top === undefined) return { kind: 'unusable', reason: 'not-a-message', bytes: line, id: undefined };
-  return readCanonical(canonicalMessage(top));
-}
-
-function readCanonical(line: Buffer): Message | Unusable {
-  const top = readMembers(line, 0) as Members;
-  const params = objectValue(top, 'params');
-  return shape(top, params, params && objectValue(params, '_meta'));
+  const head = top && scanHead(canonicalMessage(top));
+  return head === undefined ? { kind: 'unusable', reason: 'not-a-message', bytes: line, id: undefined } : shape(head);
 }
 
 function parse(line: Buffer): unknown {
@@ -59,44 +61,148 @@ function parse(line: Buffer): unknown {
   }
 }
 
-function shape(top: Members, params: Members | undefined, meta: Members | undefined): Message | Unusable {
-  const { bytes, flat } = top;
-  const idMember = findMember(top, 'id');
-  const idAt = idMember < 0 ? -1 : (flat[idMember + 2] as number);
-  const id = idMember < 0 ? '' : idText(bytes, idAt, flat[idMember + 3] as number);
-  const methodMember = findMember(top, 'method');
-  const common = { bytes, id: id ?? '', idAt, params, meta };
-  if (hasVersion(top) && id !== undefined) {
-    if (methodMember >= 0) {
-      const method = readString(bytes, flat[methodMember + 2] as number, flat[methodMember + 3] as number);
-      if (method !== undefined && isObjectOrAbsent(top, params)) {
-        const kind = id === '' ? 'notification' : 'request';
-        return { kind, ...common, method, bodyAt: -1, bodyEnd: -1, isError: false };
-      }
-    } else if (id !== '') {
-      const result = findMember(top, 'result');
-      const error = findMember(top, 'error');
-      const body = result < 0 ? error : result;
-      if (result < 0 !== error < 0) {
-        const bodyAt = flat[body + 2] as number;
-        return { kind: 'response', ...common, method: '', bodyAt, bodyEnd: flat[body + 3] as number, isError: result < 0 };
-      }
-    }
+/** Where the members of a message stand; -1 for those it does not have. */
+interface Head {
+  readonly bytes: Buffer;
+  isOdd: boolean;
+  hasVersion: boolean;
+  idAt: number;
+  idEnd: number;
+  methodAt: number;
+  methodEnd: number;
+  resultAt: number;
+  resultEnd: number;
+  errorAt: number;
+  errorEnd: number;
+  paramsAt: number;
+  params: Members | undefined;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+function scanHead(bytes: Buffer): Head | undefined {
+  const head: Head = {
+    bytes,
+    isOdd: false,
+    hasVersion: false,
+    idAt: -1,
+    idEnd: -1,
+    methodAt: -1,
+    methodEnd: -1,
+    resultAt: -1,
+    resultEnd: -1,
+    errorAt: -1,
+    errorEnd: -1,
+    paramsAt: -1,
+    params: undefined,
+  };
+  let i = skipSpace(bytes, 0);
+  if (bytes[i] !== OPEN_BRACE) return undefined;
+  i = skipSpace(bytes, i + 1);
+  for (;;) {
+    const value = skipKey(bytes, i);
+    if (value < 0) return undefined;
+    const end = enterMember(head, i + 1, keyEnd(bytes, i + 1, value), value);
+    if (end < 0) return undefined;
+    i = skipSpace(bytes, end);
+    if (bytes[i] === CLOSE_BRACE) return skipSpace(bytes, i + 1) === bytes.length ? head : undefined;
+    if (bytes[i] !== COMMA) return undefined;
+    i = skipSpace(bytes, i + 1);
   }
-  return { kind: 'unusable', reason: 'not-a-message', bytes, id: id === '' ? undefined : id };
+}
+
+/** Notes a member that means something to the relay; the index after its value, or -1. */
+function enterMember(head: Head, key: number, keyEnds: number, value: number): number {
+  const { bytes } = head;
+  switch (keyName(bytes, key, keyEnds)) {
+    case 'id':
+      head.isOdd ||= head.idAt >= 0;
+      head.idAt = value;
+      return (head.idEnd = skipValue(bytes, value));
+    case 'method':
+      head.isOdd ||= head.methodAt >= 0;
+      head.methodAt = value;
+      return (head.methodEnd = skipValue(bytes, value));
+    case 'params':
+      head.isOdd ||= head.paramsAt >= 0;
+      head.paramsAt = value;
+      head.params = readMembers(bytes, value);
+      return head.params === undefined ? skipValue(bytes, value) : head.params.end;
+    case 'result':
+      head.isOdd ||= head.resultAt >= 0;
+      head.resultAt = value;
+      return (head.resultEnd = skipValue(bytes, value));
+    case 'error':
+      head.isOdd ||= head.errorAt >= 0;
+      head.errorAt = value;
+      return (head.errorEnd = skipValue(bytes, value));
+    case 'jsonrpc':
+      head.isOdd ||= head.hasVersion;
+      head.hasVersion = isVersion2(bytes, value);
+      return skipValue(bytes, value);
+    case 'escaped':
+      head.isOdd = true;
+      return skipValue(bytes, value);
+    default:
+      return skipValue(bytes, value);
+  }
+}
+
+/** Which of the known keys stands there: told by its length and two letters, then compared in full. */
+function keyName(bytes: Buffer, start: number, end: number): string | undefined {
+  for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return 'escaped';
+  const name = KEY_BY_LENGTH[end - start]?.find((candidate) => keyIs(bytes, start, end, candidate));
+  return name;
+}
+
+const KEY_BY_LENGTH: readonly (readonly string[] | undefined)[] = [
+  undefined,
+  undefined,
+  ['id'],
+  undefined,
+  undefined,
+  ['error'],
+  ['result', 'params', 'method'],
+  ['jsonrpc'],
+];
+
+function isVersion2(bytes: Buffer, at: number): boolean {
+  return bytes[at] === QUOTE && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x2e && bytes[at + 3] === 0x30 && bytes[at + 4] === QUOTE;
+}
+
+/** Keys below the top level are read later; they must be as plain as those above. */
+function isOddHead({ isOdd: isOddAbove, params }: Head): boolean {
+  if (isOddAbove || params === undefined) return isOddAbove;
+  const meta = objectValue(params, '_meta');
+  return isOdd(params) || (meta !== undefined && isOdd(meta));
+}
+
+function shape(head: Head): Message | Unusable {
+  const { bytes, idAt, methodAt, resultAt, errorAt, params } = head;
+  const id = idAt < 0 ? '' : idText(bytes, idAt, head.idEnd);
+  const unusable = { kind: 'unusable', reason: 'not-a-message', bytes, id: id === '' ? undefined : id } as const;
+  if (!head.hasVersion || id === undefined) return unusable;
+  if (methodAt >= 0) {
+    const method = readString(bytes, methodAt, head.methodEnd);
+    if (method === undefined || (head.paramsAt >= 0 && params === undefined)) return unusable;
+    const kind = id === '' ? 'notification' : 'request';
+    const meta = params && objectValue(params, '_meta');
+    return { kind, bytes, id, idAt, method, params, meta, bodyAt: -1, bodyEnd: -1, isError: false };
+  }
+  const isError = resultAt < 0;
+  if (id === '' || isError === errorAt < 0) return unusable;
+  const bodyAt = isError ? errorAt : resultAt;
+  const bodyEnd = isError ? head.errorEnd : head.resultEnd;
+  return { kind: 'response', bytes, id, idAt, method: '', params: undefined, meta: undefined, bodyAt, bodyEnd, isError };
 }
 
 /** The text of a string or number; undefined for ids of other kinds, which nobody can be answered under. */
 function idText(bytes: Buffer, at: number, end: number): string | undefined {
   const first = bytes[at] as number;
-  const isStringOrNumber = first === 0x22 || first === 0x2d || (first >= 0x30 && first <= 0x39);
+  const isStringOrNumber = first === QUOTE || first === 0x2d || (first >= 0x30 && first <= 0x39);
   return isStringOrNumber ? bytes.toString('latin1', at, end) : undefined;
-}
-
-function hasVersion(top: Members): boolean {
-  return stringValue(top, 'jsonrpc') === '2.0';
-}
-
-function isObjectOrAbsent(top: Members, params: Members | undefined): boolean {
-  return params !== undefined || findMember(top, 'params') < 0;
 }

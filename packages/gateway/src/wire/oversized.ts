@@ -2,107 +2,113 @@
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const LONGEST_CAPTURE = 256;
+
+/** Longer keys are none of ours, and nobody is answered under a longer id. */
+const LONGEST_TEXT = 1024;
 
 /** What is known of a line that was too long to keep. */
 export interface Oversized {
-  /** The JSON text of the top-level id, if there was one. */
+  /** The JSON text of the top-level id, if there was one that can be answered under. */
   readonly id: string | undefined;
   readonly hasMethod: boolean;
   readonly size: number;
 }
 
-/** Follows JSON through any number of chunks and remembers the top-level id. */
+/** Follows JSON through any number of chunks and remembers the top-level id; of several the last, as a parser would. */
 export class OversizedLine {
   #size = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  #expectKey = false;
-  /** The text of the key or value being read at the top level; undefined while nothing is captured. */
-  #capture: string | undefined;
-  #key = '';
+  /** The text of the top-level key or id being read, one character a byte; undefined while nothing is wanted. */
+  #text: string | undefined;
+  /** The value being read at the top level is that of the id. */
+  #isId = false;
   #id: string | undefined;
   #hasMethod = false;
 
   push(chunk: Buffer): void {
     this.#size += chunk.length;
-    let i = 0;
-    while (i < chunk.length) i = this.#inString ? this.#string(chunk, i) : this.#structure(chunk, i);
+    let at = 0;
+    while (at < chunk.length) at = this.#inString ? this.#string(chunk, at) : this.#structure(chunk, at);
   }
 
   end(): Oversized {
     return { id: this.#id, hasMethod: this.#hasMethod, size: this.#size };
   }
 
+  /** Goes on to the end of the string, or of the chunk. */
   #string(chunk: Buffer, at: number): number {
-    if (this.#escaped) {
-      this.#escaped = false;
-      this.#take(chunk, at, at + 1);
-      return at + 1;
+    let i = at;
+    let escaped = this.#escaped;
+    while (i < chunk.length && this.#inString) {
+      const byte = chunk[i++];
+      if (byte === QUOTE && !escaped) this.#inString = false;
+      escaped = byte === BACKSLASH && !escaped;
     }
-    const end = endOfRun(chunk, at);
-    this.#take(chunk, at, end);
-    if (chunk[end] === BACKSLASH) this.#escaped = true;
-    else if (chunk[end] === QUOTE) this.#inString = false;
-    else return end;
-    this.#take(chunk, end, end + 1);
-    return end + 1;
+    this.#escaped = escaped;
+    this.#take(chunk, at, i);
+    return i;
   }
 
   #structure(chunk: Buffer, at: number): number {
-    const byte = chunk[at] as number;
-    switch (byte) {
+    switch (chunk[at]) {
       case 0x7b:
       case 0x5b:
-        this.#depth++;
-        this.#expectKey = this.#depth === 1;
+        this.#take(chunk, at, at + 1);
+        if (++this.#depth === 1) this.#text = '';
         break;
       case 0x7d:
       case 0x5d:
-        if (this.#depth === 1) this.#valueEnds();
-        this.#depth--;
+        if (this.#depth-- === 1) this.#memberEnds();
         break;
       case 0x2c:
-        if (this.#depth === 1) {
-          this.#valueEnds();
-          this.#expectKey = true;
-        }
+        if (this.#depth === 1) this.#memberEnds();
         break;
       case 0x3a:
         if (this.#depth === 1) this.#keyEnds();
         break;
       default:
-        if (byte === QUOTE) this.#inString = true;
-        if (byte === QUOTE && this.#depth === 1 && this.#expectKey) this.#capture = '';
-        if (byte > 0x20) this.#take(chunk, at, at + 1);
+        this.#inString = chunk[at] === QUOTE;
+        this.#take(chunk, at, at + 1);
     }
     return at + 1;
   }
 
   #keyEnds(): void {
-    this.#key = this.#capture ?? '';
-    this.#expectKey = false;
-    this.#hasMethod ||= this.#key === '"method"';
-    this.#capture = this.#key === '"id"' ? '' : undefined;
+    const key = keyName(this.#text ?? '');
+    this.#hasMethod ||= key === 'method';
+    this.#isId = key === 'id';
+    this.#text = this.#isId ? '' : undefined;
   }
 
-  #valueEnds(): void {
-    if (this.#key === '"id"' && this.#capture) this.#id = this.#capture;
-    this.#capture = undefined;
-    this.#key = '';
+  #memberEnds(): void {
+    if (this.#isId) this.#id = usableId(this.#text ?? '');
+    this.#isId = false;
+    this.#text = '';
   }
 
   #take(chunk: Buffer, start: number, end: number): void {
-    if (this.#capture === undefined || this.#depth !== 1 || this.#capture.length > LONGEST_CAPTURE) return;
-    this.#capture += chunk.toString('latin1', start, Math.min(end, start + LONGEST_CAPTURE));
+    if (this.#text === undefined || this.#depth !== 1 || this.#text.length > LONGEST_TEXT) return;
+    this.#text += chunk.toString('latin1', start, Math.min(end, start + LONGEST_TEXT + 1));
   }
 }
 
-/** The next quote or backslash; the native search makes long strings cheap. */
-function endOfRun(chunk: Buffer, at: number): number {
-  const quote = chunk.indexOf(QUOTE, at);
-  const end = quote < 0 ? chunk.length : quote;
-  const slash = chunk.subarray(at, end).indexOf(BACKSLASH);
-  return slash < 0 ? end : at + slash;
+/** The key that the text spells; most keys spell themselves. */
+function keyName(text: string): unknown {
+  return text.includes('\\') ? parse(text) : text.trim().slice(1, -1);
+}
+
+/** A whole string or number: what was cut off, or is of another kind, must not get into an answer. */
+function usableId(text: string): string | undefined {
+  const id = text.length > LONGEST_TEXT ? undefined : parse(text);
+  return typeof id === 'string' || typeof id === 'number' ? text.trim() : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
 }

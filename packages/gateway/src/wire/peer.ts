@@ -93,8 +93,9 @@ export class Peer {
 
   /** One request will not be answered; its id is the text that stood in the peer's message. */
   lose(id: string, error: RpcError): void {
-    const waiter = this.#waiting.get(Number(id));
-    this.#waiting.delete(Number(id));
+    const sent = sentId(id);
+    const waiter = this.#waiting.get(sent);
+    this.#waiting.delete(sent);
     waiter?.lost(error);
   }
 
@@ -118,7 +119,7 @@ export class Peer {
   }
 
   #answer(message: Message): boolean {
-    const id = Number(message.id);
+    const id = sentId(message.id);
     const waiter = this.#waiting.get(id);
     if (waiter === undefined) return false;
     this.#waiting.delete(id);
@@ -127,7 +128,7 @@ export class Peer {
   }
 
   #progress(message: Message, params: Members): boolean {
-    const waiter = this.#waiting.get(Number(valueText(params, 'progressToken')));
+    const waiter = this.#waiting.get(sentId(valueText(params, 'progressToken') ?? ''));
     waiter?.progressed(message);
     // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
     return true;
@@ -137,4 +138,12 @@ export class Peer {
     this.#served.get(valueText(params, 'requestId') ?? '')?.cancel(message);
     return true;
   }
+}
+
+/** The number that we sent, from the text that came back. Some servers return it as a string; what else is in quotes is not ours. */
+function sentId(text: string): number {
+  if (!text.startsWith('"')) return Number(text);
+  const inner = text.slice(1, -1);
+  const id = Number(inner);
+  return String(id) === inner ? id : Number.NaN;
 }

@@ -1,6 +1,7 @@
 // A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
 // The inside of long strings is skipped by a native search and not judged: it cannot move a boundary.
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -13,6 +14,13 @@ const CLOSE_BRACE = 0x7d;
 /** How far a string is walked byte by byte before the native search takes over. */
 const NATIVE_SEARCH_AFTER = 48;
 
+/**
+ * In a longer text (a list, a big result) the search takes over at once: a start that reads lists should not be what
+ * wakes the optimising compiler, which costs more memory than all servers' definitions together.
+ */
+const LONG_TEXT = 4096;
+const NATIVE_SEARCH_SOON = 8;
+
 /** The index after the value that begins at `at`, or -1 where the bytes are no JSON. */
 export function skipValue(bytes: Buffer, at: number): number {
   const closers: number[] = [];
@@ -21,7 +29,7 @@ export function skipValue(bytes: Buffer, at: number): number {
     const first = bytes[i];
     if (first === OPEN_BRACE || first === OPEN_BRACKET) {
       const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
-      i = skipSpace(bytes, i + 1);
+      if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
       if (bytes[i] !== closer) {
         closers.push(closer);
         if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
@@ -36,7 +44,7 @@ export function skipValue(bytes: Buffer, at: number): number {
     for (;;) {
       const closer = closers[closers.length - 1];
       if (closer === undefined) return i;
-      i = skipSpace(bytes, i);
+      if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
       const next = bytes[i];
       if (next === closer) {
         closers.pop();
@@ -44,7 +52,7 @@ export function skipValue(bytes: Buffer, at: number): number {
         continue;
       }
       if (next !== COMMA) return -1;
-      i = skipSpace(bytes, i + 1);
+      if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
       if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
       break;
     }
@@ -62,8 +70,11 @@ export interface Members {
   readonly flat: readonly number[];
 }
 
+/** Finds the end of a member's value: by skipping it, or by reading it on the way. */
+export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: number) => number;
+
 /** The members of the object at `at`, or undefined where there is no well-formed object. */
-export function readMembers(bytes: Buffer, at: number): Members | undefined {
+export function readMembers(bytes: Buffer, at: number, readValue: ReadValue = skipValue): Members | undefined {
   if (bytes[at] !== OPEN_BRACE) return undefined;
   const flat: number[] = [];
   let i = skipSpace(bytes, at + 1);
@@ -72,13 +83,14 @@ export function readMembers(bytes: Buffer, at: number): Members | undefined {
     const key = i + 1;
     const value = skipKey(bytes, i);
     if (value < 0) return undefined;
-    const end = skipValue(bytes, value);
+    const keyEnds = keyEnd(bytes, key, value);
+    const end = readValue(bytes, value, key, keyEnds);
     if (end < 0) return undefined;
-    flat.push(key, keyEnd(bytes, key, value), value, end);
-    i = skipSpace(bytes, end);
+    flat.push(key, keyEnds, value, end);
+    i = (bytes[end] as number) <= SPACE ? skipSpace(bytes, end) : end;
     if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
     if (bytes[i] !== COMMA) return undefined;
-    i = skipSpace(bytes, i + 1);
+    if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
   }
 }
 
@@ -146,7 +158,7 @@ function parseString(bytes: Buffer, start: number, end: number): string | undefi
   }
 }
 
-function keyIs(bytes: Buffer, start: number, end: number, key: string): boolean {
+export function keyIs(bytes: Buffer, start: number, end: number, key: string): boolean {
   if (end - start !== key.length) return false;
   for (let k = 0; k < key.length; k++) if (bytes[start + k] !== key.charCodeAt(k)) return false;
   return true;
@@ -156,21 +168,30 @@ function sameBytes(bytes: Buffer, start: number, end: number, otherStart: number
   return end - start === otherEnd - otherStart && bytes.compare(bytes, otherStart, otherEnd, start, end) === 0;
 }
 
-/** The spans `[start, end, start, end, …]` of the array's elements, or undefined where there is no array. */
-export function readElements(bytes: Buffer, at: number): number[] | undefined {
-  if (bytes[at] !== OPEN_BRACKET) return undefined;
-  const spans: number[] = [];
+/** Visits the elements of the array at `at`; the index after it, or -1. `readElement` gives the end of each. */
+export function walkArray(bytes: Buffer, at: number, readElement: (bytes: Buffer, at: number) => number): number {
+  if (bytes[at] !== OPEN_BRACKET) return -1;
   let i = skipSpace(bytes, at + 1);
-  if (bytes[i] === CLOSE_BRACKET) return spans;
+  if (bytes[i] === CLOSE_BRACKET) return i + 1;
   for (;;) {
-    const end = skipValue(bytes, i);
-    if (end < 0) return undefined;
-    spans.push(i, end);
+    const end = readElement(bytes, i);
+    if (end < 0) return -1;
     i = skipSpace(bytes, end);
-    if (bytes[i] === CLOSE_BRACKET) return spans;
-    if (bytes[i] !== COMMA) return undefined;
+    if (bytes[i] === CLOSE_BRACKET) return i + 1;
+    if (bytes[i] !== COMMA) return -1;
     i = skipSpace(bytes, i + 1);
   }
+}
+
+/** The spans `[start, end, start, end, …]` of the array's elements, or undefined where there is no array. */
+export function readElements(bytes: Buffer, at: number): number[] | undefined {
+  const spans: number[] = [];
+  const end = walkArray(bytes, at, (_, start) => {
+    const after = skipValue(bytes, start);
+    spans.push(start, after);
+    return after;
+  });
+  return end < 0 ? undefined : spans;
 }
 
 export function skipSpace(bytes: Buffer, at: number): number {
@@ -179,17 +200,18 @@ export function skipSpace(bytes: Buffer, at: number): number {
   return i;
 }
 
-/** From a key's opening quote to the first byte of its value. */
-function skipKey(bytes: Buffer, at: number): number {
+/** From a key's opening quote to the first byte of its value, or -1. */
+export function skipKey(bytes: Buffer, at: number): number {
   if (bytes[at] !== QUOTE) return -1;
-  const afterKey = skipString(bytes, at);
-  if (afterKey < 0) return -1;
-  const colon = skipSpace(bytes, afterKey);
-  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+  let i = skipString(bytes, at);
+  if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
+  // Where the string has no end the index is -1, and no colon stands there.
+  if (bytes[i] !== COLON) return -1;
+  return (bytes[++i] as number) <= SPACE ? skipSpace(bytes, i) : i;
 }
 
-/** A key ends at the last quote before its value, because only white space and a colon stand between them. */
-function keyEnd(bytes: Buffer, key: number, value: number): number {
+/** Where the closing quote of a key stands: only white space and a colon are between it and the value. */
+export function keyEnd(bytes: Buffer, key: number, value: number): number {
   let i = value - 1;
   while (i > key && bytes[i] !== QUOTE) i--;
   return i;
@@ -197,7 +219,7 @@ function keyEnd(bytes: Buffer, key: number, value: number): number {
 
 function skipString(bytes: Buffer, at: number): number {
   let i = at + 1;
-  const nativeFrom = i + NATIVE_SEARCH_AFTER;
+  const nativeFrom = i + (bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER);
   while (i < nativeFrom) {
     const byte = bytes[i];
     if (byte === QUOTE) return i + 1;

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../tests/verifies.ts';
+import { parseArguments, UsageError } from './arguments.ts';
+
+const HOME = '/home/me';
+const STATE = '/home/me/.local/state/weir';
+
+/** What further options add to a command line that starts the gateway. */
+function read(...argv: string[]): unknown {
+  const command = parseArguments(['--config', 'mcp.json', ...argv], {});
+  if (command.run !== 'serve') return command.run;
+  const { configPath, ...more } = command.args;
+  expect(configPath).toBe('mcp.json');
+  return more;
+}
+
+function mistake(...argv: string[]): string {
+  try {
+    parseArguments(argv, { HOME });
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    return (error as Error).message;
+  }
+  throw new Error('The command line was understood');
+}
+
+describe('options', () => {
+  verifies('AGG-CLI-1', 'the config is all that is needed', () => {
+    expect(parseArguments(['--config', 'a.json'], { HOME })).toEqual({
+      run: 'serve',
+      args: { configPath: 'a.json', state: STATE },
+    });
+  });
+
+  verifies('AGG-CLI-1', 'every option is taken with a space and with an equals sign', () => {
+    const options = [
+      ['--config', 'b.json'],
+      ['--name', 'my tools'],
+      ['--version', '2.1.0'],
+      ['--separator', '__'],
+      ['--log-file', 'a=b.log'],
+      ['--startup-timeout', '2s'],
+      ['--max-message-size', '1K'],
+      ['--state', '/srv/weir'],
+    ];
+    const expected = {
+      run: 'serve',
+      args: {
+        configPath: 'b.json',
+        name: 'my tools',
+        version: '2.1.0',
+        separator: '__',
+        logFile: 'a=b.log',
+        startupTimeout: 2000,
+        maxMessageSize: 1024,
+        state: '/srv/weir',
+      },
+    };
+    expect(parseArguments(options.flat(), { HOME })).toEqual(expected);
+    expect(
+      parseArguments(
+        options.map((option) => option.join('=')),
+        { HOME },
+      ),
+    ).toEqual(expected);
+  });
+
+  verifies(['AGG-CLI-1', 'AGG-CLI-2'], 'flags stand alone', () => {
+    expect(read('--debug', '--keep-going', '--no-prefix')).toEqual({
+      debug: true,
+      keepGoing: true,
+      noPrefix: true,
+    });
+    expect(mistake('--config', 'x', '--debug=true')).toBe('--debug takes no value');
+  });
+
+  test('the last of two wins', () => {
+    expect(read('--name', 'one', '--name', 'two')).toEqual({ name: 'two' });
+  });
+
+  verifies('AGG-CLI-1', 'help comes before everything else that is wrong with the line', () => {
+    for (const argv of [['--help'], ['-h'], ['--debug', '--help', '--nonsense']]) {
+      expect(parseArguments(argv, {})).toEqual({ run: 'help' });
+    }
+  });
+});
+
+describe('--version', () => {
+  verifies('AGG-CLI-1', 'is bare at the end and before an option', () => {
+    for (const argv of [['--version'], ['--config', 'x', '--version'], ['--version', '--config', 'x']]) {
+      expect(parseArguments(argv, {})).toEqual({ run: 'version' });
+    }
+    expect(parseArguments(['--version', '-h'], {})).toEqual({ run: 'version' });
+  });
+
+  verifies('AGG-CLI-1', 'with a value is what clients are told', () => {
+    expect(read('--version', '7.0.0-beta')).toEqual({ version: '7.0.0-beta' });
+    expect(read('--version=--odd')).toEqual({ version: '--odd' });
+  });
+});
+
+describe('--separator', () => {
+  verifies('AGG-SEP-1', 'takes whatever follows as it is', () => {
+    for (const separator of ['--', '-', '--debug', '=', '::', '→', '🌊', '-h', '--help']) {
+      expect(read('--separator', separator)).toEqual({ separator });
+      expect(read(`--separator=${separator}`)).toEqual({ separator });
+    }
+  });
+
+  verifies('AGG-SEP-1', 'that cannot separate is wrong usage', () => {
+    const empty = 'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")';
+    const blank = 'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"';
+    expect(mistake('--config', 'x', '--separator', '')).toBe(empty);
+    expect(mistake('--config', 'x', '--separator=')).toBe(empty);
+    for (const separator of [' ', 'a b', '\t', '\u00a0', '_\n']) {
+      expect(mistake('--config', 'x', '--separator', separator)).toBe(blank);
+    }
+    expect(mistake('--config', 'x', '--separator')).toBe('--separator needs a value, as in --separator __');
+  });
+
+  verifies('AGG-SEP-4', 'and --no-prefix exclude each other', () => {
+    const text = '--separator and --no-prefix exclude each other: plain names have no separator';
+    expect(mistake('--config', 'x', '--separator', '__', '--no-prefix')).toBe(text);
+  });
+});
+
+describe('mistakes', () => {
+  verifies('AGG-CLI-1', 'the config is required', () => {
+    expect(mistake()).toBe('--config is missing: it names the file with your servers');
+    expect(mistake('--debug')).toBe('--config is missing: it names the file with your servers');
+    for (const argv of [['--config'], ['--config', ''], ['--config='], ['--config', '--debug']]) {
+      expect(mistake(...argv)).toBe('--config needs a value, as in --config mcp.json');
+    }
+  });
+
+  verifies('AGG-CLI-1', 'an unknown option is named, and the one that was meant', () => {
+    expect(mistake('--nonsense=secret')).toBe('Unknown option: --nonsense');
+    expect(mistake('-x')).toBe('Unknown option: -x');
+    expect(mistake('--')).toBe('Unknown option: --');
+    expect(mistake('--seperator', 'x')).toBe('Unknown option: --seperator (did you mean --separator?)');
+    expect(mistake('--confg=x')).toBe('Unknown option: --confg (did you mean --config?)');
+    expect(mistake('--log', 'x')).toBe('Unknown option: --log (did you mean --log-file?)');
+    expect(mistake('--keepgoing')).toBe('Unknown option: --keepgoing (did you mean --keep-going?)');
+    expect(mistake('mcp.json')).toBe(
+      'Unexpected argument: mcp.json (a config is given as --config mcp.json)',
+    );
+  });
+
+  test.each(['0', '-1', 'soon', '5h', '1e3', '20 s', '30d', '999999999999s', ''])('no time: %j', (time) => {
+    expect(() => read(`--startup-timeout=${time}`)).toThrow(UsageError);
+  });
+
+  test.each([
+    ['20', 20_000],
+    ['20s', 20_000],
+    ['500ms', 500],
+    ['1.5s', 1500],
+    ['2m', 120_000],
+  ])('a time: %s', (time, startupTimeout) => {
+    expect(read('--startup-timeout', time)).toEqual({ startupTimeout });
+  });
+
+  test.each(['0', '-1', 'big', '1.5M', '64 M', '64T', '99999999999G', ''])('no size: %j', (size) => {
+    expect(() => read(`--max-message-size=${size}`)).toThrow(UsageError);
+  });
+
+  test.each([
+    ['1000', 1000],
+    ['64M', 64 * 1024 * 1024],
+    ['64m', 64 * 1024 * 1024],
+    ['64MiB', 64 * 1024 * 1024],
+    ['10kb', 10 * 1024],
+    ['1G', 1024 ** 3],
+  ])('a size: %s', (size, maxMessageSize) => {
+    expect(read('--max-message-size', size)).toEqual({ maxMessageSize });
+  });
+
+  test('what a time and a size look like is said', () => {
+    expect(mistake('--startup-timeout', 'soon')).toBe(
+      "--startup-timeout takes a time such as 20s or 500ms, not 'soon'",
+    );
+    expect(mistake('--max-message-size', 'big')).toBe(
+      "--max-message-size takes a size such as 64M, not 'big'",
+    );
+  });
+});
+
+describe('the folder for what is remembered', () => {
+  function folder(env: Record<string, string>, ...argv: string[]): string | undefined {
+    const command = parseArguments(['--config', 'x', ...argv], env);
+    return command.run === 'serve' ? command.args.state : 'no start';
+  }
+
+  verifies(['AGG-CLI-1', 'ERA-4'], 'is named by --state, then $WEIR_STATE, then the system', () => {
+    const env = { WEIR_STATE: '/weir', XDG_STATE_HOME: '/xdg', HOME };
+    expect(folder(env, '--state', '/mine')).toBe('/mine');
+    expect(folder(env)).toBe('/weir');
+    expect(folder({ ...env, WEIR_STATE: '' })).toBe('/xdg/weir');
+    expect(folder({ HOME })).toBe(STATE);
+    expect(folder({ LOCALAPPDATA: '/AppData' })).toBe('/AppData/weir');
+    expect(folder({})).toBeUndefined();
+  });
+
+  test('a relative path in a variable of the system counts as none', () => {
+    expect(folder({ XDG_STATE_HOME: 'state', HOME })).toBe(STATE);
+    expect(folder({ HOME: 'me' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,16 @@
+import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
+import { UsageError } from './arguments.ts';
+import { USAGE } from './help.ts';
+
+/** The last word on stderr: what is wrong, where, and what to do about it. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`;
+  if (error instanceof ConfigError) return describeConfigError(error);
+  if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `Weir has failed through a mistake of its own. Please report it with these lines:\n${details}`;
+}
+
+function afterwards({ serverKey }: ChildServerError): string {
+  return `All servers have been stopped. Mend '${serverKey}', or start without it by --keep-going.`;
+}

@@ -1,0 +1,39 @@
+// What differs between two runs of the same server, by name. Nothing is hidden that has no name here.
+
+/** Puts a name in the place of what cannot be equal; `key` is where the value stands. */
+export type Mask = (value: unknown, key: string) => unknown;
+
+/** A moment: a time stamp, the time of day, milliseconds where a key says so, any of them inside a blob. */
+export const time: Mask = (value, key) => {
+  if (['processedAt', 'mtimeMs'].includes(key)) return '<time>';
+  if (typeof value !== 'string') return value;
+  return hideTime(key === 'blob' ? Buffer.from(value, 'base64').toString() : value);
+};
+
+function hideTime(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/gu, '<time>')
+    .replaceAll(/\b\d{1,2}:\d\d:\d\d(?:\s[AP]M)?/gu, '<time>');
+}
+
+/** When a file was made, and when it was last read: both are of this run. */
+export const fileTimes: Mask = (value) =>
+  typeof value === 'string' ? value.replaceAll(/^(created|accessed): .*$/gmu, '$1: <time>') : value;
+
+/** An id that the server makes up. */
+export const randomId: Mask = (value) =>
+  typeof value === 'string' ? value.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu, '<id>') : value;
+
+/** The one variable that the gateway adds to a server's environment; and the order of variables is nobody's promise. */
+export const environment: Mask = (value, key) => {
+  if (key !== 'text') return value;
+  const { WEIR_OWNER: _mark, ...variables } = JSON.parse(value as string) as Record<string, string>;
+  return JSON.stringify(variables, Object.keys(variables).sort());
+};
+
+/** Applies masks to everything in a value. */
+export function masked(value: unknown, masks: readonly Mask[], key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => masked(item, masks, key));
+  if (typeof value !== 'object' || value === null) return masks.reduce((left, mask) => mask(left, key), value);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, masked(item, masks, name)]));
+}
