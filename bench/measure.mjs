@@ -11,14 +11,11 @@ const { quick, gateway, peer } = JSON.parse(options);
 const measure = MEASURES[name];
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 
-// Exiting properly takes along what was started; a kill would not.
+// Exiting properly takes along what was started and written; a kill would not.
 process.once('SIGTERM', () => process.exit(1));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-try {
-  const variants = createVariants({ folder, gateway });
-  if (peer !== undefined && measure.withPeer) variants.push(createPeer(peer, folder));
-  const found = await measure.run({ variants, quick, folder });
-  process.stdout.write(JSON.stringify(found));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+const variants = createVariants({ folder, gateway });
+if (peer !== undefined && measure.withPeer) variants.push(createPeer(peer, folder));
+const found = await measure.run({ variants, quick, folder });
+process.stdout.write(JSON.stringify(found));

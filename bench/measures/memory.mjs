@@ -10,7 +10,8 @@ export const withPeer = true;
 const BARE = { name: 'bare Node' };
 
 export async function run({ variants, quick }) {
-  const items = [BARE, ...variants.filter(({ name }) => (quick ? name === 'weir' : name !== 'direct'))];
+  const leftOut = quick ? ['direct', 'byte pipe', 'sdk aggregator'] : ['direct'];
+  const items = [BARE, ...variants.filter(({ name }) => !leftOut.includes(name))];
   const rounds = await inRounds(items, { rounds: quick ? 3 : 7, seconds: quick ? 6 : 25 }, visit);
   const rows = items.map(({ name }) => [
     name,

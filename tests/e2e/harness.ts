@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { LineClient, PATIENCE_MS, type Json, type Received } from './line-client.ts';
 import { afterAll } from 'vitest';
+import { LineClient, PATIENCE_MS, type Json, type Received } from './line-client.ts';
 
 export type { Json, Received };
 export type Era = 'legacy' | 'modern';
@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 /** The bundle that is shipped; a copy of it elsewhere can be named instead. */
-const BUNDLE =
+export const BUNDLE: string =
   process.env['WEIR_BUNDLE'] ?? fileURLToPath(new URL('../../packages/cli/dist/weir.cjs', import.meta.url));
 
 /** The gateway promises to be gone after 5 s. */
@@ -68,7 +68,7 @@ export function scripted(script: string): ServerEntry {
   };
 }
 
-interface Command {
+export interface Command {
   readonly command: string;
   readonly args: string[];
   readonly env: Record<string, string>;

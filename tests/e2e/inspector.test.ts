@@ -11,6 +11,7 @@ import { commandFor, temporaryFolder, type Json } from './harness.ts';
 const ERAS = ['legacy', 'auto', 'modern'] as const;
 const SERVERS = ['everything', 'hello'] as const;
 
+type Era = (typeof ERAS)[number];
 type Server = (typeof SERVERS)[number] | 'gateway';
 
 /** How a run of the Inspector ended, and what it said. */
@@ -20,15 +21,21 @@ interface Report {
   readonly complaint: Json | undefined;
 }
 
-/** What lists are called, and what their items are called after. */
 const LISTS = { 'tools/list': 'tools', 'resources/list': 'resources', 'prompts/list': 'prompts' } as const;
 
-/** One request each, of the server 'everything'; `NAME` stands for the name that goes with the server asked. */
+/** What is asked of the server 'everything'; `name` gives its names the form that they have where it is asked. */
 const REQUESTS: Record<string, (name: (own: string) => string) => string[]> = {
   'a call': (name) => call(name('get-annotated-message'), { messageType: 'success', includeImage: true }),
   'a call with structured content': (name) => call(name('get-structured-content'), { location: 'Chicago' }),
   'a call that fails': (name) => call(name('get-sum'), { a: 'one', b: 2 }),
-  'a prompt': (name) => ['prompts/get', '--prompt-name', name('args-prompt'), '--prompt-args', 'city=Lyon', 'state=Rhône'],
+  'a prompt': (name) => [
+    'prompts/get',
+    '--prompt-name',
+    name('args-prompt'),
+    '--prompt-args',
+    'city=Lyon',
+    'state=Rhône',
+  ],
   'a prompt that is refused': (name) => ['prompts/get', '--prompt-name', name('args-prompt')],
   'a resource': () => ['resources/read', '--uri', 'demo://resource/static/document/features.md'],
 };
@@ -46,27 +53,57 @@ describe('the Inspector, through the gateway and directly', () => {
 
   for (const [method, list] of Object.entries(LISTS)) {
     verifies.skipIf(noJudges)(['AGG-REG-1', 'ERA-1'], `${method} is the union in every era`, async () => {
-      const direct = await Promise.all(SERVERS.map((server) => inspect(server, 'legacy', [method])));
-      const union = direct.flatMap(({ output }, index) => named(output[list] as Json[], list, SERVERS[index]!));
+      const [through, ...direct] = await Promise.all([
+        throughGateway([method]),
+        ...SERVERS.map((server) => inspect(server, 'legacy', [method])),
+      ]);
+      const union = direct.flatMap((report, index) => named(itemsOf(report, list), list, SERVERS[index]!));
       expect(union.length).toBeGreaterThan(3);
-      const reports = await Promise.all(ERAS.map((era) => inspect('gateway', era, [method])));
-      for (const { code, output } of reports) expect({ code, items: output[list] }).toEqual({ code: 0, items: union });
+      for (const [era, report] of through)
+        expect(itemsOf(report, list)).toEqual(union.map((item) => itemIn(era, item)));
     });
   }
 
   for (const [what, request] of Object.entries(REQUESTS)) {
     verifies.skipIf(noJudges)(['AGG-CALL-1', 'ERA-1'], `${what} ends the same way in every era`, async () => {
-      const direct = await inspect('everything', 'legacy', request((own) => own));
-      expect(direct.output).not.toEqual({});
-      const asked = request((own) => `everything:${own}`);
-      const reports = await Promise.all(ERAS.map((era) => inspect('gateway', era, asked)));
-      for (const report of reports) expect(report).toEqual(direct);
+      const [through, direct] = await Promise.all([
+        throughGateway(request((own) => `everything:${own}`)),
+        inspect(
+          'everything',
+          'legacy',
+          request((own) => own),
+        ),
+      ]);
+      for (const [era, report] of through) expect(report).toEqual(reportIn(era, direct));
     });
   }
 });
 
+async function throughGateway(request: string[]): Promise<[Era, Report][]> {
+  return await Promise.all(
+    ERAS.map(async (era) => [era, await inspect('gateway', era, request)] as [Era, Report]),
+  );
+}
+
 function call(name: string, args: Json): string[] {
   return ['tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)];
+}
+
+function itemsOf({ code, output, complaint }: Report, list: string): Json[] {
+  expect({ code, complaint }).toEqual({ code: 0, complaint: undefined });
+  return (output['result'] as Record<string, Json[]>)[list] ?? [];
+}
+
+/** The Inspector leaves out of a modern list what the modern revision no longer has. */
+function itemIn(era: Era, { execution, ...item }: Json): Json {
+  return era === 'legacy' && execution !== undefined ? { ...item, execution } : item;
+}
+
+/** The modern revision wants to know how long what was read may be kept; for an earlier server that is: not at all. */
+function reportIn(era: Era, report: Report): Report {
+  const result = report.output['result'] as Json | undefined;
+  if (era === 'legacy' || result?.['contents'] === undefined) return report;
+  return { ...report, output: { result: { ...result, ttlMs: 0, cacheScope: 'private' } } };
 }
 
 function named(items: Json[], list: string, server: string): Json[] {
@@ -74,15 +111,27 @@ function named(items: Json[], list: string, server: string): Json[] {
   return items.map((item) => ({ ...item, name: `${server}:${String(item['name'])}` }));
 }
 
-async function inspect(server: Server, era: string, request: string[]): Promise<Report> {
-  const options = ['--config', catalogue, '--server', server, '--protocol-era', era, '--format', 'json', '--quiet'];
+async function inspect(server: Server, era: Era, request: string[]): Promise<Report> {
+  const options = [
+    '--config',
+    catalogue,
+    '--server',
+    server,
+    '--protocol-era',
+    era,
+    '--format',
+    'json',
+    '--quiet',
+  ];
   const args = [inspectorCli!, '--cli', ...options, '--method', ...request];
   // A folder of its own for its settings; and without certificates of the machine it starts in half the time.
   const env = { PATH: process.env['PATH'], HOME: folder };
   return await new Promise((resolve) => {
     execFile(node22!, args, { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code);
-      resolve({ code, output: parse(stdout) ?? {}, complaint: parse(stderr) });
+      // The Inspector names the tool in its complaints, by the name that it was asked for.
+      const complaint = parse(stderr.replaceAll('everything:', ''));
+      resolve({ code, output: parse(stdout) ?? {}, complaint });
     });
   });
 }

@@ -34,6 +34,7 @@ export const environment: Mask = (value, key) => {
 /** Applies masks to everything in a value. */
 export function masked(value: unknown, masks: readonly Mask[], key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, masks, key));
-  if (typeof value !== 'object' || value === null) return masks.reduce((left, mask) => mask(left, key), value);
+  if (typeof value !== 'object' || value === null)
+    return masks.reduce((left, mask) => mask(left, key), value);
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, masked(item, masks, name)]));
 }

@@ -109,7 +109,11 @@ function everything(): Step[] {
     call('get-sum', { a: 'one', b: 2 }),
     call('get-tiny-image'),
     call('gzip-file-as-resource', { name: 'a.gz', data: 'data:text/plain,hello', outputType: 'resource' }),
-    call('gzip-file-as-resource', { name: 'b.gz', data: 'data:text/plain,hello', outputType: 'resourceLink' }),
+    call('gzip-file-as-resource', {
+      name: 'b.gz',
+      data: 'data:text/plain,hello',
+      outputType: 'resourceLink',
+    }),
     call('gzip-file-as-resource', { name: 'c.gz', data: 'nonsense' }),
     read('demo://resource/session/b.gz'),
     // Switched on and off again: what they send in between belongs to no call.

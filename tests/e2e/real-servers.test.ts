@@ -7,7 +7,18 @@ import { ABLE, Conversation, type Outcome } from './conversation.ts';
 import { commandFor, connectSdk, startWeir, temporaryFolder, type Era, type Json } from './harness.ts';
 import { realServers, realSteps, resetFiles, type Step } from './real-fleet.ts';
 
-const TEN = ['everything', 'filesystem', 'memory', 'thinking', 'playwright', 'pdf', 'map', 'threejs', 'debug', 'commands'];
+const TEN = [
+  'everything',
+  'filesystem',
+  'memory',
+  'thinking',
+  'playwright',
+  'pdf',
+  'map',
+  'threejs',
+  'debug',
+  'commands',
+];
 const START_MS = 5000;
 
 /** The one server here that speaks the modern revision; all others are asked in the earlier one. */
@@ -48,7 +59,9 @@ verifies('AGG-PERF-1', 'ten real servers are up and listed within 5 s', async ()
     times.push(performance.now() - started);
     expect(new Set(names.map((name) => name.split(':')[0]))).toEqual(new Set(TEN));
   }
-  process.stdout.write(`ten real servers were listed after ${times.map((ms) => Math.round(ms)).join(', ')} ms\n`);
+  process.stdout.write(
+    `ten real servers were listed after ${times.map((ms) => Math.round(ms)).join(', ')} ms\n`,
+  );
   expect(Math.min(...times)).toBeLessThan(START_MS);
 });
 
@@ -62,8 +75,12 @@ describe.each(['legacy', 'modern'] as const)('real servers, asked by a client of
   }, 300_000);
 
   verifies('AGG-REG-1', 'every tool of the fleet is asked something', () => {
-    const asked = new Set(keys.flatMap((key) => stepsFor(key, era).map(({ params }) => `${key}:${String(params['name'])}`)));
-    expect(direct.lists.tools.map(({ name }) => name).filter((name) => !asked.has(name as string))).toEqual([]);
+    const asked = new Set(
+      keys.flatMap((key) => stepsFor(key, era).map(({ params }) => `${key}:${String(params['name'])}`)),
+    );
+    expect(direct.lists.tools.map(({ name }) => name).filter((name) => !asked.has(name as string))).toEqual(
+      [],
+    );
   });
 
   verifies(['AGG-REG-1', 'ERA-1'], 'the tools are the union, named after their servers, in order', () => {
@@ -91,16 +108,28 @@ async function askDirectly(era: Era): Promise<Findings> {
   const found = await Promise.all(keys.map(async (key) => ({ key, ...(await askServer(key, era)) })));
   const listed = (list: List): Json[] => found.flatMap(({ lists }) => lists[list]);
   return {
-    lists: { tools: listed('tools'), prompts: listed('prompts'), resources: listed('resources'), templates: listed('templates') },
+    lists: {
+      tools: listed('tools'),
+      prompts: listed('prompts'),
+      resources: listed('resources'),
+      templates: listed('templates'),
+    },
     outcomes: Object.fromEntries(found.map(({ key, outcomes }) => [key, outcomes])),
   };
 }
 
-async function askServer(key: string, era: Era): Promise<{ lists: Record<List, Json[]>; outcomes: Outcome[] }> {
+async function askServer(
+  key: string,
+  era: Era,
+): Promise<{ lists: Record<List, Json[]>; outcomes: Outcome[] }> {
   const { command, args, env } = servers[key]!;
   const environment = { PATH: process.env['PATH'] ?? '', HOME: folder, ...env };
   const spoken = era === 'modern' && MODERN_SERVERS.has(key) ? 'modern' : 'legacy';
-  await using sdk = await connectSdk({ command, args, env: environment, cwd: folder }, spoken, abilities(era));
+  await using sdk = await connectSdk(
+    { command, args, env: environment, cwd: folder },
+    spoken,
+    abilities(era),
+  );
   const conversation = new Conversation(sdk.client, files);
   const named = (item: Json): Json => ({ ...item, name: `${key}:${String(item['name'])}` });
   const lists = await readLists(conversation, key === 'everything');
@@ -147,9 +176,14 @@ async function readLists(conversation: Conversation, hasEverything: boolean): Pr
   };
 }
 
-async function takeSteps(conversation: Conversation, steps: readonly Step[], key?: string): Promise<Outcome[]> {
+async function takeSteps(
+  conversation: Conversation,
+  steps: readonly Step[],
+  key?: string,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const step of steps) outcomes.push(await conversation.take(step, key === undefined ? step : underPublicName(step, key)));
+  for (const step of steps)
+    outcomes.push(await conversation.take(step, key === undefined ? step : underPublicName(step, key)));
   return outcomes;
 }
 

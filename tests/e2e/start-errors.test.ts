@@ -144,9 +144,9 @@ describe('the config file', () => {
     "my db": { "command": "npx" }
   }
 }`;
-    const text2 = await failure(text);
-    expect(text2).not.toContain('s3cr3t');
-    expect(text2).toMatchInlineSnapshot(`
+    const shown = await failure(text);
+    expect(shown).not.toContain('s3cr3t');
+    expect(shown).toMatchInlineSnapshot(`
       "Invalid config: 3 mistakes in <folder>/mcp.json
         $.mcpServers.files.args (line 3)
           args must be an array of strings: write "args": ["--port", "8080"]
@@ -188,7 +188,7 @@ describe('the config file', () => {
 describe('a server', () => {
   verifies('AGG-CHILD-2', 'whose command is not to be found', async () => {
     expect(await failure({ gone: { command: 'no-such-program', args: ['s3cr3t'] } })).toMatchInlineSnapshot(`
-      "Failed to spawn server 'gone': command not found: "no-such-program"; check the spelling, install it, or give its full path
+      "Failed to spawn server 'gone': command not found: "no-such-program"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)
       All servers have been stopped. Mend 'gone', or start without it by --keep-going.
       exit 1"
     `);
@@ -238,7 +238,7 @@ describe('a server', () => {
       "<time> info [db] exit-at-start: the database is not there
       <time> info [db] exit-at-start: the database is not there
       Server 'db' failed during initialization: it exited with code 3
-        | exit-at-start: the database is not there
+        stderr | exit-at-start: the database is not there
       All servers have been stopped. Mend 'db', or start without it by --keep-going.
       exit 1"
     `);
@@ -253,15 +253,36 @@ describe('a server', () => {
   });
 
   verifies('AGG-CHILD-2', 'that never answers', async () => {
-    expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 600 } })).toMatchInlineSnapshot(`
+    expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
       exit 1"
     `);
   });
 
+  verifies('AGG-CHILD-2', 'that waits for somebody to answer a question on its stderr', async () => {
+    const asks = scripted("process.stderr.write('Ok to proceed? (y)'); process.stdin.resume()");
+    expect(await failure({ npx: { ...asks, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
+      "<time> info [npx] Ok to proceed? (y) 
+      Server 'npx' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+        stderr | Ok to proceed? (y) 
+      All servers have been stopped. Mend 'npx', or start without it by --keep-going.
+      exit 1"
+    `);
+  });
+
+  verifies('AGG-CHILD-2', 'that speaks HTTP instead: what it wrote to stdout gives it away', async () => {
+    const web = scripted("console.log('\\nListening on http://localhost:3000'); process.stdin.resume()");
+    expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
+      "Server 'web' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+        stdout | Listening on http://localhost:3000
+      All servers have been stopped. Mend 'web', or start without it by --keep-going.
+      exit 1"
+    `);
+  });
+
   verifies('AGG-CHILD-2', 'that answers the handshake and nothing more, under a limit for all', async () => {
-    const options = { args: ['--startup-timeout', '600ms'] };
+    const options = { args: ['--startup-timeout', '2s'] };
     expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer tools/list within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.

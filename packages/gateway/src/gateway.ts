@@ -158,16 +158,16 @@ export class Gateway implements AggregatorServer {
     return this.#closing;
   }
 
-  /** Calls a tool by its public name. */
+  /** Calls a tool by its public name. The first use from inside a program starts the servers. */
   async callTool(name: string, args: Record<string, unknown> = {}): Promise<unknown> {
-    await this.settled;
+    await this.start();
     const target = resolveTool(this.directory, name);
     if (target instanceof RpcError) throw target;
     return target.client.callTool({ name: JSON.parse(Buffer.from(target.originalText, 'latin1').toString()) as string, arguments: args });
   }
 
   async listTools(): Promise<ToolSchema[]> {
-    await this.settled;
+    await this.start();
     return Array.from(this.#directory.registry.tools.values(), (route) => route.schema);
   }
 

@@ -3,11 +3,10 @@ import type { Message } from '../wire/message.ts';
 import { findMember } from '../wire/scan.ts';
 import { changeMembers, encode, replaceValue, type Edit } from '../wire/splice.ts';
 
-/** A hop of a request: who speaks which era, and what the gateway says of itself to a modern server. */
+/** A hop of a request: who speaks which era, and what a modern server is told of a client that does not say it itself. */
 export interface Crossing {
-  readonly from: Era;
-  readonly to: Era;
-  readonly envelope: Envelope;
+  readonly from: { readonly era: Era; readonly envelope: Envelope };
+  readonly to: { readonly era: Era };
 }
 
 const ENVELOPE_KEYS: readonly string[] = [
@@ -18,14 +17,13 @@ const ENVELOPE_KEYS: readonly string[] = [
 ];
 
 /** The edits that make a request's `_meta` right for its next hop; `token` is the progress token used there. */
-export function metaEdits(message: Message, crossing: Crossing, token: number | undefined): Edit[] {
-  const { from, to, envelope } = crossing;
+export function metaEdits(message: Message, { from, to }: Crossing, token: number | undefined): Edit[] {
+  if (from.era === 'legacy' && to.era === 'legacy') return token === undefined ? [] : replaceToken(message, token);
   const tokenMember = token === undefined ? '' : `"progressToken":${token}`;
   const drop = token === undefined ? [] : ['progressToken'];
-  if (from === 'legacy' && to === 'legacy') return token === undefined ? [] : replaceToken(message, token);
-  if (from === 'legacy') return putMeta(message, drop, joinMembers(envelopeMembers(envelope), tokenMember));
-  if (to === 'legacy') return putMeta(message, [...ENVELOPE_KEYS, ...drop], tokenMember);
-  const clientInfo = `"${Meta.CLIENT_INFO}":${encode(envelope.clientInfo)}`;
+  if (from.era === 'legacy') return putMeta(message, drop, joinMembers(envelopeMembers(from.envelope), tokenMember));
+  if (to.era === 'legacy') return putMeta(message, [...ENVELOPE_KEYS, ...drop], tokenMember);
+  const clientInfo = `"${Meta.CLIENT_INFO}":${encode(from.envelope.clientInfo)}`;
   return putMeta(message, [Meta.CLIENT_INFO, ...drop], joinMembers(clientInfo, tokenMember));
 }
 
@@ -38,7 +36,7 @@ function replaceToken({ meta }: Message, token: number): Edit[] {
 function putMeta({ bytes, params, meta }: Message, remove: readonly string[], add: string): Edit[] {
   if (meta !== undefined) return changeMembers(meta, remove, add);
   if (add === '') return [];
-  if (params !== undefined) return changeMembers(params, [], `"_meta":{${add}}`);
+  if (params !== undefined) return changeMembers(params, ['_meta'], `"_meta":{${add}}`);
   const start = bytes.indexOf(0x7b) + 1;
   return [{ start, end: start, text: `"params":{"_meta":{${add}}},` }];
 }

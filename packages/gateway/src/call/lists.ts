@@ -6,9 +6,9 @@ import type { Call } from './call.ts';
 
 /** Answers a list from the registry; no server is asked. */
 export function listOf(kind: Kind): Call {
-  return ({ registry }, { peer, era }, { id, params }) => {
+  return ({ directory, caller: { peer, era }, message: { id, params } }) => {
     const cursor = params && stringValue(params, 'cursor');
-    const result = registry.pages[kind].result(cursor, era);
+    const result = directory.registry.pages[kind].result(cursor, era);
     if (result !== undefined) return peer.send(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;
     peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)));

@@ -1,5 +1,5 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
 import { metaEdits } from '../bridge/requests.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
@@ -12,11 +12,10 @@ export function ask(upstream: Upstream, client: Caller, message: Message): void 
     const text = `${message.method} cannot be passed on: the client speaks another revision of the protocol`;
     return upstream.peer.send(errorLine(message.id, new RpcError(RpcErrorCode.METHOD_NOT_FOUND, text)));
   }
-  const crossing = { from: upstream.era, to: client.era, envelope: client.envelope };
   relay(message, {
     from: upstream.peer,
     to: client.peer,
     name: 'The client',
-    edits: (token) => metaEdits(message, crossing, token),
+    edits: (token) => metaEdits(message, { from: { era: upstream.era, envelope: client.envelope }, to: client }, token),
   });
 }

@@ -14,9 +14,9 @@ export interface Hop {
   /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
   edits(token: number | undefined): Edit[];
   /** The edits that the answer needs besides its id, or the error to give instead. */
-  adapt?: ((answer: Message) => Edit[] | RpcError) | undefined;
+  adapt?(answer: Message): Edit[] | RpcError | undefined;
   /** Told how the request ended. */
-  ended?: ((outcome: Outcome) => void) | undefined;
+  ended?(outcome: Outcome): void;
 }
 
 export type Outcome = 'result' | 'error' | 'cancelled';
@@ -40,17 +40,18 @@ function notReading(name: string): RpcError {
 
 /** A request on its way, until it is answered, cancelled or lost. */
 class Relayed implements Waiter, Served {
+  readonly id: string;
   readonly #hop: Hop;
-  readonly #id: string;
+  readonly #ticket: number;
   readonly #token: string | undefined;
   readonly #sentId: number;
 
   constructor({ id, meta }: Message, hop: Hop) {
     this.#hop = hop;
-    this.#id = id;
+    this.id = id;
     this.#token = meta && valueText(meta, 'progressToken');
     this.#sentId = hop.to.expect(this);
-    hop.from.serve(id, this);
+    this.#ticket = hop.from.serve(this);
   }
 
   send({ bytes, id, idAt }: Message): void {
@@ -63,7 +64,7 @@ class Relayed implements Waiter, Served {
     const edits = this.#hop.adapt?.(answer) ?? [];
     if (edits instanceof RpcError) return this.lost(edits);
     this.#end(answer.isError ? 'error' : 'result');
-    edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: this.#id });
+    edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: this.id });
     this.#hop.from.send(splice(answer.bytes, edits));
   }
 
@@ -75,7 +76,7 @@ class Relayed implements Waiter, Served {
 
   lost(error: RpcError): void {
     this.#end('error');
-    this.#hop.from.send(errorLine(this.#id, error));
+    this.#hop.from.send(errorLine(this.id, error));
   }
 
   cancel({ bytes, params }: Message): void {
@@ -96,7 +97,7 @@ class Relayed implements Waiter, Served {
   }
 
   #end(outcome: Outcome): void {
-    this.#hop.from.served(this.#id, this);
+    this.#hop.from.served(this.#ticket);
     this.#hop.ended?.(outcome);
   }
 }

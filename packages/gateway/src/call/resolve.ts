@@ -3,7 +3,7 @@ import type { NameBook } from '../registry/name-book.ts';
 import { validateToolName } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool, type Route } from '../registry/tool-registry.ts';
-import { matchesTemplate, splitUri } from '../registry/uris.ts';
+import { matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 
@@ -30,15 +30,28 @@ export function resolvePrompt({ registry, builder }: Directory, name: string): T
 }
 
 /** The exact owner, else the first template that fits, else the only server that has resources at all. */
-export function resolveUri({ registry }: Directory, uri: string): Target | RpcError {
+export function resolveUri({ registry, builder }: Directory, uri: string): Target | RpcError {
   const exact = registry.resources.get(uri) ?? registry.templates.get(uri);
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
   const owner = named && registry.upstreams.get(named.serverKey);
-  if (named !== undefined && owner !== undefined) return { client: owner, originalText: encode(named.uri) };
+  if (named !== undefined && owner !== undefined) {
+    const isListed = builder.sharedUri(named.serverKey, named.uri) !== undefined;
+    const expanded = isListed ? undefined : fromTemplate(registry, named.serverKey, uri);
+    return { client: owner, originalText: encode(expanded ?? named.uri) };
+  }
   const client = byTemplate(registry, uri) ?? onlyOneWithResources(registry);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.resourceNotFound(uri), { uri });
+}
+
+/** The server's own URI for one that was made from a template it shares with others. */
+function fromTemplate({ templates }: Registry, serverKey: string, publicUri: string): string | undefined {
+  for (const route of templates.values()) {
+    const uri = route.serverKey === serverKey ? splitTemplateUri(serverKey, route.originalName, publicUri) : undefined;
+    if (uri !== undefined) return uri;
+  }
+  return undefined;
 }
 
 function byTemplate({ templates }: Registry, uri: string): Upstream | undefined {

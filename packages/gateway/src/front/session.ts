@@ -1,6 +1,9 @@
-import { callTool, complete, getPrompt, pass, useResource, type Call } from '../call/call.ts';
+import { callTool, complete, getPrompt, useResource, type Call } from '../call/call.ts';
+import type { Asked } from '../call/caller.ts';
 import { listOf } from '../call/lists.ts';
+import { Passage } from '../call/passage.ts';
 import { ask } from '../call/question.ts';
+import { relay } from '../call/relay.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client, Gateway, ListName } from '../gateway.ts';
@@ -9,10 +12,10 @@ import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../wire/message.ts';
-import type { Oversized } from '../wire/oversized.ts';
-import { Peer, type Served } from '../wire/peer.ts';
-import { readElements, skipSpace, stringValue, valueText } from '../wire/scan.ts';
-import { changeMembers, splice } from '../wire/splice.ts';
+import type { Glimpse, Oversized } from '../wire/oversized.ts';
+import { Peer } from '../wire/peer.ts';
+import { readElements, skipSpace, stringValue } from '../wire/scan.ts';
+import { changeMembers, encode, splice } from '../wire/splice.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -28,6 +31,8 @@ const CALLS: ReadonlyMap<string, Call> = new Map([
   ['completion/complete', complete],
 ]);
 
+const LOG_LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
@@ -40,8 +45,9 @@ export interface SessionOptions {
 }
 
 /** A request that came before the servers were up. */
-interface Waiting extends Served {
+interface Waiting {
   readonly message: Message;
+  ticket: number;
 }
 
 /** One client: what it may do, what it has asked for, and where its requests go. */
@@ -72,7 +78,7 @@ export class Session implements Client {
     gateway.server.attach(this);
     gateway.settled.then(
       () => this.#goOn(),
-      (error: Error) => this.#refuse(error),
+      (error: Error) => this.#refuseAll(error),
     );
   }
 
@@ -149,7 +155,7 @@ export class Session implements Client {
 
   #dispatch(message: Message): void {
     const call = CALLS.get(message.method);
-    if (call !== undefined) return call(this.#gateway.directory, this, message);
+    if (call !== undefined) return call(this.#asked(message));
     const isModern = this.era === 'modern';
     if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(message, this.#gateway.directory);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message);
@@ -157,23 +163,30 @@ export class Session implements Client {
     this.#unknown(message);
   }
 
+  #asked(message: Message): Asked {
+    return { directory: this.#gateway.directory, caller: this, message };
+  }
+
   /** A method that the gateway does not know may be known to the server, where there is only one. */
   #unknown(message: Message): void {
     const [only, ...others] = this.#gateway.directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
-      return pass(this.#gateway.directory, this, message, { client: only, originalText: '' });
+      return relay(message, new Passage(this.#asked(message), only));
     }
     this.#answer(message.id, new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`));
   }
 
   #setLevel({ id, params }: Message): void {
-    this.#logLevel = params && valueText(params, 'level');
-    if (this.#logLevel !== undefined) this.#gateway.setLogLevel(this.#logLevel);
-    this.peer.send(resultLine(id, '{}'));
+    const level = (params && stringValue(params, 'level')) ?? '';
+    if (!LOG_LEVELS.includes(level)) return this.#answer(id, unknownLevel());
+    this.#logLevel = encode(level);
+    this.#gateway.setLogLevel(this.#logLevel);
+    this.#answer(id, '{}');
   }
 
   #subscribe(message: Message): void {
-    useResource(this.#gateway.directory, this, message);
+    if (this.#subscriptions.follow(message, this.#gateway.directory)) return this.#answer(message.id, '{}');
+    useResource(this.#asked(message));
   }
 
   #notification(message: Message): void {
@@ -187,18 +200,19 @@ export class Session implements Client {
     const { params, meta, bytes } = message;
     const uri = params && stringValue(params, 'uri');
     if (params === undefined || uri === undefined) return;
-    const { builder } = this.#gateway.directory;
-    const edits = uriEdit(params, (found) => builder.sharedUri(child.serverKey, found));
-    const publicUri = builder.publicUri(child.serverKey, uri);
-    if (this.era === 'modern') return this.#subscriptions.updated(publicUri, message, edits);
+    const sharedUri = this.#gateway.directory.builder.sharedUri(child.serverKey, uri);
+    if (this.era === 'modern') return this.#subscriptions.updated({ upstream: child, uri }, message, sharedUri);
+    const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(child, found) ?? sharedUri);
     if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
     this.peer.send(splice(bytes, edits));
   }
 
-  #unusable({ bytes, id, reason }: Unusable): void {
+  #unusable({ bytes, id, meant, reason }: Unusable): void {
     if (reason === 'batch' && this.#version === '2025-03-26') return this.#batch(bytes);
     this.#gateway.log.warn(`The client sent a line that is no message (${reason})`);
-    if (id !== undefined) this.#answer(id, new RpcError(RpcErrorCode.INVALID_REQUEST, 'Not a JSON-RPC 2.0 request'));
+    const isJson = reason !== 'not-json';
+    const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
+    this.#refuse({ id, meant }, new RpcError(code, isJson ? 'Not a JSON-RPC 2.0 message' : 'Not JSON'));
   }
 
   /** One revision allowed several messages in an array; they are answered one by one. */
@@ -211,37 +225,46 @@ export class Session implements Client {
     }
   }
 
-  #oversized({ id, hasMethod, size }: Oversized): void {
+  #oversized({ id, meant, size }: Oversized): void {
     const text = `Message of ${size} bytes is over the limit of ${this.#gateway.maxMessageSize}; raise --max-message-size to let it pass`;
     this.#gateway.log.warn(`The client's message was refused: ${text}`);
-    const error = new RpcError(RpcErrorCode.INVALID_REQUEST, text);
-    if (id !== undefined && hasMethod) this.#answer(id, error);
-    else if (id !== undefined) this.peer.lose(id, error);
+    this.#refuse({ id, meant }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
+  }
+
+  /** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
+  #refuse({ id, meant }: Glimpse, error: RpcError): void {
+    if (id === undefined) return;
+    if (meant === 'request') this.#answer(id, error);
+    else if (meant === 'response') this.peer.lose(id, error);
   }
 
   #wait(message: Message): void {
+    const waiting: Waiting = { message, ticket: 0 };
     const end = (): void => this.#stopWaiting(waiting);
-    const waiting: Waiting = { message, cancel: end, abandon: end };
+    waiting.ticket = this.peer.serve({ id: message.id, cancel: end, abandon: end });
     this.#waiting.add(waiting);
-    this.peer.serve(message.id, waiting);
   }
 
   #stopWaiting(waiting: Waiting): void {
     this.#waiting.delete(waiting);
-    this.peer.served(waiting.message.id, waiting);
+    this.peer.served(waiting.ticket);
   }
 
   #goOn(): void {
-    for (const waiting of [...this.#waiting]) {
+    for (const waiting of this.#waiting) {
       this.#stopWaiting(waiting);
       this.#dispatch(waiting.message);
     }
   }
 
-  #refuse(error: Error): void {
-    for (const waiting of [...this.#waiting]) {
+  #refuseAll(error: Error): void {
+    for (const waiting of this.#waiting) {
       this.#stopWaiting(waiting);
       this.#answer(waiting.message.id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
     }
   }
+}
+
+function unknownLevel(): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, `logging/setLevel needs a "level" out of ${LOG_LEVELS.join(', ')}`);
 }

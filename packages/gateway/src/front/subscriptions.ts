@@ -1,12 +1,14 @@
-import { RpcError } from '../errors.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import { resolveUri, type Directory } from '../call/resolve.ts';
+import { uriEdit } from '../call/uri-edits.ts';
 import type { ListName } from '../gateway.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { notificationLine, resultLine } from '../wire/answer.ts';
+import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
-import type { Peer, Served } from '../wire/peer.ts';
-import { changeMembers, encode, splice, type Edit } from '../wire/splice.ts';
+import type { Peer } from '../wire/peer.ts';
+import { stringValue } from '../wire/scan.ts';
+import { changeMembers, encode, splice } from '../wire/splice.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -16,9 +18,10 @@ interface Filter {
   resourceSubscriptions?: string[];
 }
 
-interface Subscription extends Served {
+interface Subscription {
   readonly filter: Filter;
   readonly watched: ReadonlyMap<string, Watched>;
+  readonly ticket: number;
 }
 
 interface Watched {
@@ -28,10 +31,11 @@ interface Watched {
 
 const FILTER_KEYS = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
 
-/** The `subscriptions/listen` requests that a modern client has open. */
+/** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
 export class Subscriptions {
   readonly #peer: Peer;
   readonly #open = new Map<string, Subscription>();
+  readonly #followed = new Map<string, Watched>();
 
   constructor(peer: Peer) {
     this.#peer = peer;
@@ -45,14 +49,33 @@ export class Subscriptions {
   listen(message: Message, directory: Directory): void {
     const { id } = message;
     const filter = readFilter(message);
+    if (filter === undefined) return this.#peer.send(errorLine(id, badFilter()));
     const watched = watchedUris(filter.resourceSubscriptions ?? [], directory);
     const end = (): void => this.#end(id);
-    const subscription = { filter, watched, cancel: end, abandon: end };
-    this.#open.set(id, subscription);
-    this.#peer.serve(id, subscription);
+    const ticket = this.#peer.serve({ id, cancel: end, abandon: end });
+    this.#open.set(id, { filter, watched, ticket });
     for (const { upstream, uri } of watched.values()) upstream.watch(uri);
     const honoured = { ...filter, ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }) };
     this.#peer.send(notificationLine('notifications/subscriptions/acknowledged', `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`));
+  }
+
+  /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
+  follow({ method, params }: Message, directory: Directory): boolean {
+    const publicUri = (params && stringValue(params, 'uri')) ?? '';
+    const target = watchedUris([publicUri], directory).get(publicUri);
+    if (target === undefined) return false;
+    if (method === 'resources/unsubscribe') this.#unfollow(publicUri);
+    else if (!this.#followed.has(publicUri)) {
+      this.#followed.set(publicUri, target);
+      if (isTold(target)) target.upstream.watch(target.uri);
+    }
+    return isTold(target);
+  }
+
+  /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
+  followedAs(upstream: Upstream, uri: string): string | undefined {
+    for (const [publicUri, followed] of this.#followed) if (isSame(followed, { upstream, uri })) return publicUri;
+    return undefined;
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -65,15 +88,20 @@ export class Subscriptions {
     }
   }
 
-  /** Passes on that a resource has changed, to those who asked for it under its public URI. */
-  updated(publicUri: string, { bytes, params, meta }: Message, uriEdits: readonly Edit[]): void {
-    if (params === undefined) return;
+  /** Passes on that a resource has changed, to every request that asked for it, under the URI that it asked for. */
+  updated(changed: Watched, message: Message, sharedUri: string | undefined): void {
     for (const [id, { watched }] of this.#open) {
-      if (!watched.has(publicUri)) continue;
-      const member = `"${Meta.SUBSCRIPTION_ID}":${id}`;
-      const metaEdits = meta === undefined ? changeMembers(params, [], `"_meta":{${member}}`) : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
-      this.#peer.send(splice(bytes, [...uriEdits, ...metaEdits]));
+      const exact = [...watched].find(([, asked]) => isSame(asked, changed));
+      if (exact !== undefined) this.#pass(id, message, exact[0]);
+      else if ([...watched.values()].some((asked) => isBelow(asked, changed))) this.#pass(id, message, sharedUri);
     }
+  }
+
+  #pass(id: string, { bytes, params, meta }: Message, publicUri: string | undefined): void {
+    if (params === undefined) return;
+    const member = `"${Meta.SUBSCRIPTION_ID}":${id}`;
+    const tagged = meta === undefined ? changeMembers(params, ['_meta'], `"_meta":{${member}}`) : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
+    this.#peer.send(splice(bytes, [...tagged, ...uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri))]));
   }
 
   /** The gateway ends: each request gets the answer that says so. */
@@ -82,22 +110,56 @@ export class Subscriptions {
       this.#peer.send(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
       this.#end(id);
     }
+    for (const publicUri of this.#followed.keys()) this.#unfollow(publicUri);
+  }
+
+  #unfollow(publicUri: string): void {
+    const followed = this.#followed.get(publicUri);
+    this.#followed.delete(publicUri);
+    if (followed !== undefined && isTold(followed)) followed.upstream.unwatch(followed.uri);
   }
 
   #end(id: string): void {
     const subscription = this.#open.get(id);
     if (subscription === undefined) return;
     this.#open.delete(id);
-    this.#peer.served(id, subscription);
+    this.#peer.served(subscription.ticket);
     for (const { upstream, uri } of subscription.watched.values()) upstream.unwatch(uri);
   }
+}
+
+/** A server of the modern era knows no subscribing: it is told by listening. */
+function isTold({ upstream }: Watched): boolean {
+  return upstream.era === 'modern';
+}
+
+function isSame(a: Watched, b: Watched): boolean {
+  return a.upstream === b.upstream && a.uri === b.uri;
+}
+
+/** A server may report a part of what was asked for. */
+function isBelow(asked: Watched, changed: Watched): boolean {
+  return asked.upstream === changed.upstream && changed.uri.startsWith(asked.uri.endsWith('/') ? asked.uri : `${asked.uri}/`);
 }
 
 function tag(id: string): string {
   return `{"${Meta.SUBSCRIPTION_ID}":${id}}`;
 }
 
-function readFilter({ bytes, params }: Message): Filter {
+function badFilter(): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, 'subscriptions/listen needs "notifications" that are valid JSON');
+}
+
+/** Undefined where the inside of a string is no JSON, which nobody has looked at before. */
+function readFilter(message: Message): Filter | undefined {
+  try {
+    return parseFilter(message);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseFilter({ bytes, params }: Message): Filter {
   const text = params === undefined ? '{}' : bytes.toString('utf8', params.at, params.end);
   const { notifications } = JSON.parse(text) as { notifications?: Filter | null };
   const wanted = notifications ?? {};

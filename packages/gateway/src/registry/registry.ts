@@ -86,7 +86,7 @@ export class RegistryBuilder {
     for (const upstream of upstreams) {
       for (const item of upstream.catalogue[kind].items) {
         const uri = this.publicUri(upstream.serverKey, item.key);
-        routes.set(uri, new Route(upstream, upstream.serverKey, item, uri));
+        routes.set(uri, new Route(upstream, item, uri));
       }
     }
     return routes;
@@ -116,7 +116,7 @@ function publish(routes: Record<Kind, Routes>, upstreams: readonly Upstream[]): 
   return { ...routes, pages, upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])) };
 }
 
-function* definitions(routes: Routes): Generator<ReturnType<Route['definition']>> {
+function* definitions(routes: Routes): Generator<Buffer> {
   for (const route of routes.values()) yield route.definition();
 }
 

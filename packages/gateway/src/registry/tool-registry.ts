@@ -1,6 +1,5 @@
 import { readItem, type Listed } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { encode, lineBytes, splice, type Line } from '../wire/splice.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
 export interface JSONSchema {
@@ -45,7 +44,7 @@ export function addServerTools(
     const listed = isListed(tool) ? tool : readItem(Buffer.from(JSON.stringify(tool)), 'name');
     const publicName = listed && nameOf(serverKey, listed.key);
     if (listed === undefined || publicName === undefined || registry.has(publicName)) continue;
-    registry.set(publicName, new Route(client, serverKey, listed, publicName));
+    registry.set(publicName, new Route(client, listed, publicName));
   }
 }
 
@@ -64,36 +63,44 @@ export function lookupTool<Entry extends ToolRegistryEntry>(
 /** One entry of the registry: a tool, a prompt, a resource or a template, and the server that has it. */
 export class Route implements ToolRegistryEntry {
   readonly client: Upstream;
-  readonly serverKey: string;
-  readonly originalName: string;
   readonly publicName: string;
-  /** The original name as JSON, ready to be spliced into a request. */
-  readonly originalText: string;
   readonly #listed: Listed;
   #schema: ToolSchema | undefined;
 
-  constructor(client: Upstream, serverKey: string, listed: Listed, publicName: string) {
+  constructor(client: Upstream, listed: Listed, publicName: string) {
     this.client = client;
-    this.serverKey = serverKey;
-    this.originalName = listed.key;
     this.publicName = publicName;
-    this.originalText = listed.bytes.toString('latin1', listed.keyAt, listed.keyEnd);
     this.#listed = listed;
   }
 
+  get serverKey(): string {
+    return this.client.serverKey;
+  }
+
+  get originalName(): string {
+    return this.#listed.key;
+  }
+
+  /** The original name as JSON, one character a byte, ready to be spliced into a request. */
+  get originalText(): string {
+    const { page, keyAt, keyEnd } = this.#listed;
+    return page.toString('latin1', keyAt, keyEnd);
+  }
+
   get schema(): ToolSchema {
-    this.#schema ??= JSON.parse(lineBytes(this.definition()).toString('utf8')) as ToolSchema;
+    this.#schema ??= JSON.parse(this.definition().toString('utf8')) as ToolSchema;
     return this.#schema;
   }
 
   /** The definition as the server wrote it, but for its name. */
-  definition(): Line {
-    const { bytes, key, keyAt, keyEnd } = this.#listed;
-    const edits = key === this.publicName ? [] : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
-    return splice(bytes, edits);
+  definition(): Buffer {
+    const { page, at, end, key, keyAt, keyEnd } = this.#listed;
+    if (key === this.publicName) return page.subarray(at, end);
+    const name = Buffer.from(JSON.stringify(this.publicName));
+    return Buffer.concat([page.subarray(at, keyAt), name, page.subarray(keyEnd, end)]);
   }
 }
 
 function isListed(tool: ToolSchema | Listed): tool is Listed {
-  return 'keyAt' in tool && Buffer.isBuffer(tool['bytes']);
+  return 'keyAt' in tool && Buffer.isBuffer(tool['page']);
 }

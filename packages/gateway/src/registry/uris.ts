@@ -1,12 +1,10 @@
 const SCHEME = 'weir://';
+const EXPRESSION = /(\{[^{}]*\})/u;
 
 /** The public URI of a resource that several servers list; templates keep their expressions. */
 export function joinUri(serverKey: string, uri: string): string {
-  const encoded = uri
-    .split(/(\{[^{}]*\})/u)
-    .map((part) => (part.startsWith('{') ? part : encodeURIComponent(part)))
-    .join('');
-  return `${SCHEME}${encodeURIComponent(serverKey)}/${encoded}`;
+  const encoded = uri.split(EXPRESSION).map((part) => (part.startsWith('{') ? part : encodePart(part)));
+  return `${SCHEME}${encodePart(serverKey)}/${encoded.join('')}`;
 }
 
 /** The other direction; undefined for any other URI. */
@@ -24,9 +22,36 @@ export function splitUri(publicUri: string): { serverKey: string; uri: string } 
   }
 }
 
+/**
+ * The same for a public URI that a client has made from a shared template: what stands in the template was encoded,
+ * what the client has put in was not. Undefined where it is not from this template.
+ */
+export function splitTemplateUri(serverKey: string, template: string, publicUri: string): string | undefined {
+  let at = joinUri(serverKey, '').length;
+  let uri = '';
+  let isOpen = false;
+  for (const part of template.split(EXPRESSION)) {
+    if (part.startsWith('{')) isOpen = true;
+    else if (part !== '') {
+      const encoded = encodePart(part);
+      const found = publicUri.indexOf(encoded, at);
+      if (found < 0 || (!isOpen && found > at)) return undefined;
+      uri += publicUri.slice(at, found) + part;
+      at = found + encoded.length;
+      isOpen = false;
+    }
+  }
+  return isOpen || at === publicUri.length ? uri + publicUri.slice(at) : undefined;
+}
+
+/** Half a surrogate pair, which JSON can hold, is no text that a URI can carry. */
+function encodePart(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
+}
+
 /** True where a URI can come from a template. `{x}` stands for one path segment or less, `{+x}` and its like for anything. */
 export function matchesTemplate(template: string, uri: string): boolean {
-  const parts = template.split(/(\{[^{}]*\})/u);
+  const parts = template.split(EXPRESSION);
   let at = 0;
   let open: 'no' | 'segment' | 'anything' = 'no';
   for (const part of parts) {

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
 import type { Era } from '../wire/era.ts';
 
@@ -22,7 +22,7 @@ export function verdictsIn(folder: string, now: () => number = Date.now): Verdic
     recall: (command, args) => read(fileFor(command, args), now()),
     remember(command, args, era) {
       const file = fileFor(command, args);
-      if (read(file, now()) !== era) write(folder, file, `${JSON.stringify({ era, at: now() })}\n`);
+      if (read(file, now()) !== era) write(file, `${JSON.stringify({ era, at: now() })}\n`);
     },
   };
 }
@@ -38,15 +38,27 @@ function read(file: string, now: number): Era | undefined {
 }
 
 /** Readers see the old file or the new one, never half of one. */
-function write(folder: string, file: string, text: string): void {
+function write(file: string, text: string): void {
   const fresh = `${file}.${process.pid}`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    mkdirSync(join(folder, 'eras'), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeFileSync(fresh, text, { mode: 0o600 });
     renameSync(fresh, file);
   } catch {
     remove(fresh);
+  }
+}
+
+/** Node's own `recursive` never returns where a missing folder stands in one that takes none, as in /proc. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolder(dirname(folder));
+    makeFolder(folder);
   }
 }
 

@@ -24,12 +24,19 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 export const ALL_KINDS: readonly Kind[] = ['tools', 'prompts', 'resources', 'templates'];
 
-/** One listed thing: its definition as the server wrote it, and where in it the name or URI stands, quotes included. */
+/** One listed thing: where in the page that the server sent its definition stands, and in it the name or URI with quotes. */
 export interface Listed {
   readonly key: string;
-  readonly bytes: Buffer;
+  readonly page: Buffer;
+  readonly at: number;
+  readonly end: number;
   readonly keyAt: number;
   readonly keyEnd: number;
+}
+
+/** The definition as the server wrote it. */
+export function definitionOf({ page, at, end }: Listed): Buffer {
+  return page.subarray(at, end);
 }
 
 /** How long and by whom a list may be kept, as the modern era says with every list. */
@@ -55,6 +62,9 @@ export interface ListOptions {
   warn(text: string): void;
 }
 
+/** Far more than any honest list has. */
+const MOST_PAGES = 10_000;
+
 /** Reads all pages of a list. What cannot be used is left out and named; the rest stands. */
 export async function readList(kind: Kind, { meta, ask, warn }: ListOptions): Promise<Listing> {
   const found = new Map<string, Listed>();
@@ -70,8 +80,8 @@ export async function readList(kind: Kind, { meta, ask, warn }: ListOptions): Pr
     }
     cursor = page.nextCursor;
     if (cursor === undefined) return { ...hints, items: [...found.values()] };
-    if (cursors.has(cursor)) {
-      warn(`repeats a page of its ${kind} without end; what came until then stays`);
+    if (cursors.has(cursor) || cursors.size === MOST_PAGES) {
+      warn(`lists its ${kind} without end; what came until then stays`);
       return { ...hints, items: [...found.values()] };
     }
     cursors.add(cursor);
@@ -129,10 +139,9 @@ function listed(members: Members, key: string): Listed | undefined {
   const plain = isOdd(members) ? readMembers(canonicalObject(members), 0) : members;
   const m = plain === undefined ? -1 : findMember(plain, key);
   if (plain === undefined || m < 0) return undefined;
-  const { bytes, at, end, flat } = plain;
+  const { bytes: page, at, end, flat } = plain;
   const keyAt = flat[m + 2] as number;
   const keyEnd = flat[m + 3] as number;
-  const text = readString(bytes, keyAt, keyEnd);
-  if (text === undefined) return undefined;
-  return { key: text, bytes: bytes.subarray(at, end), keyAt: keyAt - at, keyEnd: keyEnd - at };
+  const text = readString(page, keyAt, keyEnd);
+  return text === undefined ? undefined : { key: text, page, at, end, keyAt, keyEnd };
 }

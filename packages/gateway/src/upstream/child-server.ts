@@ -6,10 +6,10 @@ import { errorLine, resultLine } from '../wire/answer.ts';
 import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message, Unusable } from '../wire/message.ts';
-import type { Oversized } from '../wire/oversized.ts';
+import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
-import { ALL_KINDS, type Kind, type Listing } from './catalogue.ts';
+import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
 import type { Guard } from './guard.ts';
 import { readError, readResult, shakeHands } from './handshake.ts';
 import { isLauncher } from './launcher.ts';
@@ -63,6 +63,9 @@ export interface ChildEvents {
 
 const PATIENCE = { startup: 5000, probe: 2000 };
 const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
+/** How much of what is no message is shown. */
+const LONGEST_NOISE = 200;
+const KEPT_NOISE = 5;
 const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
 const NO_LISTS: Readonly<Record<Kind, Listing>> = { tools: EMPTY, prompts: EMPTY, resources: EMPTY, templates: EMPTY };
 
@@ -82,6 +85,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
   #heard = false;
+  #noise: readonly string[] = [];
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
@@ -146,7 +150,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async listTools(): Promise<{ tools: unknown[] }> {
-    return { tools: this.catalogue.tools.items.map(({ bytes }) => JSON.parse(bytes.toString('utf8')) as unknown) };
+    return { tools: this.catalogue.tools.items.map((tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown) };
   }
 
   watch(uri: string): void {
@@ -168,11 +172,17 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #connect(verdict: Era | undefined): Promise<boolean> {
     const { command, args } = this.#command();
     const patience = isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
-    const peer = await this.#launch();
-    const capabilities = await this.#context.capabilities;
+    const { peer, ended } = await this.#launch();
+    const capabilities = await Promise.race([this.#context.capabilities, ended]);
+    // Nothing was asked yet that it could have died of.
+    if (capabilities === undefined) throw peer.gone;
     const timeout = this.config.startupTimeout ?? this.#context.startupTimeout ?? patience.startup;
-    const timer = setTimeout(() => peer.fail(this.#tooSlow(timeout)), timeout);
     const deadline = performance.now() + timeout;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      peer.fail(this.#tooSlow(timeout));
+    }, timeout);
     try {
       const envelope = { clientInfo: this.#context.clientInfo, capabilities };
       const greeting = await shakeHands(peer, { envelope, verdict, patience: patience.probe });
@@ -182,7 +192,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       await this.#readLists(peer, deadline);
       return greeting.certain;
     } catch (error) {
-      const diedOfProbe = verdict === undefined && !this.#heard && peer.gone !== undefined && performance.now() < deadline;
+      const diedOfProbe = verdict === undefined && !this.#heard && peer.gone !== undefined && !isLate;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');
@@ -191,7 +201,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     }
   }
 
-  async #launch(): Promise<Peer> {
+  async #launch(): Promise<{ peer: Peer; ended: Promise<undefined> }> {
     const { command, args } = this.#command();
     const { cwd } = this.config;
     const { guard, slots, environmentOf, maxMessageSize } = this.#context;
@@ -204,6 +214,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#log.debug?.(`started as process ${process.pid}`);
     this.#process = process;
     this.#heard = false;
+    this.#noise = [];
     if (this.#isStopped()) throw new Error('was stopped while it started');
     const link = openLink(process.stdout, process.stdin, maxMessageSize, {
       message: (message) => this.#receive(peer, message),
@@ -213,8 +224,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     });
     const peer = new Peer(link);
     this.#peer = peer;
-    void process.exited.then((exit) => this.#exited(peer, exit));
-    return peer;
+    const ended = process.exited.then((exit) => this.#exited(peer, exit));
+    return { peer, ended };
   }
 
   /** The first list of tools decides; the other lists may come late or not at all. */
@@ -241,7 +252,9 @@ export class ChildServer implements Upstream, ChildServerClient {
       await catalogue.load(kind);
       this.#changed([kind]);
     } catch (error) {
-      this.#log.warn(`could not list its ${kind}: ${(error as Error).message}`);
+      // A server may have resources without templates; no capability tells.
+      const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
+      if (!isMissing) this.#log.warn(`could not list its ${kind}: ${(error as Error).message}`);
     }
   }
 
@@ -262,33 +275,48 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#context.on.request(this, message);
   }
 
-  #unusable(peer: Peer, { bytes, id, reason }: Unusable): void {
-    this.#log.debug?.(`wrote to stdout what is no message: ${JSON.stringify(bytes.toString('utf8', 0, 200))}`);
-    if (id !== undefined && reason === 'not-a-message') peer.lose(id, this.#unavailable('answered with something that is no JSON-RPC message'));
+  #unusable(peer: Peer, { bytes, id, meant }: Unusable): void {
+    const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
+    this.#log.debug?.(`wrote to stdout what is no message: ${line}`);
+    if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);
+    this.#refuse(peer, { id, meant }, 'sent something that is no JSON-RPC message');
   }
 
-  #oversized(peer: Peer, { id, hasMethod, size }: Oversized): void {
+  #oversized(peer: Peer, { id, meant, size }: Oversized): void {
     const { maxMessageSize } = this.#context;
     const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
     this.#log.warn(text);
-    if (id !== undefined && !hasMethod) peer.lose(id, this.#unavailable(text));
-    else if (id !== undefined) peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, text)));
+    this.#refuse(peer, { id, meant }, text);
   }
 
-  #exited(peer: Peer, exit: Exit): void {
+  /** The one call that it would have answered fails; a request of the server's is answered with why. */
+  #refuse(peer: Peer, { id, meant }: Glimpse, why: string): void {
+    if (id === undefined) return;
+    if (meant === 'response') peer.lose(id, this.#unavailable(why));
+    else if (meant === 'request') peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
+  }
+
+  #exited(peer: Peer, exit: Exit): undefined {
     peer.fail(this.#unavailable(describeExit(exit)));
-    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return;
+    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return undefined;
     this.#status = ServerStatus.FAILED;
     this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${describeExit(exit)}`);
     this.#context.on.crashed(this);
+    return undefined;
   }
 
   async #giveUp(error: Error): Promise<void> {
     const phase = this.#process === undefined ? ErrorPhase.STARTUP : ErrorPhase.INITIALIZATION;
     const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : Messages.startFailed(this.serverKey, reasonOf(error));
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(phase, withTail(text, this.#process?.stderrTail() ?? []), error);
+    this.#error = this.#failure(phase, [text, ...this.#lastWords()].join('\n'), error);
     await this.#process?.stop();
+  }
+
+  /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
+  #lastWords(): string[] {
+    const stderr = this.#process?.stderrTail() ?? [];
+    return [...stderr.map((line) => `  stderr | ${line}`), ...this.#noise.map((line) => `  stdout | ${line}`)];
   }
 
   #isStopped(): boolean {
@@ -340,8 +368,4 @@ function reasonOf(error: Error): string {
 
 function describeExit({ code, signal }: Exit): string {
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-}
-
-function withTail(text: string, tail: readonly string[]): string {
-  return tail.length === 0 ? text : `${text}\n${tail.map((line) => `  | ${line}`).join('\n')}`;
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../wire/message.ts';
-import { ALL_KINDS, KINDS, readList, type Kind, type Listing } from './catalogue.ts';
+import { ALL_KINDS, definitionOf, KINDS, readList, type Kind, type Listed, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
 
 export interface LiveCatalogueOptions {
@@ -82,5 +82,6 @@ export class LiveCatalogue {
 }
 
 function isSame(a: Listing, b: Listing): boolean {
-  return a.items.length === b.items.length && a.items.every((item, index) => b.items[index]?.bytes.equals(item.bytes));
+  if (a.items.length !== b.items.length) return false;
+  return a.items.every((item, index) => definitionOf(item).equals(definitionOf(b.items[index] as Listed)));
 }

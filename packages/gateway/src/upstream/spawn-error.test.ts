@@ -21,7 +21,7 @@ async function explain(code: string, attempt: { command: string; cwd?: string })
 test('tells the mistakes behind ENOENT and EACCES apart', async () => {
   expect(await explain('ENOENT', { command: 'nosuch' })).toEqual([
     SpawnFailure.COMMAND_NOT_FOUND,
-    'command not found: "nosuch"; check the spelling, install it, or give its full path',
+    'command not found: "nosuch"; check the spelling, install it, or give its full path (a host\'s PATH is often shorter than a shell\'s)',
   ]);
   expect(await explain('ENOENT', { command: './nosuch', cwd: folder })).toEqual([
     SpawnFailure.COMMAND_NOT_FOUND,

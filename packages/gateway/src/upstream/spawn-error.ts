@@ -93,7 +93,7 @@ async function commandMistake(attempt: Attempt): Promise<SpawnError> {
 
 function notFound(command: string): string {
   if (isPath(command)) return `command not found: "${command}"; check the path`;
-  return `command not found: "${command}"; check the spelling, install it, or give its full path`;
+  return `command not found: "${command}"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)`;
 }
 
 async function findFile({ command, env, cwd = '.' }: Attempt): Promise<string | undefined> {

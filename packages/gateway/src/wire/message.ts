@@ -1,9 +1,14 @@
-import { canonicalMessage } from './canonical.ts';
+import { canonicalMessage, canonicalObject } from './canonical.ts';
+import { readLoosely, type Meant } from './oversized.ts';
 import {
+  findMember,
+  hasEscape,
   isOdd,
+  judgeValue,
   keyEnd,
   keyIs,
   objectValue,
+  onOneLine,
   readMembers,
   readString,
   skipKey,
@@ -29,37 +34,38 @@ export interface Message {
   readonly isError: boolean;
 }
 
-/** A line that is no message: not JSON, or JSON of another shape. `id` is set where an answer can be addressed. */
+/** A line that is no message: not JSON, or JSON of another shape. */
 export interface Unusable {
   readonly kind: 'unusable';
   readonly reason: 'not-json' | 'not-a-message' | 'batch';
   readonly bytes: Buffer;
+  /** The JSON text of its id, where it has one that can be answered under. */
   readonly id: string | undefined;
+  readonly meant: Meant | undefined;
 }
 
-/** Reads one line. The whole of it is visited once: a key that comes late may change what came before. */
+/**
+ * Reads one line. The whole of it is visited once: a key that comes late may change what came before.
+ * What is no JSON is refused, but for the inside of long strings in a result or error: they spoil that answer alone.
+ */
 export function readMessage(line: Buffer): Message | Unusable {
   const head = scanHead(line);
   return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
 }
 
-/** Where the scan is not sure of the meaning, the parser decides, and the message is rewritten to mean just that. */
+/** Where the scan is not sure of the meaning the line is judged to its last byte, and rewritten to mean what a parser would take it for. */
 function readOdd(line: Buffer): Message | Unusable {
-  const parsed = parse(line);
-  if (parsed === undefined) return { kind: 'unusable', reason: 'not-json', bytes: line, id: undefined };
-  if (Array.isArray(parsed)) return { kind: 'unusable', reason: 'batch', bytes: line, id: undefined };
-  const top = readMembers(line, skipSpace(line, 0));
+  const bytes = onOneLine(line);
+  const at = skipSpace(bytes, 0);
+  const top = readMembers(bytes, at, judgeValue);
+  const end = top?.end ?? judgeValue(bytes, at);
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length) return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
+  if (bytes[at] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes };
   const head = top && scanHead(canonicalMessage(top));
-  return head === undefined ? { kind: 'unusable', reason: 'not-a-message', bytes: line, id: undefined } : shape(head);
+  return head === undefined ? { ...NO_MESSAGE, bytes } : shape(head);
 }
 
-function parse(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
-}
+const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, meant: undefined } as const;
 
 /** Where the members of a message stand; -1 for those it does not have. */
 interface Head {
@@ -80,7 +86,7 @@ interface Head {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
@@ -122,16 +128,16 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
     case 'id':
       head.isOdd ||= head.idAt >= 0;
       head.idAt = value;
-      return (head.idEnd = skipValue(bytes, value));
+      return (head.idEnd = judgeValue(bytes, value));
     case 'method':
       head.isOdd ||= head.methodAt >= 0;
       head.methodAt = value;
-      return (head.methodEnd = skipValue(bytes, value));
+      return (head.methodEnd = judgeValue(bytes, value));
     case 'params':
       head.isOdd ||= head.paramsAt >= 0;
       head.paramsAt = value;
-      head.params = readMembers(bytes, value);
-      return head.params === undefined ? skipValue(bytes, value) : head.params.end;
+      head.params = readMembers(bytes, value, judgeValue);
+      return head.params?.end ?? judgeValue(bytes, value);
     case 'result':
       head.isOdd ||= head.resultAt >= 0;
       head.resultAt = value;
@@ -142,67 +148,96 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
       return (head.errorEnd = skipValue(bytes, value));
     case 'jsonrpc':
       head.isOdd ||= head.hasVersion;
-      head.hasVersion = isVersion2(bytes, value);
-      return skipValue(bytes, value);
+      return readVersion(head, value);
     case 'escaped':
       head.isOdd = true;
-      return skipValue(bytes, value);
+      return judgeValue(bytes, value);
     default:
-      return skipValue(bytes, value);
+      return judgeValue(bytes, value);
   }
 }
 
-/** Which of the known keys stands there: told by its length and two letters, then compared in full. */
+/** Which of the known keys stands there. */
 function keyName(bytes: Buffer, start: number, end: number): string | undefined {
-  for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return 'escaped';
-  const name = KEY_BY_LENGTH[end - start]?.find((candidate) => keyIs(bytes, start, end, candidate));
-  return name;
+  if (hasEscape(bytes, start, end)) return 'escaped';
+  switch (end - start) {
+    case 2:
+      return keyIs(bytes, start, end, 'id') ? 'id' : undefined;
+    case 5:
+      return keyIs(bytes, start, end, 'error') ? 'error' : undefined;
+    case 6:
+      if (keyIs(bytes, start, end, 'result')) return 'result';
+      if (keyIs(bytes, start, end, 'params')) return 'params';
+      return keyIs(bytes, start, end, 'method') ? 'method' : undefined;
+    case 7:
+      return keyIs(bytes, start, end, 'jsonrpc') ? 'jsonrpc' : undefined;
+    default:
+      return undefined;
+  }
 }
 
-const KEY_BY_LENGTH: readonly (readonly string[] | undefined)[] = [
-  undefined,
-  undefined,
-  ['id'],
-  undefined,
-  undefined,
-  ['error'],
-  ['result', 'params', 'method'],
-  ['jsonrpc'],
-];
-
-function isVersion2(bytes: Buffer, at: number): boolean {
-  return bytes[at] === QUOTE && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x2e && bytes[at + 3] === 0x30 && bytes[at + 4] === QUOTE;
+function readVersion(head: Head, at: number): number {
+  const end = judgeValue(head.bytes, at);
+  head.hasVersion = readString(head.bytes, at, end) === '2.0';
+  return end;
 }
 
 /** Keys below the top level are read later; they must be as plain as those above. */
-function isOddHead({ isOdd: isOddAbove, params }: Head): boolean {
-  if (isOddAbove || params === undefined) return isOddAbove;
-  const meta = objectValue(params, '_meta');
-  return isOdd(params) || (meta !== undefined && isOdd(meta));
+function isOddHead({ isOdd: isOddAbove, methodAt, resultAt, errorAt, params }: Head): boolean {
+  if (isOddAbove || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
+  return params !== undefined && (isOdd(params) || isOddBelow(params, '_meta') || isOddBelow(params, 'ref'));
+}
+
+function isOddBelow(params: Members, key: string): boolean {
+  const members = objectValue(params, key);
+  return members !== undefined && isOdd(members);
 }
 
 function shape(head: Head): Message | Unusable {
-  const { bytes, idAt, methodAt, resultAt, errorAt, params } = head;
-  const id = idAt < 0 ? '' : idText(bytes, idAt, head.idEnd);
-  const unusable = { kind: 'unusable', reason: 'not-a-message', bytes, id: id === '' ? undefined : id } as const;
-  if (!head.hasVersion || id === undefined) return unusable;
-  if (methodAt >= 0) {
-    const method = readString(bytes, methodAt, head.methodEnd);
-    if (method === undefined || (head.paramsAt >= 0 && params === undefined)) return unusable;
-    const kind = id === '' ? 'notification' : 'request';
-    const meta = params && objectValue(params, '_meta');
-    return { kind, bytes, id, idAt, method, params, meta, bodyAt: -1, bodyEnd: -1, isError: false };
-  }
+  const id = head.idAt < 0 ? '' : idText(head.bytes, head.idAt, head.idEnd);
+  const message = !head.hasVersion || id === undefined ? undefined : head.methodAt < 0 ? response(head, id) : request(head, id);
+  return message ?? unusable(head, id);
+}
+
+function request({ bytes, idAt, methodAt, methodEnd, paramsAt, params }: Head, id: string): Message | undefined {
+  const method = readString(bytes, methodAt, methodEnd);
+  if (method === undefined || (paramsAt >= 0 && params === undefined)) return undefined;
+  const kind = id === '' ? 'notification' : 'request';
+  const meta = params && objectValue(params, '_meta');
+  return { kind, bytes, id, idAt, method, params, meta, bodyAt: -1, bodyEnd: -1, isError: false };
+}
+
+function response({ bytes, idAt, resultAt, resultEnd, errorAt, errorEnd }: Head, id: string): Message | undefined {
   const isError = resultAt < 0;
-  if (id === '' || isError === errorAt < 0) return unusable;
+  if (id === '' || isError === errorAt < 0 || (isError && !isErrorObject(bytes, errorAt))) return undefined;
   const bodyAt = isError ? errorAt : resultAt;
-  const bodyEnd = isError ? head.errorEnd : head.resultEnd;
+  const bodyEnd = isError ? errorEnd : resultEnd;
   return { kind: 'response', bytes, id, idAt, method: '', params: undefined, meta: undefined, bodyAt, bodyEnd, isError };
+}
+
+function unusable({ bytes, methodAt, resultAt, errorAt }: Head, id: string | undefined): Unusable {
+  const meant = methodAt >= 0 ? 'request' : resultAt >= 0 || errorAt >= 0 ? 'response' : undefined;
+  return { ...NO_MESSAGE, bytes, id: id === '' ? undefined : id, meant };
+}
+
+/** Clients drop an error without these two, and then wait for ever. */
+function isErrorObject(bytes: Buffer, at: number): boolean {
+  const read = readMembers(bytes, at);
+  const error = read !== undefined && isOdd(read) ? readMembers(canonicalObject(read), 0) : read;
+  return error !== undefined && isNumber(firstByte(error, 'code')) && firstByte(error, 'message') === QUOTE;
+}
+
+function firstByte(members: Members, key: string): number | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : members.bytes[members.flat[m + 2] as number];
 }
 
 /** The text of a string or number; undefined for ids of other kinds, which nobody can be answered under. */
 function idText(bytes: Buffer, at: number, end: number): string | undefined {
-  const first = bytes[at] as number;
-  const isStringOrNumber = first === QUOTE || first === 0x2d || (first >= 0x30 && first <= 0x39);
-  return isStringOrNumber ? bytes.toString('latin1', at, end) : undefined;
+  const first = bytes[at];
+  return first === QUOTE || isNumber(first) ? bytes.toString('latin1', at, end) : undefined;
+}
+
+function isNumber(first: number | undefined): boolean {
+  return first !== undefined && (first === 0x2d || (first >= 0x30 && first <= 0x39));
 }

@@ -1,17 +1,33 @@
-// A line over the size limit is not kept; its bytes pass through here so that the one call it answers can fail.
+import { closingQuote } from './scan.ts';
+
+// A line that is too long to be kept, or no JSON, is followed here all the same, so that the one call it answers can fail.
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Longer keys are none of ours, and nobody is answered under a longer id. */
-const LONGEST_TEXT = 1024;
+const LONGEST_TEXT = 4096;
 
-/** What is known of a line that was too long to keep. */
-export interface Oversized {
+/** What a line has the members of. */
+export type Meant = 'request' | 'response';
+
+/** What is known of a line that was not read. */
+export interface Glimpse {
   /** The JSON text of the top-level id, if there was one that can be answered under. */
   readonly id: string | undefined;
-  readonly hasMethod: boolean;
+  readonly meant: Meant | undefined;
+}
+
+/** What is known of a line that was too long to keep. */
+export interface Oversized extends Glimpse {
   readonly size: number;
+}
+
+/** What can be told of a line that is no JSON. */
+export function readLoosely(line: Buffer): Glimpse {
+  const follower = new OversizedLine();
+  follower.push(line);
+  const { id, meant } = follower.end();
+  return { id, meant };
 }
 
 /** Follows JSON through any number of chunks and remembers the top-level id; of several the last, as a parser would. */
@@ -25,37 +41,46 @@ export class OversizedLine {
   /** The value being read at the top level is that of the id. */
   #isId = false;
   #id: string | undefined;
-  #hasMethod = false;
+  #meant: Meant | undefined;
 
   push(chunk: Buffer): void {
     this.#size += chunk.length;
-    let at = 0;
-    while (at < chunk.length) at = this.#inString ? this.#string(chunk, at) : this.#structure(chunk, at);
+    let at = this.#inString ? this.#string(chunk, 0) : 0;
+    while (at < chunk.length) at = this.#depth > 1 ? this.#nested(chunk, at) : this.#topLevel(chunk, at);
   }
 
   end(): Oversized {
-    return { id: this.#id, hasMethod: this.#hasMethod, size: this.#size };
+    return { id: this.#id, meant: this.#meant, size: this.#size };
   }
 
-  /** Goes on to the end of the string, or of the chunk. */
+  /** Goes on to the end of the string that has begun, or of the chunk. */
   #string(chunk: Buffer, at: number): number {
+    const quote = closingQuote(chunk, this.#escaped ? at + 1 : at);
+    this.#inString = quote >= chunk.length;
+    this.#escaped = quote > chunk.length;
+    const end = Math.min(quote + 1, chunk.length);
+    if (this.#isWanted) this.#text += chunk.toString('latin1', at, Math.min(end, at + LONGEST_TEXT + 1));
+    return end;
+  }
+
+  /** Goes on to the top level, or to the end of the chunk. Nothing below the top level is remembered. */
+  #nested(chunk: Buffer, at: number): number {
     let i = at;
-    let escaped = this.#escaped;
-    while (i < chunk.length && this.#inString) {
+    while (i < chunk.length && this.#depth > 1) {
       const byte = chunk[i++];
-      if (byte === QUOTE && !escaped) this.#inString = false;
-      escaped = byte === BACKSLASH && !escaped;
+      if (byte === QUOTE) i = this.#string(chunk, i);
+      else if (byte === 0x7b || byte === 0x5b) this.#depth++;
+      else if (byte === 0x7d || byte === 0x5d) this.#depth--;
     }
-    this.#escaped = escaped;
-    this.#take(chunk, at, i);
     return i;
   }
 
-  #structure(chunk: Buffer, at: number): number {
-    switch (chunk[at]) {
+  #topLevel(chunk: Buffer, at: number): number {
+    const byte = chunk[at] as number;
+    switch (byte) {
       case 0x7b:
       case 0x5b:
-        this.#take(chunk, at, at + 1);
+        this.#takeByte(byte);
         if (++this.#depth === 1) this.#text = '';
         break;
       case 0x7d:
@@ -69,15 +94,16 @@ export class OversizedLine {
         if (this.#depth === 1) this.#keyEnds();
         break;
       default:
-        this.#inString = chunk[at] === QUOTE;
-        this.#take(chunk, at, at + 1);
+        this.#takeByte(byte);
+        if (byte === QUOTE) return this.#string(chunk, at + 1);
     }
     return at + 1;
   }
 
   #keyEnds(): void {
     const key = keyName(this.#text ?? '');
-    this.#hasMethod ||= key === 'method';
+    if (key === 'method') this.#meant = 'request';
+    else if (key === 'result' || key === 'error') this.#meant ??= 'response';
     this.#isId = key === 'id';
     this.#text = this.#isId ? '' : undefined;
   }
@@ -88,9 +114,12 @@ export class OversizedLine {
     this.#text = '';
   }
 
-  #take(chunk: Buffer, start: number, end: number): void {
-    if (this.#text === undefined || this.#depth !== 1 || this.#text.length > LONGEST_TEXT) return;
-    this.#text += chunk.toString('latin1', start, Math.min(end, start + LONGEST_TEXT + 1));
+  get #isWanted(): boolean {
+    return this.#depth === 1 && this.#text !== undefined && this.#text.length <= LONGEST_TEXT;
+  }
+
+  #takeByte(byte: number): void {
+    if (this.#isWanted) this.#text += String.fromCharCode(byte);
   }
 }
 

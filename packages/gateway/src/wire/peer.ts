@@ -1,5 +1,6 @@
 import type { RpcError } from '../errors.ts';
 import { notificationLine, requestLine } from './answer.ts';
+import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import type { Message } from './message.ts';
 import { encode, type Line } from './splice.ts';
@@ -15,6 +16,8 @@ export interface Waiter {
 
 /** A request of the peer's that is under way elsewhere and can be called off. */
 export interface Served {
+  /** The peer's id for it, as JSON. */
+  readonly id: string;
   cancel(notice: Message): void;
   /** The peer has gone without a word. */
   abandon(reason: string): void;
@@ -23,9 +26,8 @@ export interface Served {
 /** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
 export class Peer {
   readonly #link: Link;
-  readonly #waiting = new Map<number, Waiter>();
-  readonly #served = new Map<string, Served>();
-  #nextId = 1;
+  #waiting = new Ledger<Waiter>();
+  readonly #served = new Ledger<Served>();
   #gone: RpcError | undefined;
 
   constructor(link: Link) {
@@ -60,22 +62,20 @@ export class Peer {
 
   /** The id under which `waiter` will hear of the answer. */
   expect(waiter: Waiter): number {
-    const id = this.#nextId++;
-    this.#waiting.set(id, waiter);
-    return id;
+    return this.#waiting.add(waiter);
   }
 
   forget(id: number): void {
-    this.#waiting.delete(id);
+    this.#waiting.take(id);
   }
 
-  serve(id: string, served: Served): void {
-    this.#served.set(id, served);
+  /** Notes a request of the peer's that is under way; the number is for `served`. */
+  serve(served: Served): number {
+    return this.#served.add(served);
   }
 
-  /** Two requests of the peer's under one id are its mistake; the younger one keeps the entry. */
-  served(id: string, served: Served): void {
-    if (this.#served.get(id) === served) this.#served.delete(id);
+  served(ticket: number): void {
+    this.#served.take(ticket);
   }
 
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
@@ -93,10 +93,7 @@ export class Peer {
 
   /** One request will not be answered; its id is the text that stood in the peer's message. */
   lose(id: string, error: RpcError): void {
-    const sent = sentId(id);
-    const waiter = this.#waiting.get(sent);
-    this.#waiting.delete(sent);
-    waiter?.lost(error);
+    this.#waiting.take(sentId(id))?.lost(error);
   }
 
   /** Takes what concerns requests under way. False: the message is for somebody else. */
@@ -111,20 +108,16 @@ export class Peer {
   /** The peer is gone: everyone who waits for it hears why, and what it asked for is called off. */
   fail(error: RpcError): void {
     this.#gone ??= error;
-    const waiters = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const waiters = this.#waiting.all();
+    this.#waiting = new Ledger();
     for (const waiter of waiters) waiter.lost(error);
-    for (const served of [...this.#served.values()]) served.abandon(error.message);
-    this.#served.clear();
+    for (const served of this.#served.all()) served.abandon(error.message);
   }
 
   #answer(message: Message): boolean {
-    const id = sentId(message.id);
-    const waiter = this.#waiting.get(id);
-    if (waiter === undefined) return false;
-    this.#waiting.delete(id);
-    waiter.answered(message);
-    return true;
+    const waiter = this.#waiting.take(sentId(message.id));
+    waiter?.answered(message);
+    return waiter !== undefined;
   }
 
   #progress(message: Message, params: Members): boolean {
@@ -135,7 +128,9 @@ export class Peer {
   }
 
   #cancel(message: Message, params: Members): boolean {
-    this.#served.get(valueText(params, 'requestId') ?? '')?.cancel(message);
+    const id = valueText(params, 'requestId');
+    // Looked for only here: a table by id would cost every call something, and calls are rarely cancelled.
+    for (const served of this.#served.all()) if (served.id === id) served.cancel(message);
     return true;
   }
 }

@@ -1,6 +1,10 @@
 // A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
-// The inside of long strings is skipped by a native search and not judged: it cannot move a boundary.
+// It judges like a parser, with two exceptions: nesting has a limit, and where a value is only skipped the inside of
+// its long strings is leapt over by a native search, which cannot move a boundary.
 
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -21,9 +25,29 @@ const NATIVE_SEARCH_AFTER = 48;
 const LONG_TEXT = 4096;
 const NATIVE_SEARCH_SOON = 8;
 
-/** The index after the value that begins at `at`, or -1 where the bytes are no JSON. */
+/** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
+const DEEPEST = 10_000;
+
+/** What will close the containers that are open; scratch space, used only within one call of `walkValue`. */
+const closers = new Uint8Array(DEEPEST);
+
+/** The index after the value that begins at `at`, or -1 where the bytes are no JSON. Long strings are not looked into. */
 export function skipValue(bytes: Buffer, at: number): number {
-  const closers: number[] = [];
+  return walkValue(bytes, at, leapAfter(bytes));
+}
+
+/** The same for a value that is judged to its last byte. */
+export function judgeValue(bytes: Buffer, at: number): number {
+  return walkValue(bytes, at, bytes.length);
+}
+
+function leapAfter(bytes: Buffer): number {
+  return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
+}
+
+/** `walk` is how far a string is walked before it is leapt over. */
+function walkValue(bytes: Buffer, at: number, walk: number): number {
+  let depth = 0;
   let i = at;
   for (;;) {
     const first = bytes[i];
@@ -31,29 +55,30 @@ export function skipValue(bytes: Buffer, at: number): number {
       const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
       if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
       if (bytes[i] !== closer) {
-        closers.push(closer);
-        if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
+        if (depth === DEEPEST) return -1;
+        closers[depth++] = closer;
+        if (closer === CLOSE_BRACE && (i = skipKey(bytes, i, walk)) < 0) return -1;
         continue;
       }
       i++;
     } else {
-      i = first === QUOTE ? skipString(bytes, i) : skipLiteral(bytes, i);
+      i = first === QUOTE ? skipString(bytes, i, walk) : skipLiteral(bytes, i);
       if (i < 0) return -1;
     }
     // A value has ended: close what ends with it, or go on to its next sibling.
     for (;;) {
-      const closer = closers[closers.length - 1];
-      if (closer === undefined) return i;
+      if (depth === 0) return i;
+      const closer = closers[depth - 1];
       if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
       const next = bytes[i];
       if (next === closer) {
-        closers.pop();
+        depth--;
         i++;
         continue;
       }
       if (next !== COMMA) return -1;
       if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
-      if (closer === CLOSE_BRACE && (i = skipKey(bytes, i)) < 0) return -1;
+      if (closer === CLOSE_BRACE && (i = skipKey(bytes, i, walk)) < 0) return -1;
       break;
     }
   }
@@ -126,7 +151,7 @@ export function isOdd({ bytes, flat }: Members): boolean {
   for (let m = 0; m < flat.length; m += 4) {
     const start = flat[m] as number;
     const end = flat[m + 1] as number;
-    for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return true;
+    if (hasEscape(bytes, start, end)) return true;
     if (seen === undefined) {
       for (let n = 0; n < m; n += 4) {
         if (sameBytes(bytes, start, end, flat[n] as number, flat[n + 1] as number)) return true;
@@ -156,6 +181,11 @@ function parseString(bytes: Buffer, start: number, end: number): string | undefi
   } catch {
     return undefined;
   }
+}
+
+export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return true;
+  return false;
 }
 
 export function keyIs(bytes: Buffer, start: number, end: number, key: string): boolean {
@@ -194,16 +224,36 @@ export function readElements(bytes: Buffer, at: number): number[] | undefined {
   return end < 0 ? undefined : spans;
 }
 
+/** Line breaks are no space here: a message is one line, also to readers that end lines at a carriage return. */
 export function skipSpace(bytes: Buffer, at: number): number {
   let i = at;
-  while (bytes[i] === 0x20 || bytes[i] === 0x09 || bytes[i] === 0x0d || bytes[i] === 0x0a) i++;
+  while (bytes[i] === SPACE || bytes[i] === TAB) i++;
+  return i;
+}
+
+/** The same text with spaces for its line breaks; those inside a string are left to be refused. */
+export function onOneLine(bytes: Buffer): Buffer {
+  if (!bytes.includes(RETURN) && !bytes.includes(NEWLINE)) return bytes;
+  const line = Buffer.from(bytes);
+  for (let i = 0; i < line.length; i++) {
+    if (line[i] === QUOTE) i = closingQuote(line, i + 1);
+    else if (line[i] === RETURN || line[i] === NEWLINE) line[i] = SPACE;
+  }
+  return line;
+}
+
+/** Where a string's closing quote stands, or the end of the bytes; one more where that cuts an escape in two. */
+export function closingQuote(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  let i = from;
+  for (let byte = bytes[i]; i < length && byte !== QUOTE; byte = bytes[i]) i += byte === BACKSLASH ? 2 : 1;
   return i;
 }
 
 /** From a key's opening quote to the first byte of its value, or -1. */
-export function skipKey(bytes: Buffer, at: number): number {
+export function skipKey(bytes: Buffer, at: number, walk: number = bytes.length): number {
   if (bytes[at] !== QUOTE) return -1;
-  let i = skipString(bytes, at);
+  let i = skipString(bytes, at, walk);
   if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
   // Where the string has no end the index is -1, and no colon stands there.
   if (bytes[i] !== COLON) return -1;
@@ -217,28 +267,30 @@ export function keyEnd(bytes: Buffer, key: number, value: number): number {
   return i;
 }
 
-function skipString(bytes: Buffer, at: number): number {
+function skipString(bytes: Buffer, at: number, walk: number): number {
   let i = at + 1;
-  const nativeFrom = i + (bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER);
-  while (i < nativeFrom) {
-    const byte = bytes[i];
-    if (byte === QUOTE) return i + 1;
-    if (byte === BACKSLASH) i = skipEscape(bytes, i);
-    else i = byte === undefined || byte < 0x20 ? -1 : i + 1;
-    if (i < 0) return -1;
+  for (;;) {
+    const leapFrom = i + walk;
+    while (i < leapFrom) {
+      const byte = bytes[i];
+      if (byte === QUOTE) return i + 1;
+      if (byte === BACKSLASH) i = skipEscape(bytes, i);
+      else i = byte === undefined || byte < SPACE ? -1 : i + 1;
+      if (i < 0) return -1;
+    }
+    const quote = bytes.indexOf(QUOTE, i);
+    if (quote < 0) return -1;
+    if (!isEscaped(bytes, i, quote)) return quote + 1;
+    // One escaped quote is seldom alone, and a search for each costs more than walking.
+    i = quote + 1;
   }
-  return skipLongString(bytes, i);
 }
 
-function skipLongString(bytes: Buffer, from: number): number {
-  let quote = bytes.indexOf(QUOTE, from);
-  while (quote >= 0) {
-    let slash = quote - 1;
-    while (slash >= from && bytes[slash] === BACKSLASH) slash--;
-    if ((quote - slash) % 2 === 1) return quote + 1;
-    quote = bytes.indexOf(QUOTE, quote + 1);
-  }
-  return -1;
+/** True where an odd number of backslashes stands before the quote. */
+function isEscaped(bytes: Buffer, from: number, quote: number): boolean {
+  let i = quote;
+  while (i > from && bytes[i - 1] === BACKSLASH) i--;
+  return (quote - i) % 2 === 1;
 }
 
 function skipEscape(bytes: Buffer, at: number): number {

@@ -13,8 +13,10 @@ export type Line = string | readonly (string | Buffer)[];
 /** Above this size a message travels as the buffers it came in instead of being copied into one string. */
 const KEEP_BUFFERS_FROM = 16 * 1024;
 
+const FEW_EDITS = 8;
+
 export function splice(bytes: Buffer, edits: Edit[]): Line {
-  if (edits.length > 1) edits.sort(byStart);
+  sortByStart(edits);
   return bytes.length < KEEP_BUFFERS_FROM ? spliceSmall(bytes, edits) : spliceLarge(bytes, edits);
 }
 
@@ -40,8 +42,19 @@ function spliceLarge(bytes: Buffer, edits: readonly Edit[]): (string | Buffer)[]
   return line;
 }
 
-function byStart(a: Edit, b: Edit): number {
-  return a.start - b.start || a.end - b.end;
+/** A call has three or four edits, nearly in order: by insertion, which unlike the built-in sort allocates nothing. */
+function sortByStart(edits: Edit[]): void {
+  if (edits.length > FEW_EDITS) return void edits.sort((a, b) => a.start - b.start || a.end - b.end);
+  for (let i = 1; i < edits.length; i++) {
+    const edit = edits[i] as Edit;
+    let j = i - 1;
+    for (; j >= 0 && comesAfter(edits[j] as Edit, edit); j--) edits[j + 1] = edits[j] as Edit;
+    edits[j + 1] = edit;
+  }
+}
+
+function comesAfter(a: Edit, b: Edit): boolean {
+  return a.start > b.start || (a.start === b.start && a.end > b.end);
 }
 
 /** The bytes of a spliced line again, for those who must read it. */
@@ -77,7 +90,7 @@ export function changeMembers(members: Members, remove: readonly string[], add: 
     if (m > 0 && lastKept !== m - 4) edits.push(closeGap(flat, lastKept, m));
     lastKept = m;
   }
-  if (lastKept !== flat.length - 4) edits.push(closeGap(flat, lastKept, flat.length));
+  if (flat.length > 0 && lastKept !== flat.length - 4) edits.push(closeGap(flat, lastKept, flat.length));
   if (add !== '') edits.push({ start: at + 1, end: at + 1, text: lastKept < 0 ? add : `${add},` });
   return edits;
 }

@@ -1,0 +1,62 @@
+/**
+ * Numbers what comes and goes by the thousand. A Map would do, but it allocates a new table every few dozen changes, and
+ * dead tables that point to their successors keep whatever was in them alive until the next full collection.
+ */
+export class Ledger<T> {
+  #entries: (T | undefined)[] = Array.from({ length: 64 }, () => undefined);
+  #numbers: number[] = Array.from({ length: 64 }, () => 0);
+  #next = 1;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Enters something under a number that has never been given before. */
+  add(entry: T): number {
+    if (this.#size * 2 >= this.#entries.length) this.#grow();
+    // A place may still be held by something that takes long; its number stays, ours moves on.
+    while (this.#entries[this.#place(this.#next)] !== undefined) this.#next++;
+    const number = this.#next++;
+    this.#put(number, entry);
+    this.#size++;
+    return number;
+  }
+
+  get(number: number): T | undefined {
+    const place = this.#place(number);
+    return this.#numbers[place] === number ? this.#entries[place] : undefined;
+  }
+
+  /** Takes something out. */
+  take(number: number): T | undefined {
+    const entry = this.get(number);
+    if (entry === undefined) return undefined;
+    this.#entries[this.#place(number)] = undefined;
+    this.#size--;
+    return entry;
+  }
+
+  /** What is entered now; it may change while it is gone through. */
+  all(): T[] {
+    return this.#entries.filter((entry) => entry !== undefined);
+  }
+
+  #place(number: number): number {
+    return number & (this.#entries.length - 1);
+  }
+
+  #put(number: number, entry: T): void {
+    const place = this.#place(number);
+    this.#entries[place] = entry;
+    this.#numbers[place] = number;
+  }
+
+  /** Twice the size: numbers that had different places still have. */
+  #grow(): void {
+    const [entries, numbers] = [this.#entries, this.#numbers];
+    this.#entries = Array.from({ length: entries.length * 2 }, () => undefined);
+    this.#numbers = Array.from({ length: entries.length * 2 }, () => 0);
+    entries.forEach((entry, place) => entry !== undefined && this.#put(numbers[place] as number, entry));
+  }
+}

@@ -1,0 +1,211 @@
+// A server that lies, babbles or spoils its lists harms itself alone; a client that sends rubbish is answered or ignored.
+import { describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { fixture, scripted, textOf, type Received } from './harness.ts';
+import { open, serveInProcess, type InProcess } from './in-process.ts';
+
+const PROBLEM = "Server 'lie' answered with something that is no JSON-RPC message";
+const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
+
+/** What a caller sees of each lie; null where the liar has left its own call without an answer. */
+const OUTCOMES: Record<string, string | null> = {
+  honest: 'honest',
+  'only-escaped-id': 'forged by lie',
+  'double-id-reversed': 'forged by lie',
+  'id-inside': '',
+  'id-as-fraction': 'forged by lie',
+  'odd-spacing': 'spaced',
+  twice: 'first',
+  'never-asked': 'mine',
+  'double-result': 'last',
+  'broken-json': 'after',
+  'foreign-progress': 'mine',
+  'late-progress': 'mine',
+  'unknown-notification': 'mine',
+  'unknown-request': 'mine',
+  'result-and-error': PROBLEM,
+  'no-jsonrpc': PROBLEM,
+  'other-id': null,
+  'double-id': null,
+  'escaped-id': null,
+  'id-as-text': null,
+  'id-null': null,
+  batch: null,
+};
+
+/** A liar, a neighbour with calls under way under every id that the liar could guess, and another. */
+async function neighbourhood(): Promise<InProcess> {
+  const weir = serveInProcess({ lie: fixture('lie'), stall: fixture('stall'), echo: fixture('echo') });
+  await weir.initialize();
+  await weir.request('tools/list');
+  for (let i = 0; i < 100; i++) {
+    const params = { name: 'stall:stall', _meta: { progressToken: `token ${i}` } };
+    weir.send({ id: `stalled ${i}`, method: 'tools/call', params });
+  }
+  return weir;
+}
+
+function textOrError(answer: Received): string {
+  return answer.error?.message ?? textOf(answer);
+}
+
+describe('a lying server', () => {
+  verifies('AGG-CALL-1', 'answers nobody but its own callers, whatever it says', async () => {
+    await using weir = await neighbourhood();
+    const before = weir.messages.length;
+    for (const [lie, outcome] of Object.entries(OUTCOMES)) {
+      for (const id of [1, 50, 99, `stalled 7`]) {
+        weir.send({ id: `${lie} ${id}`, method: 'tools/call', params: { name: `lie:${lie}`, arguments: { id, token: id } } });
+      }
+      expect(textOf(await weir.callTool('echo:echo', { text: lie }))).toBe(lie);
+      if (outcome !== null) expect(textOrError(await weir.answer(`${lie} 1`)), lie).toBe(outcome);
+    }
+    await weir.callTool('lie:honest');
+    const answered = weir.messages.slice(before).map(({ id }) => String(id ?? ''));
+    expect(answered.filter((id) => id.startsWith('stalled'))).toEqual([]);
+    for (const [lie, outcome] of Object.entries(OUTCOMES)) {
+      expect(answered.filter((id) => id.startsWith(`${lie} `)), lie).toHaveLength(outcome === null ? 0 : 4);
+    }
+    expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
+    expect(textOf(await weir.callTool('stall:stalled'))).toBe('100');
+  });
+
+  verifies('AGG-CALL-1', 'that answers for another of its own calls gains nothing beyond itself', async () => {
+    await using weir = await neighbourhood();
+    // The id that the next call of the same server will have is guessed; it is the liar's own affair.
+    const next = weir.answer('next');
+    weir.send({ id: 'liar', method: 'tools/call', params: { name: 'lie:honest' } });
+    weir.send({ id: 'next', method: 'tools/call', params: { name: 'lie:honest' } });
+    expect(textOf(await next)).toBe('honest');
+    expect(weir.messages.filter(({ id }) => String(id).startsWith('stalled'))).toEqual([]);
+  });
+
+  verifies('AGG-CALL-1', 'loses nothing that was valid: unknown fields at every depth, unknown content, none at all', async () => {
+    await using weir = serveInProcess({ lie: fixture('lie') });
+    await weir.initialize();
+    const kept = await weir.callTool('lie:unknown-fields');
+    expect(kept).toMatchObject({
+      ...UNKNOWN,
+      result: {
+        ...UNKNOWN,
+        _meta: UNKNOWN,
+        content: [{ type: 'text', text: 'kept', ...UNKNOWN, annotations: UNKNOWN, _meta: UNKNOWN }],
+      },
+    });
+    expect((await weir.callTool('lie:unknown-content')).result).toEqual({
+      content: [{ type: 'hologram', data: 'zzz' }, 7, null],
+      structuredContent: [1],
+    });
+    expect((await weir.callTool('lie:no-content')).result).toEqual({});
+  });
+
+  verifies(['AGG-CALL-1', 'AGG-REG-1'], 'hides no tool that can be used behind those that cannot', async () => {
+    await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
+    await weir.initialize();
+    const { result } = await weir.request('tools/list');
+    const tools = result?.['tools'] as { name: string; description?: string }[];
+    const names = tools.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
+      ...UNKNOWN,
+      annotations: UNKNOWN,
+      inputSchema: { type: 'object', ...UNKNOWN },
+      icons: [UNKNOWN],
+    });
+    expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({ name: 'l:x:no-schema', description: 'has no inputSchema' });
+    expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([{ description: 'the first twin' }]);
+    const odd = ['with:colon', 'with__underscores', 'with.dot/slash', '__proto__', 'constructor', 'ünï"quoted"', 'x'.repeat(200)];
+    for (const name of odd) expect(textOf(await weir.callTool(`l:x:${name}`))).toBe(name);
+    for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
+    expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
+    const log = weir.logged.join('\n');
+    expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
+    expect(log).toContain('[l:x] lists something without a name among its tools; it is left out');
+  });
+
+  verifies('AGG-CALL-1', 'whose list is no list has no tools, and its neighbours have theirs', async () => {
+    const kinds = ['text', 'object', 'missing', 'null', 'number', 'array'];
+    const liars = Object.fromEntries(kinds.map((kind) => [kind, fixture('lie', `--list=${kind}`)]));
+    await using weir = serveInProcess({ ...liars, old: fixture('old') });
+    expect(await weir.tools()).toEqual(['old:echo']);
+    for (const kind of kinds) expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
+  });
+
+  verifies('AGG-CALL-3', 'whose progress comes late or under a foreign token disturbs nobody', async () => {
+    await using weir = serveInProcess({ lie: fixture('lie'), p: fixture('progress') });
+    await weir.initialize();
+    await weir.request('tools/call', { name: 'lie:late-progress', _meta: { progressToken: 'mine' } });
+    for (const token of ['mine', 1, 2, 3, 'x'.repeat(1000), null]) {
+      await weir.request('tools/call', { name: 'lie:foreign-progress', arguments: { token } });
+    }
+    await weir.callTool('lie:honest');
+    expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
+  });
+
+  verifies('AGG-CALL-3', 'with half a character in a URI that another lists too does not end the gateway', async () => {
+    const half = scripted(`
+      import { serve } from 'stdio';
+      serve({ name: 'half', capabilities: { resources: {} }, on: {
+        'resources/list': () => ({ resources: [{ uri: 'x://\\ud800', name: 'half' }] }),
+        'resources/templates/list': () => ({ resourceTemplates: [] }),
+        'resources/read': ({ uri }) => ({ contents: [{ uri, text: JSON.stringify(uri) }] }),
+      } });`);
+    await using weir = serveInProcess({ a: half, b: half });
+    await weir.initialize();
+    const { result } = await weir.request('resources/list');
+    const [first] = result?.['resources'] as { uri: string }[];
+    const read = await weir.request('resources/read', { uri: first?.uri });
+    expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
+  });
+});
+
+describe('a server that babbles', () => {
+  for (const args of [[], ['--crlf']]) {
+    verifies('AGG-CALL-1', `on its stdout is understood between the noise ${args.join('')}`, async () => {
+      await using weir = serveInProcess({ b: fixture('babble', ...args), e: fixture('echo') });
+      expect(await weir.tools()).toContain('b:echo');
+      const texts = Array.from({ length: 20 }, (_, i) => `${i} \u2028`);
+      const answers = await Promise.all(texts.map((text) => weir.callTool('b:echo', { text })));
+      expect(answers.map(textOf)).toEqual(texts);
+      for (const line of weir.lines) expect(line).toMatch(/^\{"jsonrpc"/u);
+    });
+  }
+});
+
+describe('a client that sends rubbish', () => {
+  verifies('AGG-CALL-1', 'is answered where it can be, and its next call succeeds', async () => {
+    await using weir = serveInProcess({ e: fixture('echo') });
+    await weir.initialize();
+    for (const line of ['', ' ', 'null', '7', '[]', '{}', '{"jsonrpc":"2.0"}', 'x'.repeat(1000), '{"id":1', '\u0000', '{"jsonrpc":"2.0","result":{},"id":99}']) {
+      weir.send(line);
+    }
+    for (const [id, line] of [
+      ['v', '{"jsonrpc":"1.0","id":"v","method":"tools/list"}'],
+      ['m', '{"jsonrpc":"2.0","id":"m","method":7}'],
+      ['p', '{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[1]}'],
+    ] as const) {
+      weir.send(line);
+      expect((await weir.answer(id)).error).toMatchObject({ code: -32600 });
+    }
+    expect(textOf(await weir.callTool('e:echo', { text: 'still here' }))).toBe('still here');
+  });
+
+  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'inside long strings, which are not looked at, harms nobody', async () => {
+    const long = `${'x'.repeat(100)}\\q\u0001`;
+    await using weir = serveInProcess({ e: fixture('old') });
+    const ask = await open(weir, 'modern');
+    await ask('tools/list');
+    const meta = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+    for (const [method, params] of [
+      ['subscriptions/listen', `"notifications":{"resourceSubscriptions":["${long}"]}`],
+      ['tools/call', `"name":"${long}"`],
+      ['resources/read', `"uri":"${long}"`],
+      ['tools/list', `"cursor":"${long}"`],
+    ] as const) {
+      weir.send(`{"jsonrpc":"2.0","id":"${method}","method":"${method}","params":{${params},${meta}}}`);
+      const { error, result } = await weir.answer(method);
+      expect(error?.code ?? Object.keys(result ?? {})).toSatisfy((code) => code === -32602 || code === -32600 || Array.isArray(code));
+    }
+    expect(textOf(await ask('tools/call', { name: 'e:echo', arguments: { text: 'still here' } }))).toBe('still here');
+  });
+});

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadConfig, validateConfig } from '@weir/gateway';
+import { describe, expect, test } from 'vitest';
+import { connectSdk, temporaryFolder, type Era, type SdkConnection } from './e2e/harness.ts';
+import { commandLinesWith } from './fixtures/processes/living.ts';
+import { root } from './source-files.ts';
+import { verifies } from './verifies.ts';
+
+const run = promisify(execFile);
+const examples = join(root, 'examples');
+const configs = readdirSync(join(examples, 'configs'));
+const servers = readdirSync(join(examples, 'servers'));
+
+/** The variables that the examples refer to. */
+const env = { HOME: '/home/me', DATABASE_URL: 'postgres://localhost/test' };
+
+describe('example configs', () => {
+  test.each(configs)('%s has a line in the README', (file) => {
+    expect(readFileSync(join(examples, 'README.md'), 'utf8')).toContain(`(configs/${file})`);
+  });
+
+  for (const file of configs) {
+    verifies('AGG-CFG-1', `${file} loads without a complaint`, () => {
+      const { config, warnings } = loadConfig(join(examples, 'configs', file), { env });
+      expect(Object.keys(config.mcpServers)).not.toEqual([]);
+      expect(warnings).toEqual([]);
+      expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
+    });
+  }
+
+  test('the one for hosts names the command as it is built', () => {
+    const { bin } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
+      bin: { weir: string };
+    };
+    const { config } = loadConfig(join(examples, 'configs', 'host.json'), { env });
+    expect(config.mcpServers['weir']?.args?.[0]).toBe(`/path/to/weir/packages/cli/${bin.weir}`);
+  });
+});
+
+describe('example servers', () => {
+  test.each(servers)('%s can be read whole', (file) => {
+    expect(readFileSync(join(examples, 'servers', file), 'utf8').split('\n').length).toBeLessThanOrEqual(80);
+  });
+
+  test('clock tells the time, converts it, and explains what it does not understand', async () => {
+    await using sdk = await connect('clock', 'legacy');
+    expect(await call(sdk, 'now', { zone: 'UTC' })).toContain(String(new Date().getUTCFullYear()));
+    const converted = await call(sdk, 'convert', { time: '23:30', from: 'UTC', to: 'Asia/Tokyo' });
+    expect(converted).toMatch(/^When it is 23:30 in UTC, it is \w+day 08:30 in Asia\/Tokyo\.$/u);
+    expect(await call(sdk, 'convert', { time: '25:30', from: 'UTC', to: 'UTC' })).toContain('no time of day');
+    expect(await call(sdk, 'now', { zone: 'Mars/Base' })).toContain('Mars/Base');
+    await expect(sdk.client.callTool({ name: 'nothing' })).rejects.toThrow('Unknown tool: nothing');
+  });
+
+  test('notes keeps notes, shows them as resources, and says when they change', async () => {
+    await using sdk = await connect('notes', 'legacy');
+    const changed = new Promise((resolve) =>
+      sdk.client.setNotificationHandler('notifications/resources/list_changed', resolve),
+    );
+    expect(await call(sdk, 'write', { title: 'to do', body: 'Oil the weir' })).toBe('Written: to do');
+    await changed;
+    const { resources } = await sdk.client.listResources();
+    expect(resources.map(({ name }) => name)).toEqual(['welcome', 'to do']);
+    const { contents } = await sdk.client.readResource({ uri: resources[1]!.uri });
+    expect(contents[0]).toMatchObject({ text: 'Oil the weir' });
+    expect(await call(sdk, 'find', { words: 'OIL' })).toBe('to do: Oil the weir');
+    expect(await call(sdk, 'delete', { title: 'to do' })).toBe('Deleted: to do');
+    expect(await call(sdk, 'delete', { title: 'to do' })).toContain('There is no "to do"');
+  });
+
+  test('dice rolls, in the modern revision alone', async () => {
+    await using sdk = await connect('dice', 'modern');
+    const { structuredContent } = await sdk.client.callTool({
+      name: 'roll',
+      arguments: { dice: '4d1000+5' },
+    });
+    const { rolls, total } = structuredContent as { rolls: number[]; total: number };
+    expect(rolls).toHaveLength(4);
+    expect(rolls.reduce((sum, one) => sum + one, 5)).toBe(total);
+    expect(await call(sdk, 'roll', { dice: 'many' })).toContain('are no dice');
+    await expect(connect('dice', 'legacy')).rejects.toThrow('Unsupported protocol version');
+  });
+});
+
+verifies('AGG-API-1', 'twenty lines embed the gateway in another program', async () => {
+  const script = join(examples, 'embed', 'embed.mjs');
+  expect(readFileSync(script, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(20);
+  const { stdout, stderr } = await run(process.execPath, [script]);
+  expect(stdout).toMatch(/^3d6: \d \+ \d \+ \d = \d+\n$/u);
+  expect(stderr).toBe('');
+});
+
+test('npm start shows servers, tools, a call and how to go on, and ends by itself', async () => {
+  const started = performance.now();
+  const folder = temporaryFolder();
+  const options = { env: { ...process.env, TMPDIR: folder } };
+  const { stdout } = await run(process.execPath, [join(root, 'scripts', 'start.mjs')], options);
+  for (const key of ['clock', 'notes', 'dice', 'everything'])
+    expect(stdout).toMatch(new RegExp(`^  ${key} +running +\\d+ tools? `, 'mu'));
+  expect(stdout).toMatch(/^ {2}dice:roll +Rolls dice/mu);
+  expect(stdout).toMatch(/^ {2}→ \w+day, \d+ \w+ \d{4} at \d\d:\d\d:\d\d GMT\+9$/mu);
+  expect(stdout).toContain('npx weir --config ');
+  // eslint-disable-next-line no-control-regex -- what must not be in a pipe
+  expect(stdout).not.toMatch(/\u001B/u);
+  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(readdirSync(folder)).toEqual([]);
+  // Its servers are named from the root, those of other tests from the top of the file system.
+  if (process.platform === 'linux') expect(commandLinesWith('\0examples/servers/')).toEqual([]);
+});
+
+async function connect(server: string, era: Era): Promise<SdkConnection> {
+  const args = [join(examples, 'servers', `${server}.mjs`)];
+  return await connectSdk({ command: process.execPath, args, env: {} }, era);
+}
+
+async function call({ client }: SdkConnection, name: string, args: Record<string, unknown>): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: args });
+  return (content as { text: string }[]).map(({ text }) => text).join('\n');
+}
