@@ -51,7 +51,8 @@ export class Passage implements Hop {
   ended(outcome: Outcome): void {
     const { directory, message } = this.#asked;
     if (directory.trace === undefined) return;
-    const what = this.#edit === undefined ? message.method : `${message.method} ${this.#edit.text}`;
+    const name = Buffer.from(this.#edit?.text ?? '', 'latin1').toString();
+    const what = `${message.method} ${name}`.trimEnd();
     const milliseconds = (performance.now() - this.#began).toFixed(1);
     directory.trace(`${what} on '${this.#upstream.serverKey}': ${outcome} after ${milliseconds} ms`);
   }

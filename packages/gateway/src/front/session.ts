@@ -1,12 +1,13 @@
 import { callTool, complete, getPrompt, useResource, type Call } from '../call/call.ts';
 import type { Asked } from '../call/caller.ts';
 import { listOf } from '../call/lists.ts';
+import type { ListName } from '../call/notices.ts';
 import { Passage } from '../call/passage.ts';
 import { ask } from '../call/question.ts';
 import { relay } from '../call/relay.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import type { Client, Gateway, ListName } from '../gateway.ts';
+import type { Client, Gateway } from '../gateway.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';

@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { resolveUri, type Directory } from '../call/resolve.ts';
 import { uriEdit } from '../call/uri-edits.ts';
-import type { ListName } from '../gateway.ts';
+import type { ListName } from '../call/notices.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';

@@ -133,8 +133,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       if (certain) this.#context.verdicts.remember(command, args, this.#era);
       this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
-      await this.#giveUp(error as Error);
-      throw this.#error;
+      throw this.#giveUp(error as Error);
     }
   }
 
@@ -172,10 +171,10 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #connect(verdict: Era | undefined): Promise<boolean> {
     const { command, args } = this.#command();
     const patience = isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
-    const { peer, ended } = await this.#launch();
-    const capabilities = await Promise.race([this.#context.capabilities, ended]);
+    const { peer, exited } = await this.#launch();
+    const capabilities = await Promise.race([this.#context.capabilities, exited]);
     // Nothing was asked yet that it could have died of.
-    if (capabilities === undefined) throw peer.gone;
+    if (typeof capabilities !== 'string') throw this.#unavailable(describeExit(capabilities));
     const timeout = this.config.startupTimeout ?? this.#context.startupTimeout ?? patience.startup;
     const deadline = performance.now() + timeout;
     let isLate = false;
@@ -201,7 +200,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     }
   }
 
-  async #launch(): Promise<{ peer: Peer; ended: Promise<undefined> }> {
+  async #launch(): Promise<{ peer: Peer; exited: Promise<Exit> }> {
     const { command, args } = this.#command();
     const { cwd } = this.config;
     const { guard, slots, environmentOf, maxMessageSize } = this.#context;
@@ -224,8 +223,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     });
     const peer = new Peer(link);
     this.#peer = peer;
-    const ended = process.exited.then((exit) => this.#exited(peer, exit));
-    return { peer, ended };
+    void process.exited.then((exit) => this.#exited(peer, exit));
+    return { peer, exited: process.exited };
   }
 
   /** The first list of tools decides; the other lists may come late or not at all. */
@@ -296,21 +295,23 @@ export class ChildServer implements Upstream, ChildServerClient {
     else if (meant === 'request') peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
   }
 
-  #exited(peer: Peer, exit: Exit): undefined {
+  #exited(peer: Peer, exit: Exit): void {
     peer.fail(this.#unavailable(describeExit(exit)));
-    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return undefined;
+    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
     this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${describeExit(exit)}`);
     this.#context.on.crashed(this);
-    return undefined;
   }
 
-  async #giveUp(error: Error): Promise<void> {
+  #giveUp(error: Error): ChildServerError {
     const phase = this.#process === undefined ? ErrorPhase.STARTUP : ErrorPhase.INITIALIZATION;
     const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : Messages.startFailed(this.serverKey, reasonOf(error));
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(phase, [text, ...this.#lastWords()].join('\n'), error);
-    await this.#process?.stop();
+    const failure = this.#failure(phase, [text, ...this.#lastWords()].join('\n'), error);
+    this.#error = failure;
+    // Whoever waits for the verdict need not wait for a process that is slow to end.
+    void this.#process?.stop();
+    return failure;
   }
 
   /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */

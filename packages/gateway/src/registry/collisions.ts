@@ -1,0 +1,31 @@
+import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import type { Collision } from './name-book.ts';
+
+/** How many collisions an error names. */
+const MOST_NAMED = 5;
+
+/** The names that two servers want. They turn up at every build of the registry; each is news once. */
+export class Collisions {
+  readonly #known = new Map<string, Collision>();
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** True where this one was not known yet. */
+  note(kind: string, collision: Collision): boolean {
+    const id = JSON.stringify([kind, collision.publicName, collision.heldBack]);
+    const isNew = !this.#known.has(id);
+    this.#known.set(id, collision);
+    return isNew;
+  }
+
+  /** What a start says that refuses them. */
+  error(noPrefix: boolean): ConfigError {
+    const collisions = [...this.#known.values()];
+    const named = collisions.slice(0, MOST_NAMED).map((collision) => Messages.namesCollide(collision));
+    const more = collisions.length > MOST_NAMED ? [`… and ${collisions.length - MOST_NAMED} more`] : [];
+    const text = [...named, ...more, Messages.collisionRemedy(noPrefix)].join('\n');
+    return new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA, { collisions });
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalMessage, canonicalObject } from './canonical.ts';
+import { readMembers, type Members } from './scan.ts';
+
+const members = (text: string | Buffer): Members => readMembers(Buffer.from(text), 0) as Members;
+
+describe('a message that is written anew', () => {
+  test.each([
+    ['{}', '{}'],
+    ['{ "a" : [ 1.0 ] }', '{"a":[ 1.0 ]}'],
+    ['{"id":1,"id":2}', '{"id":2}'],
+    ['{"id":1,"x":0,"\\u0069d":2}', '{"id":2,"x":0}'],
+    ['{"params":{"name":"a","n\\u0061me":"b"}}', '{"params":{"name":"b"}}'],
+    ['{"params":{"_meta":{"a":1,"\\u0061":2},"ref":{"x":1,"x":2}}}', '{"params":{"_meta":{"a":2},"ref":{"x":2}}}'],
+    // Only what the relay reads: everything deeper keeps its bytes, its order and its oddities.
+    ['{"params":{"arguments":{"a":1,"a":2}}}', '{"params":{"arguments":{"a":1,"a":2}}}'],
+    ['{"result":{"_meta":{"a":1,"a":2}}}', '{"result":{"_meta":{"a":1,"a":2}}}'],
+    ['{"params":[1 ]}', '{"params":[1 ]}'],
+    ['{"__proto__":1,"__proto__":{"id":5}}', '{"__proto__":{"id":5}}'],
+    ['{"\\ud800":1,"\\"":2,"é":3}', '{"\\ud800":1,"\\"":2,"é":3}'],
+  ])('%s', (text, canonical) => {
+    expect(canonicalMessage(members(text)).toString()).toBe(canonical);
+    expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
+  });
+
+  test('gives keys that are no UTF-8 the reading of a parser', () => {
+    const text = Buffer.concat([Buffer.from('{"'), Buffer.of(0xff), Buffer.from('":1}')]);
+    expect(canonicalMessage(members(text)).toString()).toBe('{"\ufffd":1}');
+  });
+});
+
+test('of an object only its own keys are written anew', () => {
+  expect(canonicalObject(members('{"a":1,"a":{"b":1,"b":2},"params":{"c":1,"c":2}}')).toString()).toBe(
+    '{"a":{"b":1,"b":2},"params":{"c":1,"c":2}}',
+  );
+});

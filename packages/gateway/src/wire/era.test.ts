@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION } from './era.ts';
+
+const clientInfo = { name: 'ü', version: '1' };
+const read = (members: string): unknown => JSON.parse(Buffer.from(`{${members}}`, 'latin1').toString('utf8'));
+
+test('an envelope says who speaks, in which revision, and what they can do', () => {
+  expect(read(envelopeMembers({ clientInfo, capabilities: '{"sampling":{}}' }))).toEqual({
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': { sampling: {} },
+  });
+});
+
+test('the log level is there only where one is wanted', () => {
+  const members = envelopeMembers({ clientInfo, capabilities: '{}', logLevel: '"debug"' });
+  expect(read(members)).toHaveProperty(['io.modelcontextprotocol/logLevel'], 'debug');
+});
+
+test('the newest of the earlier revisions is offered first, and none of them is the modern one', () => {
+  expect(LEGACY_VERSIONS).toEqual([...LEGACY_VERSIONS].toSorted().toReversed());
+  expect(LEGACY_VERSIONS).not.toContain(MODERN_VERSION);
+});

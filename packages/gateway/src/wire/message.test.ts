@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { readMessage, type Message, type Unusable } from './message.ts';
+import { stringValue, valueText } from './scan.ts';
+
+const read = (line: string): Message | Unusable => readMessage(Buffer.from(line));
+const message = (line: string): Message => {
+  const found = read(line);
+  if (found.kind === 'unusable') throw new Error(`${line} is ${found.reason}`);
+  return found;
+};
+const V = '"jsonrpc":"2.0"';
+
+describe('a line that is a message', () => {
+  test.each([
+    [`{${V},"id":1,"method":"m"}`, { kind: 'request', id: '1', method: 'm' }],
+    [`{"method":"m","id":"a b",${V}}`, { kind: 'request', id: '"a b"', method: 'm' }],
+    [`{${V},"id":-1.50e2,"method":"m\\u00fc"}`, { kind: 'request', id: '-1.50e2', method: 'mü' }],
+    [`{${V},"id":12345678901234567890,"method":"m"}`, { kind: 'request', id: '12345678901234567890' }],
+    [`{${V},"id":"","method":""}`, { kind: 'request', id: '""', method: '' }],
+    [`{${V},"method":"m","params":{}}`, { kind: 'notification', id: '', method: 'm' }],
+    [`{${V},"id":1,"result":null}`, { kind: 'response', id: '1', method: '', isError: false }],
+    [`{${V},"id":1,"error":{"code":-1,"message":""}}`, { kind: 'response', id: '1', isError: true }],
+    [`{"jsonrpc":"2\\u002e0","id":1,"result":{}}`, { kind: 'response', id: '1' }],
+    [` \t{ ${V} ,\t"id" : 1 , "method" : "m" } `, { kind: 'request', id: '1', method: 'm' }],
+  ])('%s', (line, expected) => {
+    expect(read(line)).toMatchObject(expected);
+    expect(message(line).bytes.toString()).toBe(line);
+  });
+
+  test('shows its id and its body where they stand', () => {
+    const line = `{${V},"result": {"a":1} ,"id": "é" }`;
+    const { bytes, id, idAt, bodyAt, bodyEnd } = message(line);
+    expect(bytes.toString('latin1', idAt, idAt + id.length)).toBe(id);
+    expect(Buffer.from(id, 'latin1').toString('utf8')).toBe('"é"');
+    expect(bytes.toString('utf8', bodyAt, bodyEnd)).toBe('{"a":1}');
+  });
+
+  test('shows its params and their _meta', () => {
+    const { params, meta } = message(`{${V},"id":1,"method":"m","params":{"name":"t","_meta":{"progressToken":7}}}`);
+    expect(params && stringValue(params, 'name')).toBe('t');
+    expect(meta && valueText(meta, 'progressToken')).toBe('7');
+  });
+
+  test('has no _meta where that is no object', () => {
+    expect(message(`{${V},"id":1,"method":"m","params":{"_meta":5}}`).meta).toBeUndefined();
+  });
+});
+
+describe('a line that is none', () => {
+  test.each<[string, Partial<Unusable>]>([
+    ['', { reason: 'not-json' }],
+    ['Server listening …', { reason: 'not-json' }],
+    ['\ufeff{}', { reason: 'not-json' }],
+    ['42', { reason: 'not-a-message' }],
+    ['null', { reason: 'not-a-message' }],
+    ['"text"', { reason: 'not-a-message' }],
+    ['{}', { reason: 'not-a-message', id: undefined, meant: undefined }],
+    ['[]', { reason: 'batch' }],
+    [` [{${V},"id":1,"method":"m"}] `, { reason: 'batch' }],
+    ['[1', { reason: 'not-json' }],
+    [`{${V}}`, { reason: 'not-a-message' }],
+    // Somebody's log, not an answer: nobody's call must fail over it.
+    ['{"level":30,"id":5,"msg":"x"}', { reason: 'not-a-message', id: '5', meant: undefined }],
+    ['{"id":5,"result":{}}', { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{"jsonrpc":"1.0","id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{"jsonrpc":2.0,"id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{${V},"id":null,"method":"m"}`, { reason: 'not-a-message', id: undefined, meant: 'request' }],
+    [`{${V},"id":[1],"result":{}}`, { reason: 'not-a-message', id: undefined, meant: 'response' }],
+    [`{${V},"id":true,"method":"m"}`, { reason: 'not-a-message', id: undefined }],
+    [`{${V},"id":5,"method":7}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"method":"m","params":[]}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"method":"m","params":null}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"result":{},"error":{"code":1,"message":""}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{${V},"id":5,"error":"text"}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{${V},"id":5,"error":{"code":"1","message":""}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{${V},"id":5,"error":{"code":1}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{${V},"result":{}}`, { reason: 'not-a-message', id: undefined, meant: 'response' }],
+    // No JSON at all, but it can be told whose answer it should have been.
+    [`{${V},"id":5,"result":{"x":NaN}}`, { reason: 'not-json', id: '5', meant: 'response' }],
+    [`{${V},"id":5,"method":"m","params":{"x":'a'}}`, { reason: 'not-json', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"result":{}}}`, { reason: 'not-json', id: '5' }],
+    [`{${V},"id":5,"result":{}} {}`, { reason: 'not-json', id: '5' }],
+    [`{${V},"id":5x,"result":{}}`, { reason: 'not-json', id: undefined }],
+    [`{${V},"id":"5,"result":{}}`, { reason: 'not-json', id: undefined }],
+  ])('%s', (line, expected) => {
+    expect(read(line)).toMatchObject({ kind: 'unusable', ...expected });
+  });
+
+  test('nested too deep, still tells whose answer it is', () => {
+    const deep = `{${V},"id":5,"result":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    expect(read(deep)).toMatchObject({ reason: 'not-json', id: '5', meant: 'response' });
+  });
+});
+
+describe('a line whose keys could be understood in two ways', () => {
+  test.each([
+    [`{${V},"id":1,"id":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
+    [`{${V},"id":1,"\\u0069d":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
+    [`{${V},"result":1,"id":1,"result":2}`, `{${V},"result":2,"id":1}`],
+    [`{${V},"id":1,"error":1,"error":{"code":1,"message":""}}`, `{${V},"id":1,"error":{"code":1,"message":""}}`],
+    [`{${V},"id":1,"m\\u0065thod":"m"}`, `{${V},"id":1,"method":"m"}`],
+    [`{${V},"id":1,"method":"a","method":"b"}`, `{${V},"id":1,"method":"b"}`],
+    [`{${V},"jsonrpc":"2.0","id":1,"method":"m"}`, `{${V},"id":1,"method":"m"}`],
+    [`{${V},"id":1,"method":"m","params":1,"params":{"a":1}}`, `{${V},"id":1,"method":"m","params":{"a":1}}`],
+    [`{${V},"id":1,"method":"m","params":{"name":1,"name":2}}`, `{${V},"id":1,"method":"m","params":{"name":2}}`],
+    [`{${V},"id":1,"method":"m","params":{"_meta":{"a":1,"a":2}}}`, `{${V},"id":1,"method":"m","params":{"_meta":{"a":2}}}`],
+    [`{${V},"id":1,"method":"m","params":{"ref":{"n\\u0061me":1}}}`, `{${V},"id":1,"method":"m","params":{"ref":{"name":1}}}`],
+    [`{${V},"id":1,"method":"m","result":{"a":1.0}}`, `{${V},"id":1,"method":"m","result":{"a":1.0}}`],
+    [`{\r"jsonrpc":"2.0",\n"id":1,"result":\r{"a":\r1.0}}\r`, `{${V},"id":1,"result":{"a": 1.0}}`],
+  ])('%j means what a parser takes it for', (line, bytes) => {
+    expect(message(line).bytes.toString()).toBe(bytes);
+    expect(JSON.parse(bytes)).toEqual(JSON.parse(line));
+  });
+
+  test.each([`{${V},"id":5,"id":null,"result":{}}`, `{${V},"jsonrpc":"1.0","id":5,"result":{}}`])('%s is no message to a parser', (line) => {
+    expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-a-message' });
+  });
+});
+
+describe('a request is judged to its last byte', () => {
+  const LONG = 'x'.repeat(300);
+
+  test.each([
+    `{${V},"id":1,"method":"m","params":{"a":"${LONG}\t"}}`,
+    `{${V},"id":1,"method":"m","params":{"a":{"${LONG}\\x":1}}}`,
+    `{${V},"id":1,"method":"m","params":{"${LONG}\t":1}}`,
+    `{${V},"id":1,"method":"${LONG}\\u12"}`,
+    `{${V},"id":"${LONG}\t","method":"m"}`,
+    `{${V},"id":1,"method":"m","x":"${LONG}\t"}`,
+    `{${V},"id":1,"method":"m","${LONG}\t":1}`,
+    `{${V},"id":1,"method":"m","result":"${LONG}\t"}`,
+    `{${V},"id":1,"method":"m","params":{},"result":"${LONG}\t"}`,
+  ])('%j', (line) => {
+    expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-json' });
+  });
+
+  test('of a response all but the inside of the long strings in its body', () => {
+    expect(read(`{${V},"id":1,"result":"${LONG}\t"}`)).toMatchObject({ kind: 'response', id: '1' });
+    expect(read(`{${V},"id":1,"result":"\t"}`)).toMatchObject({ reason: 'not-json', id: '1', meant: 'response' });
+    expect(read(`{${V},"id":1,"x":"${LONG}\t","result":""}`)).toMatchObject({ reason: 'not-json' });
+    expect(read(`{${V},"id":1,"id":1,"result":"${LONG}\t"}`)).toMatchObject({ reason: 'not-json' });
+  });
+});
+
+verifies('AGG-CALL-1', 'no answer can be hidden from us inside another, behind a carriage return', () => {
+  // To whoever ends lines at a carriage return these are three, the second of them a forged answer.
+  const { bytes } = message(`{${V},"id":1,"result":\r{${V},"id":7,"result":{}}\r}`);
+  expect(bytes.includes('\r')).toBe(false);
+  expect(JSON.parse(bytes.toString())).toEqual({ jsonrpc: '2.0', id: 1, result: { jsonrpc: '2.0', id: 7, result: {} } });
+});
+
+describe('time grows in proportion to', () => {
+  test.each<[string, (count: number) => string]>([
+    ['keys', (count) => `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')},"result":{}}`],
+    ['equal keys', (count) => `{${V},"id":1,${'"id":1,'.repeat(count)}"result":{}}`],
+    ['keys of params', (count) => `{${V},"method":"m","params":{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')}}}`],
+    ['escaped keys', (count) => `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"\\u006b${i}":0`).join(',')},"result":{}}`],
+    ['noise', (count) => '{"'.repeat(count)],
+  ])('%s', (_, build) => {
+    const time = (line: Buffer): number => {
+      const began = performance.now();
+      readMessage(line);
+      return performance.now() - began;
+    };
+    const fastest = (line: Buffer): number => Math.min(...Array.from({ length: 4 }, () => time(line)));
+    const [small, large] = [Buffer.from(build(5000)), Buffer.from(build(40_000))];
+    // Eight times the work; were it quadratic, sixty-four times.
+    expect(fastest(large)).toBeLessThan(Math.max(30 * fastest(small), 30));
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest';
+import {
+  closingQuote,
+  findMember,
+  isOdd,
+  judgeValue,
+  objectValue,
+  onOneLine,
+  readElements,
+  readMembers,
+  readString,
+  skipValue,
+  stringValue,
+  valueText,
+  type Members,
+} from './scan.ts';
+
+const members = (text: string): Members => readMembers(Buffer.from(text), 0) as Members;
+
+/** Values, and how many of the bytes belong to them; -1 where they are none. */
+const VALUES: readonly [text: string, end: number][] = [
+  ['0', 1],
+  ['-0', 2],
+  ['-', -1],
+  ['01', -1],
+  ['-01', -1],
+  ['1.5', 3],
+  ['1.', -1],
+  ['.5', -1],
+  ['1e3', 3],
+  ['1E+3', 4],
+  ['1e-3', 4],
+  ['1e', -1],
+  ['1e+', -1],
+  ['+1', -1],
+  ['0x10', 1],
+  ['NaN', -1],
+  ['Infinity', -1],
+  ['12345678901234567890 ', 20],
+  ['true', 4],
+  ['false', 5],
+  ['null', 4],
+  ['nul', -1],
+  ['True', -1],
+  ['undefined', -1],
+  ['""', 2],
+  ['"', -1],
+  ['"a', -1],
+  ['"a"b', 3],
+  ['"\\n\\t\\b\\f\\r\\/\\\\\\""', 18],
+  ['"\\u00e9"', 8],
+  ['"\\u00E9"', 8],
+  ['"\\u00g9"', -1],
+  ['"\\u00e"', -1],
+  ['"\\x41"', -1],
+  ['"\\', -1],
+  ["'a'", -1],
+  ['"\t"', -1],
+  ['"\u007f\u2028é"', 8],
+  ['[]', 2],
+  ['[ ]', 3],
+  ['[1,2]', 5],
+  ['[1 , 2 ]', 8],
+  ['[1,]', -1],
+  ['[,1]', -1],
+  ['[1 2]', -1],
+  ['[1', -1],
+  ['[1}', -1],
+  [']', -1],
+  ['{}', 2],
+  ['{ }', 3],
+  ['{"a":1}', 7],
+  ['{ "a" : 1 , "b" : [ ] }', 23],
+  ['{"a":1,}', -1],
+  ['{"a"}', -1],
+  ['{"a":}', -1],
+  ['{a:1}', -1],
+  ['{1:1}', -1],
+  ['{"a":1]', -1],
+  ['{"a":{"b":[{"c":null}]}} rest', 24],
+  ['', -1],
+  [' 1', -1],
+];
+
+describe('a value', () => {
+  test.each(VALUES)('%j ends at %i', (text, end) => {
+    expect(skipValue(Buffer.from(text), 0)).toBe(end);
+    expect(judgeValue(Buffer.from(text), 0)).toBe(end);
+  });
+
+  test('is found anywhere in the bytes', () => {
+    expect(skipValue(Buffer.from('xx[1]yy'), 2)).toBe(5);
+  });
+
+  test.each([10_000, 10_001])('nested %i levels deep', (levels) => {
+    for (const [open, close] of [['[', ']'], ['{"a":', '}']] as const) {
+      const text = Buffer.from(`${open.repeat(levels)}0${close.repeat(levels)}`);
+      expect(judgeValue(text, 0)).toBe(levels <= 10_000 ? text.length : -1);
+    }
+  });
+
+  test('may have line breaks in its text only where they were taken out before', () => {
+    const text = Buffer.from('{\r\n "a":\t[1,\n2]\r}');
+    expect(skipValue(text, 0)).toBe(-1);
+    expect(onOneLine(text).toString()).toBe('{   "a":\t[1, 2] }');
+    expect(skipValue(onOneLine(text), 0)).toBe(text.length);
+  });
+});
+
+describe('a long string', () => {
+  const LONG = 'x'.repeat(200);
+
+  test.each([
+    ['nothing more', ''],
+    ['an escaped quote', '\\"'],
+    ['a backslash', '\\\\'],
+    ['a backslash and an escaped quote', '\\\\\\"'],
+    ['an escaped letter', '\\u0041'],
+    ['many line breaks', '\\n'.repeat(50)],
+    ['many quotes', '\\"'.repeat(500)],
+    ['many backslashes', '\\\\'.repeat(500)],
+    ['other letters', 'é😀'],
+  ])('ends at its own quote after %s', (_, tail) => {
+    const text = Buffer.from(`"${LONG}${tail}" "more"`);
+    expect(skipValue(text, 0)).toBe(text.length - 7);
+    expect(judgeValue(text, 0)).toBe(text.length - 7);
+  });
+
+  test.each(['\t', '\\x', '\\u12', '\\u12"', '\0'])('with %j inside is skipped, but does not pass where it is judged', (tail) => {
+    const text = Buffer.from(`"${LONG}${tail}"`);
+    expect(skipValue(text, 0)).toBeGreaterThan(LONG.length);
+    expect(judgeValue(text, 0)).toBe(-1);
+  });
+
+  test.each(['', '\\', '\\"', '\\\\\\"'])('without an end after %j is none', (tail) => {
+    const text = Buffer.from(`"${LONG}${tail}`);
+    expect(skipValue(text, 0)).toBe(-1);
+    expect(judgeValue(text, 0)).toBe(-1);
+  });
+});
+
+describe('time grows in proportion to', () => {
+  test.each<[string, (count: number) => string]>([
+    ['letters', (count) => `"${'x'.repeat(count)}"`],
+    ['escapes', (count) => `"${'\\n'.repeat(count)}"`],
+    ['escaped quotes', (count) => `"${'\\"'.repeat(count)}"`],
+    ['backslashes', (count) => `"${'\\\\'.repeat(count)}"`],
+    ['members', (count) => `{${'"":"",'.repeat(count)}"":0}`],
+    ['elements', (count) => `[${'[],'.repeat(count)}0]`],
+    ['spaces', (count) => `[${' '.repeat(count)}0]`],
+  ])('%s', (_, build) => {
+    const time = (text: Buffer): number => {
+      const began = performance.now();
+      expect(skipValue(text, 0)).toBe(text.length);
+      expect(judgeValue(text, 0)).toBe(text.length);
+      return performance.now() - began;
+    };
+    const [small, large] = [Buffer.from(build(50_000)), Buffer.from(build(400_000))];
+    const fastest = (text: Buffer): number => Math.min(...Array.from({ length: 5 }, () => time(text)));
+    // Eight times the work; were it quadratic, sixty-four times.
+    expect(fastest(large)).toBeLessThan(Math.max(30 * fastest(small), 20));
+  });
+});
+
+describe('members', () => {
+  test('stand where they are told to', () => {
+    const { bytes, at, end, flat } = readMembers(Buffer.from('  {"a" : 1 ,"": {"b":2}}x'), 2) as Members;
+    expect([at, end]).toEqual([2, 24]);
+    const texts = flat.map((_, i) => (i % 2 === 0 ? bytes.toString('utf8', flat[i], flat[i + 1]) : ''));
+    expect(texts.filter((_, i) => i % 2 === 0)).toEqual(['a', '1', '', '{"b":2}']);
+  });
+
+  test.each(['', '[]', '"a"', '{', '{"a":1', '{"a":1,', '{"a":1,}', '{"a" 1}', '{"a":tru}', '{"a":1 "b":2}'])(
+    'there are none in %j',
+    (text) => expect(readMembers(Buffer.from(text), 0)).toBeUndefined(),
+  );
+
+  test('of several with one name the last counts', () => {
+    expect(valueText(members('{"a":1,"b":2,"a":3}'), 'a')).toBe('3');
+  });
+
+  test.each(['c', 'A', 'ab', '', 'a\0'])('%j is not among them', (key) => {
+    expect(findMember(members('{"a":1,"b":2}'), key)).toBe(-1);
+    expect(valueText(members('{"a":1,"b":2}'), key)).toBeUndefined();
+    expect(stringValue(members('{"a":"x"}'), key)).toBeUndefined();
+    expect(objectValue(members('{"a":{}}'), key)).toBeUndefined();
+  });
+
+  test('are read as text, as a string or as an object', () => {
+    const read = members('{"text":1e400,"string":"é\\n","object":{"x":{}},"bytes":"é"}');
+    expect(valueText(read, 'text')).toBe('1e400');
+    expect(valueText(read, 'bytes')).toBe(Buffer.from('"é"').toString('latin1'));
+    expect(stringValue(read, 'string')).toBe('é\n');
+    expect(stringValue(read, 'object')).toBeUndefined();
+    expect(objectValue(read, 'string')).toBeUndefined();
+    expect(findMember(objectValue(read, 'object') as Members, 'x')).toBe(0);
+  });
+
+  test.each([
+    ['{}', false],
+    ['{"a":1,"b":1}', false],
+    ['{"a":"\\n","b":{"a":1,"a":2}}', false],
+    ['{"a":1,"a":2}', true],
+    ['{"\\u0061":1}', true],
+    ['{"a\\n":1}', true],
+    [`{${'abcdefghij'.split('').map((key) => `"${key}":1`).join(',')}}`, false],
+    [`{${'abcdefghia'.split('').map((key) => `"${key}":1`).join(',')}}`, true],
+  ])('of %s are odd: %s', (text, odd) => {
+    expect(isOdd(members(text))).toBe(odd);
+  });
+});
+
+describe('elements', () => {
+  test.each([
+    ['[]', []],
+    ['[ ]', []],
+    ['[1, "a" ,{}]', ['1', '"a"', '{}']],
+    ['[[1],[2]]', ['[1]', '[2]']],
+    ['{}', undefined],
+    ['[1', undefined],
+    ['[1 2]', undefined],
+    ['[tru]', undefined],
+  ])('of %s', (text, elements) => {
+    const spans = readElements(Buffer.from(text), 0);
+    const texts = spans?.flatMap((start, i) => (i % 2 === 0 ? [text.slice(start, spans[i + 1])] : []));
+    expect(texts).toEqual(elements);
+  });
+});
+
+describe('a string', () => {
+  test.each([
+    ['"abc"', 'abc'],
+    ['""', ''],
+    ['"é\\u00e9\\ud83d\\ude00"', 'éé😀'],
+    ['"\\ud800"', '\ud800'],
+    ['"\u2028"', '\u2028'],
+    ['12', undefined],
+    ['"\\x"', undefined],
+  ])('%s is read', (text, value) => {
+    const bytes = Buffer.from(text);
+    expect(readString(bytes, 0, bytes.length)).toBe(value);
+  });
+
+  test('that is no UTF-8 is read as a parser reads it', () => {
+    expect(readString(Buffer.of(0x22, 0xff, 0x22), 0, 3)).toBe('\ufffd');
+  });
+
+  test.each([
+    ['abc"', 3],
+    ['a\\"b"', 4],
+    ['a\\\\"', 3],
+    ['abc', 3],
+    ['ab\\', 4],
+    ['', 0],
+  ])('%j ends at %i', (text, end) => {
+    expect(closingQuote(Buffer.from(text), 0)).toBe(end);
+  });
+});
+
+test('text on one line stays the buffer it was; breaks inside a string stay what they are', () => {
+  const line = Buffer.from('{"a":1}');
+  expect(onOneLine(line)).toBe(line);
+  expect(onOneLine(Buffer.from('{"a\r":"\\"\r"}\r')).toString()).toBe('{"a\r":"\\"\r"} ');
+});
