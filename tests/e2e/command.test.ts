@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
   BUNDLE,
@@ -21,14 +20,11 @@ import {
   startWeir,
   temporaryFolder,
   textOf,
+  VERSION,
   Weir,
   type Json,
   type Received,
 } from './harness.ts';
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../packages/cli/package.json', import.meta.url), 'utf8'),
-) as { version: string };
 
 describe('without a config', () => {
   verifies('AGG-CLI-1', '--help prints the help to stdout', async () => {
@@ -43,7 +39,7 @@ describe('without a config', () => {
 
   verifies('AGG-CLI-1', 'a bare --version prints the version of the product', async () => {
     for (const argv of [['--version'], ['--config', 'none.json', '--version'], ['--version', '--debug']]) {
-      expect(await runWeir(argv)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+      expect(await runWeir(argv)).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
     }
   });
 
@@ -58,7 +54,7 @@ describe('without a config', () => {
         env: { PATH: process.env['PATH'] ?? '' },
         cwd: folder,
       });
-      expect(await run.ended).toMatchObject({ code: 0, stdout: `${version}\n` });
+      expect(await run.ended).toMatchObject({ code: 0, stdout: `${VERSION}\n` });
     }
   });
 });

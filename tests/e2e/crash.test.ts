@@ -1,36 +1,44 @@
+import { ChildServerError } from '@weir/gateway';
 // A server that dies takes its own calls and names with it, and nothing else.
 import { describe, expect } from 'vitest';
-import { ChildServerError } from '@weir/gateway';
 import { verifies } from '../verifies.ts';
 import { fixture, modernMeta, scripted, startWeir, textOf, type Received } from './harness.ts';
 import { open, serveInProcess, type InProcess } from './in-process.ts';
 
-verifies('AGG-CHILD-4', 'fifty calls in flight on each of three servers, one of which is killed', async () => {
-  await using weir = startWeir({ a: fixture('crash'), b: fixture('crash'), c: fixture('crash') });
-  await weir.tools();
-  const pid = Number(textOf(await weir.callTool('b:pid')));
-  const calls = ['a', 'b', 'c'].flatMap((key) =>
-    Array.from({ length: 50 }, async () => {
-      const answer = await weir.callTool(`${key}:slow`, { ms: 2000 });
-      return { key, answer, at: performance.now() };
-    }),
-  );
-  await weir.callTool('b:pid');
-  process.kill(pid, 'SIGKILL');
-  const killedAt = performance.now();
-  await weir.call('notifications/tools/list_changed');
-  expect(await weir.tools()).toEqual(['crash', 'kill', 'slow', 'pid'].flatMap((name) => [`a:${name}`]).concat(['c:crash', 'c:kill', 'c:slow', 'c:pid']));
-  for (const { key, answer, at } of await Promise.all(calls)) {
-    if (key !== 'b') expect(textOf(answer)).toBe('waited 2000');
-    else expect(answer.error).toEqual({ code: -32000, message: "Server 'b' was killed by SIGKILL" });
-    if (key === 'b') expect(at - killedAt).toBeLessThan(1000);
-  }
-  expect((await weir.callTool('b:pid')).error).toEqual({
-    code: -32602,
-    message: "Tool not found: b:pid (its server 'b' is not running)",
-  });
-  expect(weir.stderr).toContain("Server 'b' crashed during operation: it was killed by SIGKILL");
-});
+verifies(
+  'AGG-CHILD-4',
+  'fifty calls in flight on each of three servers, one of which is killed',
+  async () => {
+    await using weir = startWeir({ a: fixture('crash'), b: fixture('crash'), c: fixture('crash') });
+    await weir.tools();
+    const pid = Number(textOf(await weir.callTool('b:pid')));
+    const calls = ['a', 'b', 'c'].flatMap((key) =>
+      Array.from({ length: 50 }, async () => {
+        const answer = await weir.callTool(`${key}:slow`, { ms: 2000 });
+        return { key, answer, at: performance.now() };
+      }),
+    );
+    await weir.callTool('b:pid');
+    process.kill(pid, 'SIGKILL');
+    const killedAt = performance.now();
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).toEqual(
+      ['crash', 'kill', 'slow', 'pid']
+        .flatMap((name) => [`a:${name}`])
+        .concat(['c:crash', 'c:kill', 'c:slow', 'c:pid']),
+    );
+    for (const { key, answer, at } of await Promise.all(calls)) {
+      if (key !== 'b') expect(textOf(answer)).toBe('waited 2000');
+      else expect(answer.error).toEqual({ code: -32000, message: "Server 'b' was killed by SIGKILL" });
+      if (key === 'b') expect(at - killedAt).toBeLessThan(1000);
+    }
+    expect((await weir.callTool('b:pid')).error).toEqual({
+      code: -32602,
+      message: "Tool not found: b:pid (its server 'b' is not running)",
+    });
+    expect(weir.stderr).toContain("Server 'b' crashed during operation: it was killed by SIGKILL");
+  },
+);
 
 describe('a server that dies', () => {
   verifies('AGG-CHILD-4', 'is a failed one, with its error and its last words in the log', async () => {
@@ -38,7 +46,10 @@ describe('a server that dies', () => {
     await weir.tools();
     const child = weir.gateway.children.get('a');
     expect(child?.status).toBe('running');
-    expect((await weir.callTool('a:crash')).error).toEqual({ code: -32000, message: "Server 'a' exited with code 3" });
+    expect((await weir.callTool('a:crash')).error).toEqual({
+      code: -32000,
+      message: "Server 'a' exited with code 3",
+    });
     expect(child?.status).toBe('failed');
     expect(child?.error).toBeInstanceOf(ChildServerError);
     expect(child?.error).toMatchObject({ serverKey: 'a', phase: 'runtime' });
@@ -57,7 +68,8 @@ describe('a server that dies', () => {
     await weir.initialize();
     expect((await weir.request('resources/list')).result?.['resources']).toHaveLength(2);
     await weir.callTool('n:touch', { uri: 'x' });
-    for (const kind of ['tools', 'prompts', 'resources']) await weir.call(`notifications/${kind}/list_changed`);
+    for (const kind of ['tools', 'prompts', 'resources'])
+      await weir.call(`notifications/${kind}/list_changed`);
     for (const [method, list] of [
       ['prompts/list', 'prompts'],
       ['resources/list', 'resources'],
@@ -65,16 +77,24 @@ describe('a server that dies', () => {
     ] as const) {
       expect((await weir.request(method)).result?.[list]).toEqual([]);
     }
-    expect((await weir.request('resources/read', { uri: 'note://one' })).error).toMatchObject({ code: -32602 });
+    expect((await weir.request('resources/read', { uri: 'note://one' })).error).toMatchObject({
+      code: -32602,
+    });
   });
 
   verifies(['AGG-CHILD-4', 'ERA-1'], 'is told of to a modern client through its subscription', async () => {
     await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') });
     const ask = await open(weir, 'modern');
     await ask('tools/list');
-    weir.send({ id: 9, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, ...modernMeta() } });
+    weir.send({
+      id: 9,
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true }, ...modernMeta() },
+    });
     await weir.call('notifications/subscriptions/acknowledged');
-    expect((await ask('tools/call', { name: 'a:kill' })).error?.message).toBe("Server 'a' was killed by SIGKILL");
+    expect((await ask('tools/call', { name: 'a:kill' })).error?.message).toBe(
+      "Server 'a' was killed by SIGKILL",
+    );
     expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
       _meta: { 'io.modelcontextprotocol/subscriptionId': 9 },
     });
@@ -98,7 +118,9 @@ describe('a server that dies', () => {
     await weir.tools();
     await Promise.all([weir.callTool('a:crash'), weir.callTool('b:kill')]);
     await weir.call('notifications/tools/list_changed');
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => weir.callTool('e:echo', { text: String(i) })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => weir.callTool('e:echo', { text: String(i) })),
+    );
     expect(answers.map(textOf)).toEqual(Array.from({ length: 20 }, (_, i) => String(i)));
     for (const name of ['a:slow', 'b:slow']) expect((await weir.callTool(name)).error?.code).toBe(-32602);
   });
@@ -117,7 +139,10 @@ const shuts = scripted(`
 
 describe('a server that lives on but can no longer be talked to counts as dead', () => {
   const saysSo = async (weir: InProcess, answer: Promise<Received>): Promise<void> => {
-    expect((await answer).error).toMatchObject({ code: -32000, message: expect.stringMatching(/^Server 's' /u) as string });
+    expect((await answer).error).toMatchObject({
+      code: -32000,
+      message: expect.stringMatching(/^Server 's' /u) as string,
+    });
     await weir.call('notifications/tools/list_changed');
     expect(weir.gateway.children.get('s')?.status).toBe('failed');
     expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');

@@ -50,13 +50,21 @@ describe('the SDK as a judge', () => {
       }
 
       const { resources } = await client.listResources();
-      expect(resources.map(({ uri }) => uri)).toEqual(['dual://one', 'modern://one', 'note://one', 'note://two']);
+      expect(resources.map(({ uri }) => uri)).toEqual([
+        'dual://one',
+        'modern://one',
+        'note://one',
+        'note://two',
+      ]);
       for (const uri of ['dual://one', 'modern://one', 'note://two']) {
         const { contents } = await client.readResource({ uri });
         expect(contents).toMatchObject([{ uri, text: expect.any(String) as string }]);
       }
       const { resourceTemplates } = await client.listResourceTemplates();
-      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['modern://item/{id}', 'note://item/{id}']);
+      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+        'modern://item/{id}',
+        'note://item/{id}',
+      ]);
 
       const { prompts } = await client.listPrompts();
       expect(prompts.map(({ name }) => name)).toEqual(['dual:greet', 'modern:greet', 'notes:greet']);
@@ -70,40 +78,50 @@ describe('the SDK as a judge', () => {
     });
   }
 
-  verifies('ERA-4', 'a client that probes, and so starts the gateway twice, starts each server once', async () => {
-    const { entry, starts } = counted(fixture('echo'));
-    await using sdk = await connectSdk(commandFor({ e: entry }), 'modern', { versionNegotiation: { mode: 'auto' } });
-    expect(sdk.client.getProtocolEra()).toBe('modern');
-    await sdk.client.callTool({ name: 'e:echo', arguments: { text: 'x' } });
-    expect(starts()).toBe(1);
-  });
+  verifies(
+    'ERA-4',
+    'a client that probes, and so starts the gateway twice, starts each server once',
+    async () => {
+      const { entry, starts } = counted(fixture('echo'));
+      await using sdk = await connectSdk(commandFor({ e: entry }), 'modern', {
+        versionNegotiation: { mode: 'auto' },
+      });
+      expect(sdk.client.getProtocolEra()).toBe('modern');
+      await sdk.client.callTool({ name: 'e:echo', arguments: { text: 'x' } });
+      expect(starts()).toBe(1);
+    },
+  );
 });
 
 describe('what the gateway tells a client', () => {
-  verifies('ERA-1', 'each earlier revision is answered in kind, an unknown one with the newest of them', async () => {
-    for (const [asked, told] of [
-      ['2024-11-05', '2024-11-05'],
-      ['2025-03-26', '2025-03-26'],
-      ['2025-06-18', '2025-06-18'],
-      ['2025-11-25', '2025-11-25'],
-      ['1999-01-01', '2025-11-25'],
-      ['2026-07-28', '2025-11-25'],
-    ] as const) {
-      await using weir = serveInProcess({ e: fixture('echo') });
-      const { result } = await weir.initialize({}, asked);
-      expect(result).toEqual({
-        protocolVersion: told,
-        capabilities: {
-          tools: { listChanged: true },
-          resources: { subscribe: true, listChanged: true },
-          prompts: { listChanged: true },
-          completions: {},
-          logging: {},
-        },
-        serverInfo: { name: 'weir', version: '1.0.0' },
-      });
-    }
-  });
+  verifies(
+    'ERA-1',
+    'each earlier revision is answered in kind, an unknown one with the newest of them',
+    async () => {
+      for (const [asked, told] of [
+        ['2024-11-05', '2024-11-05'],
+        ['2025-03-26', '2025-03-26'],
+        ['2025-06-18', '2025-06-18'],
+        ['2025-11-25', '2025-11-25'],
+        ['1999-01-01', '2025-11-25'],
+        ['2026-07-28', '2025-11-25'],
+      ] as const) {
+        await using weir = serveInProcess({ e: fixture('echo') });
+        const { result } = await weir.initialize({}, asked);
+        expect(result).toEqual({
+          protocolVersion: told,
+          capabilities: {
+            tools: { listChanged: true },
+            resources: { subscribe: true, listChanged: true },
+            prompts: { listChanged: true },
+            completions: {},
+            logging: {},
+          },
+          serverInfo: { name: 'weir', version: '1.0.0' },
+        });
+      }
+    },
+  );
 
   verifies(['ERA-1', 'ERA-4'], 'the probe is answered at once, whatever the servers do', async () => {
     await using weir = serveInProcess({ mute: fixture('silent') }, { keepGoing: true, startupTimeout: 1500 });
@@ -119,23 +137,38 @@ describe('what the gateway tells a client', () => {
     });
   });
 
-  verifies('ERA-1', 'a modern request without its envelope, or of another revision, is refused as specified', async () => {
-    await using weir = serveInProcess({ e: fixture('echo'), m: fixture('modern') });
-    const ask = await open(weir, 'modern');
-    await ask('tools/list');
-    const meta = modernMeta()._meta;
-    const version = 'io.modelcontextprotocol/protocolVersion';
-    const capabilities = 'io.modelcontextprotocol/clientCapabilities';
-    expect((await weir.request('tools/list')).error).toMatchObject({ code: -32602, message: expect.stringContaining(version) as string });
-    const bare = await weir.request('tools/list', { _meta: { [version]: '2026-07-28' } });
-    expect(bare.error).toMatchObject({ code: -32602, message: expect.stringContaining(capabilities) as string });
-    for (const method of ['tools/list', 'server/discover']) {
-      const { error } = await weir.request(method, { _meta: { ...meta, [version]: '2027-01-01' } });
-      expect(error).toMatchObject({ code: -32022, data: { supported: ['2026-07-28'], requested: '2027-01-01' } });
-    }
-    expect((await weir.request('initialize', { protocolVersion: '2025-11-25' })).error).toMatchObject({ code: -32022 });
-    expect((await ask('ping')).error).toMatchObject({ code: -32601 });
-  });
+  verifies(
+    'ERA-1',
+    'a modern request without its envelope, or of another revision, is refused as specified',
+    async () => {
+      await using weir = serveInProcess({ e: fixture('echo'), m: fixture('modern') });
+      const ask = await open(weir, 'modern');
+      await ask('tools/list');
+      const meta = modernMeta()._meta;
+      const version = 'io.modelcontextprotocol/protocolVersion';
+      const capabilities = 'io.modelcontextprotocol/clientCapabilities';
+      expect((await weir.request('tools/list')).error).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(version) as string,
+      });
+      const bare = await weir.request('tools/list', { _meta: { [version]: '2026-07-28' } });
+      expect(bare.error).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(capabilities) as string,
+      });
+      for (const method of ['tools/list', 'server/discover']) {
+        const { error } = await weir.request(method, { _meta: { ...meta, [version]: '2027-01-01' } });
+        expect(error).toMatchObject({
+          code: -32022,
+          data: { supported: ['2026-07-28'], requested: '2027-01-01' },
+        });
+      }
+      expect((await weir.request('initialize', { protocolVersion: '2025-11-25' })).error).toMatchObject({
+        code: -32022,
+      });
+      expect((await ask('ping')).error).toMatchObject({ code: -32601 });
+    },
+  );
 
   verifies('ERA-1', 'the revision that allowed arrays of messages may send them', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
@@ -146,7 +179,9 @@ describe('what the gateway tells a client', () => {
       method: 'tools/call',
       params: { name: 'e:echo', arguments: { text } },
     });
-    weir.send(JSON.stringify([call('a', 'one'), { jsonrpc: '2.0', method: 'notifications/x' }, 7, call('b', 'two')]));
+    weir.send(
+      JSON.stringify([call('a', 'one'), { jsonrpc: '2.0', method: 'notifications/x' }, 7, call('b', 'two')]),
+    );
     expect(textOf(await weir.answer('a'))).toBe('one');
     expect(textOf(await weir.answer('b'))).toBe('two');
   });
@@ -159,7 +194,9 @@ describe('the era of a server', () => {
       await using weir = serveInProcess({ s: entry });
       expect(await weir.tools()).toContain('s:echo');
       expect(starts()).toBe(1);
-      expect(weir.gateway.children.get('s')?.era).toBe(name === 'modern' || name === 'dual' ? 'modern' : 'legacy');
+      expect(weir.gateway.children.get('s')?.era).toBe(
+        name === 'modern' || name === 'dual' ? 'modern' : 'legacy',
+      );
       if (name === 'dual') expect(textOf(await weir.callTool('s:era'))).toBe('modern');
     }
   });
@@ -167,7 +204,9 @@ describe('the era of a server', () => {
   verifies('ERA-4', 'is asked for alone and first; then comes the handshake, on the same pipe', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
     await weir.initialize();
-    const seen = (JSON.parse(textOf(await weir.callTool('e:seen'))) as string[]).map((line) => JSON.parse(line) as Json);
+    const seen = (JSON.parse(textOf(await weir.callTool('e:seen'))) as string[]).map(
+      (line) => JSON.parse(line) as Json,
+    );
     expect(seen.map(({ method }) => method)).toEqual([
       'server/discover',
       'initialize',
@@ -188,7 +227,9 @@ describe('the era of a server', () => {
       expect(textOf(await weir.callTool('m:echo', { text: 'x' }))).toBe('x');
     }
     const files = readdirSync(join(state, 'eras'));
-    const eras = files.map((file) => (JSON.parse(readFileSync(join(state, 'eras', file), 'utf8')) as { era: Era }).era);
+    const eras = files.map(
+      (file) => (JSON.parse(readFileSync(join(state, 'eras', file), 'utf8')) as { era: Era }).era,
+    );
     expect(eras.toSorted()).toEqual(['legacy', 'modern']);
     expect(modeOf(state)).toBe('700');
     expect(modeOf(join(state, 'eras'))).toBe('700');
@@ -200,7 +241,10 @@ describe('the era of a server', () => {
     const script = join(temporaryFolder(), 'server.mjs');
     const entry = { command: process.execPath, args: [script] };
     for (const name of ['echo', 'modern', 'echo']) {
-      writeFileSync(script, `process.argv[1] = 'server'; await import(${JSON.stringify(new URL(`../fixtures/${name}.mjs`, import.meta.url).href)});`);
+      writeFileSync(
+        script,
+        `process.argv[1] = 'server'; await import(${JSON.stringify(new URL(`../fixtures/${name}.mjs`, import.meta.url).href)});`,
+      );
       await using weir = serveInProcess({ s: entry }, { state });
       expect(await weir.tools()).toContain('s:echo');
       expect(weir.gateway.children.get('s')?.era).toBe(name === 'modern' ? 'modern' : 'legacy');
@@ -216,31 +260,43 @@ describe('the era of a server', () => {
     }
   });
 
-  verifies('ERA-4', 'of a server that is silent to the probe is legacy after 2 s, and not remembered', async () => {
-    const state = join(temporaryFolder(), 'state');
-    const { entry, starts } = counted(fixture('silent-to-probe'));
-    await using weir = serveInProcess({ s: entry }, { state });
-    const began = performance.now();
-    expect(await weir.tools()).toEqual(['s:echo']);
-    expect(performance.now() - began).toBeGreaterThan(1900);
-    expect(starts()).toBe(1);
-    expect(existsSync(join(state, 'eras'))).toBe(false);
-  });
-
-  verifies('ERA-4', 'of a server that dies of the probe is legacy: it is started once more, and next time once', async () => {
-    const state = join(temporaryFolder(), 'state');
-    const { entry, starts } = counted(fixture('dies-of-probe'));
-    for (const expected of [2, 3]) {
+  verifies(
+    'ERA-4',
+    'of a server that is silent to the probe is legacy after 2 s, and not remembered',
+    async () => {
+      const state = join(temporaryFolder(), 'state');
+      const { entry, starts } = counted(fixture('silent-to-probe'));
       await using weir = serveInProcess({ s: entry }, { state });
-      expect(await weir.tools()).toEqual(['s:echo', 's:pid']);
-      expect(textOf(await weir.callTool('s:echo', { text: 'alive' }))).toBe('alive');
-      expect(starts()).toBe(expected);
-    }
-  });
+      const began = performance.now();
+      expect(await weir.tools()).toEqual(['s:echo']);
+      expect(performance.now() - began).toBeGreaterThan(1900);
+      expect(starts()).toBe(1);
+      expect(existsSync(join(state, 'eras'))).toBe(false);
+    },
+  );
+
+  verifies(
+    'ERA-4',
+    'of a server that dies of the probe is legacy: it is started once more, and next time once',
+    async () => {
+      const state = join(temporaryFolder(), 'state');
+      const { entry, starts } = counted(fixture('dies-of-probe'));
+      for (const expected of [2, 3]) {
+        await using weir = serveInProcess({ s: entry }, { state });
+        expect(await weir.tools()).toEqual(['s:echo', 's:pid']);
+        expect(textOf(await weir.callTool('s:echo', { text: 'alive' }))).toBe('alive');
+        expect(starts()).toBe(expected);
+      }
+    },
+  );
 
   describe.each(ERAS)('asked by a %s client', (era) => {
     verifies('ERA-4', 'is found although its server takes longer to boot than the probe waits', async () => {
-      const servers = { m: delayed(2500, fixture('modern')), e: delayed(2500, fixture('echo')), d: delayed(2500, fixture('dual')) };
+      const servers = {
+        m: delayed(2500, fixture('modern')),
+        e: delayed(2500, fixture('echo')),
+        d: delayed(2500, fixture('dual')),
+      };
       await using weir = serveInProcess(servers, { startupTimeout: 15_000 });
       const ask = await open(weir, era);
       for (const key of Object.keys(servers)) {

@@ -68,7 +68,10 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     const ask = await open(weir, from);
     expect((await ask('prompts/list')).result?.['prompts']).toMatchObject([{ name: 's:greet' }]);
     const { result } = await ask('prompts/get', { name: 's:greet', arguments: { who: 'Ada' } });
-    expect(result?.['messages']).toMatchObject([{ content: { type: 'text', text: 'Hello Ada' } }, ...(to === 'legacy' ? [{}] : [])]);
+    expect(result?.['messages']).toMatchObject([
+      { content: { type: 'text', text: 'Hello Ada' } },
+      ...(to === 'legacy' ? [{}] : []),
+    ]);
     for (const ref of [
       { type: 'ref/prompt', name: 's:greet' },
       { type: 'ref/resource', uri: `${scheme}://item/{id}` },
@@ -76,7 +79,10 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
       const { result } = await ask('completion/complete', { ref, argument: { name: 'who', value: 'b' } });
       expect(result?.['completion']).toMatchObject({ values: ['beta'] });
     }
-    expect((await ask('prompts/get', { name: 's:nobody' })).error).toMatchObject({ code: -32602, message: 'Prompt not found: s:nobody' });
+    expect((await ask('prompts/get', { name: 's:nobody' })).error).toMatchObject({
+      code: -32602,
+      message: 'Prompt not found: s:nobody',
+    });
   });
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'gets every update on progress, and none after the result', async () => {
@@ -85,24 +91,34 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     const before = weir.messages.length;
     await ask('tools/call', { name: 's:progress' }, { progressToken: 'mine' });
     await ask('tools/call', { name: 's:progress' });
-    const seen = weir.messages.slice(before).map(({ params, result }) => (result ? 'result' : [params?.['progressToken'], params?.['progress']]));
+    const seen = weir.messages
+      .slice(before)
+      .map(({ params, result }) => (result ? 'result' : [params?.['progressToken'], params?.['progress']]));
     expect(seen).toEqual([['mine', 1], ['mine', 2], ['mine', 3], 'result', 'result']);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'calls off a call: the server hears it under the id it knows, nobody answers', async () => {
-    await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'stall' : 'modern') });
-    const ask = await open(weir, from);
-    await ask('tools/list');
-    const params = { name: 's:stall', ...(from === 'modern' && modernMeta()) };
-    weir.send({ id: 'stalled', method: 'tools/call', params });
-    weir.notify('notifications/cancelled', { requestId: 'stalled', reason: 'changed my mind', 'x-more': 1 });
-    const { result } = await ask('tools/call', { name: 's:cancelled' });
-    expect(result?.['structuredContent']).toMatchObject({
-      known: true,
-      cancelled: [{ requestId: expect.any(Number) as number, reason: 'changed my mind', 'x-more': 1 }],
-    });
-    expect(weir.messages.filter(({ id }) => id === 'stalled')).toEqual([]);
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'calls off a call: the server hears it under the id it knows, nobody answers',
+    async () => {
+      await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'stall' : 'modern') });
+      const ask = await open(weir, from);
+      await ask('tools/list');
+      const params = { name: 's:stall', ...(from === 'modern' && modernMeta()) };
+      weir.send({ id: 'stalled', method: 'tools/call', params });
+      weir.notify('notifications/cancelled', {
+        requestId: 'stalled',
+        reason: 'changed my mind',
+        'x-more': 1,
+      });
+      const { result } = await ask('tools/call', { name: 's:cancelled' });
+      expect(result?.['structuredContent']).toMatchObject({
+        known: true,
+        cancelled: [{ requestId: expect.any(Number) as number, reason: 'changed my mind', 'x-more': 1 }],
+      });
+      expect(weir.messages.filter(({ id }) => id === 'stalled')).toEqual([]);
+    },
+  );
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'hears of a changed resource while it watches it', async () => {
     await using weir = serveInProcess({ s: entry });
@@ -117,17 +133,30 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     await watch.end();
     // Whether the server still speaks of it is its own affair; here it must not.
     expect(textOf(await touch())).toBe(to === 'legacy' ? 'false' : '0');
-    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(1);
+    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(
+      1,
+    );
   });
 });
 
 /** Watches a resource as a client of this era does. */
-async function watching(weir: InProcess, era: Era, uri: string): Promise<{ expected: Json; end(): Promise<void> }> {
+async function watching(
+  weir: InProcess,
+  era: Era,
+  uri: string,
+): Promise<{ expected: Json; end(): Promise<void> }> {
   if (era === 'legacy') {
     expect((await weir.request('resources/subscribe', { uri })).result).toEqual({});
-    return { expected: { uri }, end: async () => void (await weir.request('resources/unsubscribe', { uri })) };
+    return {
+      expected: { uri },
+      end: async () => void (await weir.request('resources/unsubscribe', { uri })),
+    };
   }
-  weir.send({ id: 'listen', method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() } });
+  weir.send({
+    id: 'listen',
+    method: 'subscriptions/listen',
+    params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() },
+  });
   const _meta = { [SUBSCRIPTION_ID]: 'listen' };
   const { params } = await weir.call('notifications/subscriptions/acknowledged');
   expect(params).toEqual({ notifications: { resourceSubscriptions: [uri] }, _meta });
@@ -155,15 +184,22 @@ describe('subscriptions', () => {
         _meta: { [SUBSCRIPTION_ID]: 77 },
       },
     ]);
-    for (const kind of ['resources', 'prompts', 'tools']) await ask('tools/call', { name: 'c:add', arguments: { kind, name: 'new' } });
+    for (const kind of ['resources', 'prompts', 'tools'])
+      await ask('tools/call', { name: 'c:add', arguments: { kind, name: 'new' } });
     await ask('tools/call', { name: 'm:touch' });
-    expect((await weir.call('notifications/prompts/list_changed')).params).toEqual({ _meta: { [SUBSCRIPTION_ID]: 77 } });
-    expect((await weir.call('notifications/tools/list_changed')).params).toEqual({ _meta: { [SUBSCRIPTION_ID]: 'tools' } });
+    expect((await weir.call('notifications/prompts/list_changed')).params).toEqual({
+      _meta: { [SUBSCRIPTION_ID]: 77 },
+    });
+    expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
+      _meta: { [SUBSCRIPTION_ID]: 'tools' },
+    });
     expect((await weir.call('notifications/resources/updated')).params).toEqual({
       uri: 'modern://one',
       _meta: { [SUBSCRIPTION_ID]: 77 },
     });
-    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/list_changed')).toEqual([]);
+    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/list_changed')).toEqual(
+      [],
+    );
   });
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'include what lies below the resource that was asked for', async () => {
@@ -184,7 +220,8 @@ describe('subscriptions', () => {
     const ask = await open(weir, 'modern');
     await ask('tools/list');
     await watching(weir, 'modern', 'dir://a');
-    for (const uri of ['dir://ab', 'dir://a/b', 'dir://a']) await ask('tools/call', { name: 'f:touch', arguments: { uri } });
+    for (const uri of ['dir://ab', 'dir://a/b', 'dir://a'])
+      await ask('tools/call', { name: 'f:touch', arguments: { uri } });
     const heard = weir.messages.filter(({ method }) => method === 'notifications/resources/updated');
     expect(heard.map(({ params }) => params?.['uri'])).toEqual(['dir://a/b', 'dir://a']);
   });
@@ -193,7 +230,11 @@ describe('subscriptions', () => {
     const weir = serveInProcess({ m: fixture('modern') });
     const ask = await open(weir, 'modern');
     await ask('tools/list');
-    weir.send({ id: 'last', method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, ...modernMeta() } });
+    weir.send({
+      id: 'last',
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true }, ...modernMeta() },
+    });
     await weir.call('notifications/subscriptions/acknowledged');
     const answer = weir.answer('last');
     const began = performance.now();
@@ -204,7 +245,10 @@ describe('subscriptions', () => {
   });
 
   verifies(['AGG-CALL-3', 'AGG-REG-2', 'ERA-1'], 'satisfy the SDK', async () => {
-    await using sdk = await connectSdk(commandFor({ m: fixture('modern'), n: fixture('resources', 'note') }), 'modern');
+    await using sdk = await connectSdk(
+      commandFor({ m: fixture('modern'), n: fixture('resources', 'note') }),
+      'modern',
+    );
     const { client } = sdk;
     const heard: string[] = [];
     const listed = new Promise<void>((resolve) => {
@@ -238,22 +282,34 @@ describe('lists', () => {
     expect(textOf(await weir.callTool('p:tool_999_0'))).toBe('tool_999_0');
   });
 
-  verifies('AGG-CALL-3', 'that never end stop where they begin to repeat themselves, and the rest is used', async () => {
-    await using weir = serveInProcess({ p: fixture('pages', '3', '2', '--endless'), e: fixture('echo') });
-    const names = await weir.tools();
-    expect(names.slice(0, 4)).toEqual(['p:tool_0_0', 'p:tool_0_1', 'p:tool_1_0', 'p:tool_1_1']);
-    expect(names).toContain('e:echo');
-    expect(weir.logged.join('\n')).toContain('[p] lists its tools without end; what came until then stays');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'that never end stop where they begin to repeat themselves, and the rest is used',
+    async () => {
+      await using weir = serveInProcess({ p: fixture('pages', '3', '2', '--endless'), e: fixture('echo') });
+      const names = await weir.tools();
+      expect(names.slice(0, 4)).toEqual(['p:tool_0_0', 'p:tool_0_1', 'p:tool_1_0', 'p:tool_1_1']);
+      expect(names).toContain('e:echo');
+      expect(weir.logged.join('\n')).toContain('[p] lists its tools without end; what came until then stays');
+    },
+  );
 
-  verifies('AGG-CALL-3', 'that find a new cursor for ever are cut off', async () => {
-    await using weir = serveInProcess({ p: fixture('pages', '--endless-new') }, { startupTimeout: 55_000 });
-    await weir.initialize();
-    expect(textOf(await weir.callTool('p:tool_9999_0'))).toBe('tool_9999_0');
-  }, 60_000);
+  verifies(
+    'AGG-CALL-3',
+    'that find a new cursor for ever are cut off',
+    async () => {
+      await using weir = serveInProcess({ p: fixture('pages', '--endless-new') }, { startupTimeout: 55_000 });
+      await weir.initialize();
+      expect(textOf(await weir.callTool('p:tool_9999_0'))).toBe('tool_9999_0');
+    },
+    60_000,
+  );
 
   verifies('AGG-CALL-3', 'that are long are handed out in pages of the gateway own', async () => {
-    await using weir = serveInProcess({ m: fixture('many', '9000'), e: fixture('echo') }, { startupTimeout: 20_000 });
+    await using weir = serveInProcess(
+      { m: fixture('many', '9000'), e: fixture('echo') },
+      { startupTimeout: 20_000 },
+    );
     await weir.initialize();
     const names: string[] = [];
     let cursor: unknown;
@@ -295,7 +351,9 @@ describe('lists', () => {
       await weir.call(`notifications/${kind}/list_changed`);
     }
     expect((await weir.request('prompts/list')).result?.['prompts']).toEqual([{ name: 'c:new' }]);
-    expect((await weir.request('resources/list')).result?.['resources']).toEqual([{ name: 'new', uri: 'changes://new' }]);
+    expect((await weir.request('resources/list')).result?.['resources']).toEqual([
+      { name: 'new', uri: 'changes://new' },
+    ]);
     expect(noticesOf(weir, 'tools')).toBe(0);
   });
 });
@@ -305,19 +363,30 @@ function noticesOf(weir: InProcess, kind: string): number {
 }
 
 describe('logging', () => {
-  verifies('AGG-CALL-3', 'a level that is set reaches every server, of either era, and their words come back', async () => {
-    await using weir = serveInProcess({ n: fixture('resources', 'note'), m: fixture('modern'), e: fixture('echo') });
-    await weir.initialize();
-    const log = (server: string, level: string): Promise<Received> => weir.callTool(`${server}:log`, { level, data: { from: server, level } });
-    expect((await weir.request('logging/setLevel', { level: 'warning' })).result).toEqual({});
-    expect(textOf(await weir.callTool('n:level'))).toBe('warning');
-    for (const level of ['info', 'error']) for (const server of ['n', 'm']) await log(server, level);
-    const said = weir.messages.filter(({ method }) => method === 'notifications/message').map(({ params }) => params);
-    expect(said).toEqual([
-      { level: 'error', logger: 'note', data: { from: 'n', level: 'error' } },
-      { level: 'error', logger: 'modern', data: { from: 'm', level: 'error' } },
-    ]);
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a level that is set reaches every server, of either era, and their words come back',
+    async () => {
+      await using weir = serveInProcess({
+        n: fixture('resources', 'note'),
+        m: fixture('modern'),
+        e: fixture('echo'),
+      });
+      await weir.initialize();
+      const log = (server: string, level: string): Promise<Received> =>
+        weir.callTool(`${server}:log`, { level, data: { from: server, level } });
+      expect((await weir.request('logging/setLevel', { level: 'warning' })).result).toEqual({});
+      expect(textOf(await weir.callTool('n:level'))).toBe('warning');
+      for (const level of ['info', 'error']) for (const server of ['n', 'm']) await log(server, level);
+      const said = weir.messages
+        .filter(({ method }) => method === 'notifications/message')
+        .map(({ params }) => params);
+      expect(said).toEqual([
+        { level: 'error', logger: 'note', data: { from: 'n', level: 'error' } },
+        { level: 'error', logger: 'modern', data: { from: 'm', level: 'error' } },
+      ]);
+    },
+  );
 
   verifies('AGG-CALL-3', 'a level that does not exist is refused', async () => {
     await using weir = serveInProcess({ n: fixture('resources', 'note') });
@@ -327,35 +396,51 @@ describe('logging', () => {
     expect(textOf(await weir.callTool('n:level'))).toBe('info');
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'a modern client names the level with each request, and hears nothing else', async () => {
-    await using weir = serveInProcess({ n: fixture('resources', 'note'), m: fixture('modern') });
-    const ask = await open(weir, 'modern');
-    const log = (server: string, meta?: Json): Promise<Received> =>
-      ask('tools/call', { name: `${server}:log`, arguments: { level: 'info', data: server } }, meta);
-    await log('m');
-    await log('m', { [LOG_LEVEL]: 'error' });
-    await log('n');
-    expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
-    await log('m', { [LOG_LEVEL]: 'debug' });
-    expect((await weir.call('notifications/message')).params).toEqual({ level: 'info', logger: 'modern', data: 'm' });
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'a modern client names the level with each request, and hears nothing else',
+    async () => {
+      await using weir = serveInProcess({ n: fixture('resources', 'note'), m: fixture('modern') });
+      const ask = await open(weir, 'modern');
+      const log = (server: string, meta?: Json): Promise<Received> =>
+        ask('tools/call', { name: `${server}:log`, arguments: { level: 'info', data: server } }, meta);
+      await log('m');
+      await log('m', { [LOG_LEVEL]: 'error' });
+      await log('n');
+      expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
+      await log('m', { [LOG_LEVEL]: 'debug' });
+      expect((await weir.call('notifications/message')).params).toEqual({
+        level: 'info',
+        logger: 'modern',
+        data: 'm',
+      });
+    },
+  );
 });
 
 describe('what the gateway does not know', () => {
   verifies('AGG-CALL-3', 'passes to the server and back, where there is only one', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
     await weir.initialize();
-    expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({ code: -32601, message: 'Method not found: x/unknown' });
+    expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({
+      code: -32601,
+      message: 'Method not found: x/unknown',
+    });
     weir.notify('notifications/x-unknown', { n: 2 });
     const seen = textOf(await weir.callTool('e:seen'));
-    expect(seen).toContain(JSON.stringify('{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"n":2}}').slice(1, -1));
+    expect(seen).toContain(
+      JSON.stringify('{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"n":2}}').slice(1, -1),
+    );
     expect(seen).toMatch(/\\"method\\":\\"x\/unknown\\",\\"params\\":\{\\"n\\":1\}/u);
   });
 
   verifies('AGG-CALL-3', 'goes nowhere, where there are several', async () => {
     await using weir = serveInProcess({ e: fixture('echo'), f: fixture('echo') });
     await weir.initialize();
-    expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({ code: -32601, message: 'Method not found: x/unknown' });
+    expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({
+      code: -32601,
+      message: 'Method not found: x/unknown',
+    });
     weir.notify('notifications/x-unknown', { n: 2 });
     expect(textOf(await weir.callTool('e:seen'))).not.toContain('unknown');
   });

@@ -3,7 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { fixture, scripted, startWeir, temporaryFolder, textOf, type Era, type ServerEntry } from './harness.ts';
+import {
+  fixture,
+  scripted,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type Era,
+  type ServerEntry,
+} from './harness.ts';
 import { serveInProcess } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
 
@@ -80,7 +88,10 @@ function requestLine({ from }: Pair, method: string, members: string): string {
 const ARRIVES: Record<string, { atFront: string; behind: string }> = {
   'legacy→legacy': { atFront: '', behind: '' },
   'legacy→modern': { atFront: `"_meta":{${VERSION},${INFO},${CAPABILITIES}},`, behind: '' },
-  'modern→legacy': { atFront: '', behind: ',"_meta":{"traceparent":"00-0af7-b7ad-01","example.com/x":{"n":1.0}}' },
+  'modern→legacy': {
+    atFront: '',
+    behind: ',"_meta":{"traceparent":"00-0af7-b7ad-01","example.com/x":{"n":1.0}}',
+  },
   'modern→modern': {
     atFront: '',
     behind: `,"_meta":{${INFO},"traceparent":"00-0af7-b7ad-01",${CAPABILITIES},"example.com/x":{"n":1.0},${VERSION}}`,
@@ -107,9 +118,21 @@ function read({ from, to }: Pair, method: string, body: string): string {
 }
 
 const REQUESTS: readonly { method: string; sent: string; arrives: string }[] = [
-  { method: 'tools/call', sent: `"name":"t:play","arguments":${HARD}`, arrives: `"name":"play","arguments":${HARD}` },
-  { method: 'prompts/get', sent: `"arguments":${HARD},"name":"t:say"`, arrives: `"arguments":${HARD},"name":"say"` },
-  { method: 'resources/read', sent: `"uri":"tape://one","x":${HARD}`, arrives: `"uri":"tape://one","x":${HARD}` },
+  {
+    method: 'tools/call',
+    sent: `"name":"t:play","arguments":${HARD}`,
+    arrives: `"name":"play","arguments":${HARD}`,
+  },
+  {
+    method: 'prompts/get',
+    sent: `"arguments":${HARD},"name":"t:say"`,
+    arrives: `"arguments":${HARD},"name":"say"`,
+  },
+  {
+    method: 'resources/read',
+    sent: `"uri":"tape://one","x":${HARD}`,
+    arrives: `"uri":"tape://one","x":${HARD}`,
+  },
   {
     method: 'completion/complete',
     sent: `"argument":${HARD},"ref":{"type":"ref/prompt","x":1.0,"name":"t:say"}`,
@@ -118,19 +141,23 @@ const REQUESTS: readonly { method: string; sent: string; arrives: string }[] = [
 ];
 
 describe.each(PAIRS)('a $from client and a $to server', (pair) => {
-  verifies(['AGG-CALL-1', 'ERA-1'], 'requests and results differ in nothing but what the hop changes', async () => {
-    const tape = new Tape(pair.to);
-    await using weir = serveInProcess({ t: tape.entry });
-    await open(weir, pair.from);
-    for (const { method, sent, arrives } of REQUESTS) {
-      const body = `"content":[],"x-result":${HARD},"_meta":{"example.com/y":${HARD}}`;
-      tape.answer(method, written(pair, method, body));
-      weir.send(requestLine(pair, method, sent));
-      await weir.answer('q 1');
-      expect(tape.received(method)).toBe(arrived(pair, method, arrives));
-      expect(weir.lines.at(-1)).toBe(`{"jsonrpc":"2.0","id":"q 1",${read(pair, method, body)}}`);
-    }
-  });
+  verifies(
+    ['AGG-CALL-1', 'ERA-1'],
+    'requests and results differ in nothing but what the hop changes',
+    async () => {
+      const tape = new Tape(pair.to);
+      await using weir = serveInProcess({ t: tape.entry });
+      await open(weir, pair.from);
+      for (const { method, sent, arrives } of REQUESTS) {
+        const body = `"content":[],"x-result":${HARD},"_meta":{"example.com/y":${HARD}}`;
+        tape.answer(method, written(pair, method, body));
+        weir.send(requestLine(pair, method, sent));
+        await weir.answer('q 1');
+        expect(tape.received(method)).toBe(arrived(pair, method, arrives));
+        expect(weir.lines.at(-1)).toBe(`{"jsonrpc":"2.0","id":"q 1",${read(pair, method, body)}}`);
+      }
+    },
+  );
 
   verifies('AGG-CALL-1', 'errors keep their code, message, data and whatever else they hold', async () => {
     const tape = new Tape(pair.to);
@@ -148,13 +175,22 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
   verifies('AGG-CALL-1', 'definitions in lists keep their bytes; only names get their prefix', async () => {
     const tape = new Tape(pair.to);
     const hints = pair.to === 'modern' ? '"resultType":"complete","ttlMs":5000,"cacheScope":"public",' : '';
-    tape.answer('tools/list', `"result":{${hints}"tools":[{"x":${HARD}, "name" : "play","inputSchema":${HARD}} ,{"name":"b"}]}`);
+    tape.answer(
+      'tools/list',
+      `"result":{${hints}"tools":[{"x":${HARD}, "name" : "play","inputSchema":${HARD}} ,{"name":"b"}]}`,
+    );
     tape.answer('prompts/list', `"result":{"prompts":[{"name":"\\u0073ay","x":${HARD}}],${hints}"x":1}`);
     tape.answer('resources/list', `"result":{${hints}"resources":[{"uri":"tape:\\/\\/one","x":${HARD}}]}`);
-    tape.answer('resources/templates/list', `"result":{${hints}"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}"}]}`);
+    tape.answer(
+      'resources/templates/list',
+      `"result":{${hints}"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}"}]}`,
+    );
     await using weir = serveInProcess({ t: tape.entry });
     await open(weir, pair.from);
-    const head = pair.from === 'legacy' ? '' : `"resultType":"complete",${pair.to === 'modern' ? '"ttlMs":5000,"cacheScope":"public"' : '"ttlMs":0,"cacheScope":"private"'},`;
+    const head =
+      pair.from === 'legacy'
+        ? ''
+        : `"resultType":"complete",${pair.to === 'modern' ? '"ttlMs":5000,"cacheScope":"public"' : '"ttlMs":0,"cacheScope":"private"'},`;
     for (const [method, list] of [
       ['tools/list', `"tools":[{"x":${HARD}, "name" : "t:play","inputSchema":${HARD}},{"name":"t:b"}]`],
       ['prompts/list', `"prompts":[{"name":"t:say","x":${HARD}}]`],
@@ -181,7 +217,9 @@ describe('a line', () => {
     await weir.answer(1);
     const expected = `{"jsonrpc":"2.0","id":#,${CALL},"params":{"arguments":{"large":${large}},"name":"play"}}`;
     expect(tape.received('tools/call') === expected).toBe(true);
-    expect(weir.lines.at(-1) === `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":${large}}}`).toBe(true);
+    expect(
+      weir.lines.at(-1) === `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":${large}}}`,
+    ).toBe(true);
   });
 
   verifies('AGG-CALL-1', 'keeps bytes that are no UTF-8', async () => {
@@ -190,28 +228,42 @@ describe('a line', () => {
     await using weir = serveInProcess({ t: tape.entry });
     await open(weir, 'legacy');
     const odd = Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
-    weir.send(Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`), odd, Buffer.from('"}}}')]));
+    weir.send(
+      Buffer.concat([
+        Buffer.from(`{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`),
+        odd,
+        Buffer.from('"}}}'),
+      ]),
+    );
     await weir.answer(1);
-    expect(readFileSync(join(tape.folder, 'received')).includes(Buffer.concat([Buffer.from('{"x":"'), odd, Buffer.from('"}')]))).toBe(true);
+    expect(
+      readFileSync(join(tape.folder, 'received')).includes(
+        Buffer.concat([Buffer.from('{"x":"'), odd, Buffer.from('"}')]),
+      ),
+    ).toBe(true);
   });
 
-  verifies('AGG-CALL-1', 'whose head is oddly spelled is understood as a parser would, its arguments kept', async () => {
-    const tape = new Tape('legacy');
-    tape.answer('tools/call', '"result":{}');
-    await using weir = serveInProcess({ t: tape.entry });
-    await open(weir, 'legacy');
-    for (const line of [
-      `{"id":7,"jsonrpc":"2.0","\\u006dethod":"tools/call","params":{"name":"t:nobody","n\\u0061me":"t:play","arguments":${HARD}},"id":1}`,
-      `{"id":1,"jsonrpc":"2.0","params":[],"params":{"name":"t:play","arguments":1,"argument\\u0073":${HARD}},"method":"tools/call"}`,
-      ` \t{ "jsonrpc" : "2.0" , "id" : 1 , "method" : "tools\\/call" , "params" : { "name" : "\\u0074:play" , "arguments" : ${HARD} } } \r`,
-    ]) {
-      weir.send(line);
-      await weir.answer(1);
-      const received = readFileSync(join(tape.folder, 'received'), 'utf8').split('\n').at(-2) ?? '';
-      expect(JSON.parse(received)).toMatchObject({ method: 'tools/call', params: { name: 'play' } });
-      expect(received).toContain(HARD);
-    }
-  });
+  verifies(
+    'AGG-CALL-1',
+    'whose head is oddly spelled is understood as a parser would, its arguments kept',
+    async () => {
+      const tape = new Tape('legacy');
+      tape.answer('tools/call', '"result":{}');
+      await using weir = serveInProcess({ t: tape.entry });
+      await open(weir, 'legacy');
+      for (const line of [
+        `{"id":7,"jsonrpc":"2.0","\\u006dethod":"tools/call","params":{"name":"t:nobody","n\\u0061me":"t:play","arguments":${HARD}},"id":1}`,
+        `{"id":1,"jsonrpc":"2.0","params":[],"params":{"name":"t:play","arguments":1,"argument\\u0073":${HARD}},"method":"tools/call"}`,
+        ` \t{ "jsonrpc" : "2.0" , "id" : 1 , "method" : "tools\\/call" , "params" : { "name" : "\\u0074:play" , "arguments" : ${HARD} } } \r`,
+      ]) {
+        weir.send(line);
+        await weir.answer(1);
+        const received = readFileSync(join(tape.folder, 'received'), 'utf8').split('\n').at(-2) ?? '';
+        expect(JSON.parse(received)).toMatchObject({ method: 'tools/call', params: { name: 'play' } });
+        expect(received).toContain(HARD);
+      }
+    },
+  );
 
   verifies('AGG-CALL-1', 'is answered under the id that it came with, to the letter', async () => {
     const tape = new Tape('legacy');
@@ -232,7 +284,9 @@ describe('a line', () => {
     await open(weir, 'legacy');
     weir.send(`{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":${HARD}}}`);
     await weir.answer(1);
-    expect(tape.received('tools/call')).toBe(`{"jsonrpc":"2.0","id":#,${CALL},"params":{"name":"play","arguments":${HARD}}}`);
+    expect(tape.received('tools/call')).toBe(
+      `{"jsonrpc":"2.0","id":#,${CALL},"params":{"name":"play","arguments":${HARD}}}`,
+    );
     expect(weir.lines.at(-1)).toBe(`{"jsonrpc":"2.0","id":1,"result":{"content":[],"x":${HARD}}}`);
   });
 });
@@ -256,18 +310,22 @@ function speaker(...lines: string[]): ServerEntry {
 }
 
 describe('what a server says of its own accord', () => {
-  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'notifications keep their bytes, known to the gateway or not', async () => {
-    const notices = [
-      `{"method":"notifications/message","params":{"level":"info","data":${HARD}},"jsonrpc":"2.0","x":1.0}`,
-      `{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"x":${HARD}}}`,
-      `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"a","x":${HARD}}}`,
-      `{"jsonrpc":"2.0","method":"notifications/bare"}`,
-    ];
-    await using weir = serveInProcess({ s: speaker(...notices) });
-    await weir.initialize();
-    await weir.callTool('s:speak');
-    expect(weir.lines.slice(1, -1)).toEqual(notices);
-  });
+  verifies(
+    ['AGG-CALL-1', 'AGG-CALL-3'],
+    'notifications keep their bytes, known to the gateway or not',
+    async () => {
+      const notices = [
+        `{"method":"notifications/message","params":{"level":"info","data":${HARD}},"jsonrpc":"2.0","x":1.0}`,
+        `{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"x":${HARD}}}`,
+        `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"a","x":${HARD}}}`,
+        `{"jsonrpc":"2.0","method":"notifications/bare"}`,
+      ];
+      await using weir = serveInProcess({ s: speaker(...notices) });
+      await weir.initialize();
+      await weir.callTool('s:speak');
+      expect(weir.lines.slice(1, -1)).toEqual(notices);
+    },
+  );
 
   verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'updates on progress keep all but their token', async () => {
     const update = (token: string): string =>
@@ -275,14 +333,17 @@ describe('what a server says of its own accord', () => {
     await using weir = serveInProcess({ s: speaker(update('TOKEN')) });
     await weir.initialize();
     for (const token of ['"t 1"', '0', '"\\u00fc"', '12345678901234567890']) {
-      weir.send(`{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"_meta":{"a":1.0,"progressToken":${token}},"name":"s:speak"}}`);
+      weir.send(
+        `{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"_meta":{"a":1.0,"progressToken":${token}},"name":"s:speak"}}`,
+      );
       await weir.answer('p');
       expect(weir.lines.at(-2)).toBe(update(token));
     }
   });
 
   verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'questions and their answers keep all but their ids', async () => {
-    const question = (id: string): string => `{"jsonrpc":"2.0","method":"sampling/createMessage","id":${id},"params":{"x":${HARD}},"x":1.0}`;
+    const question = (id: string): string =>
+      `{"jsonrpc":"2.0","method":"sampling/createMessage","id":${id},"params":{"x":${HARD}},"x":1.0}`;
     await using weir = serveInProcess({ s: speaker(question('"q \\u00fc"')) });
     await weir.initialize({ sampling: {} });
     await weir.callTool('s:speak');

@@ -1,6 +1,6 @@
 // The command as a user starts it, and clients to talk to it: raw lines, or the SDK's client in either era.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,6 +37,13 @@ export interface StartOptions {
 export const BUNDLE: string =
   process.env['WEIR_BUNDLE'] ?? fileURLToPath(new URL('../../packages/cli/dist/weir.cjs', import.meta.url));
 
+/** The version of the product. */
+export const VERSION: string = (
+  JSON.parse(readFileSync(new URL('../../packages/cli/package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  }
+).version;
+
 /** The gateway promises to be gone after 5 s. */
 const LAST_MEANS_MS = 10_000;
 
@@ -66,6 +73,19 @@ export function scripted(script: string): ServerEntry {
     command: process.execPath,
     args: ['--input-type=module', '-e', script.replaceAll("'stdio'", `'${library}'`)],
   };
+}
+
+/** A server with tools of these names, each of which answers with its own name and the server's label. */
+export function serverWith(names: readonly string[], label = 'server'): ServerEntry {
+  return scripted(`
+    import { serve, text, tool } from 'stdio';
+    const names = ${JSON.stringify(names)};
+    serve({
+      name: 'named',
+      tools: names.map((name) => tool(name)),
+      on: { 'tools/call': ({ name }) => text(names.includes(name) ? '${label}: ' + name : 'unknown: ' + name) },
+    });
+  `);
 }
 
 export interface Command {

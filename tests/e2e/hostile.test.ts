@@ -55,7 +55,11 @@ describe('a lying server', () => {
     const before = weir.messages.length;
     for (const [lie, outcome] of Object.entries(OUTCOMES)) {
       for (const id of [1, 50, 99, `stalled 7`]) {
-        weir.send({ id: `${lie} ${id}`, method: 'tools/call', params: { name: `lie:${lie}`, arguments: { id, token: id } } });
+        weir.send({
+          id: `${lie} ${id}`,
+          method: 'tools/call',
+          params: { name: `lie:${lie}`, arguments: { id, token: id } },
+        });
       }
       expect(textOf(await weir.callTool('echo:echo', { text: lie }))).toBe(lie);
       if (outcome !== null) expect(textOrError(await weir.answer(`${lie} 1`)), lie).toBe(outcome);
@@ -64,73 +68,102 @@ describe('a lying server', () => {
     const answered = weir.messages.slice(before).map(({ id }) => String(id ?? ''));
     expect(answered.filter((id) => id.startsWith('stalled'))).toEqual([]);
     for (const [lie, outcome] of Object.entries(OUTCOMES)) {
-      expect(answered.filter((id) => id.startsWith(`${lie} `)), lie).toHaveLength(outcome === null ? 0 : 4);
+      expect(
+        answered.filter((id) => id.startsWith(`${lie} `)),
+        lie,
+      ).toHaveLength(outcome === null ? 0 : 4);
     }
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
     expect(textOf(await weir.callTool('stall:stalled'))).toBe('100');
   });
 
-  verifies('AGG-CALL-1', 'that answers for another of its own calls gains nothing beyond itself', async () => {
-    await using weir = await neighbourhood();
-    // The id that the next call of the same server will have is guessed; it is the liar's own affair.
-    const next = weir.answer('next');
-    weir.send({ id: 'liar', method: 'tools/call', params: { name: 'lie:honest' } });
-    weir.send({ id: 'next', method: 'tools/call', params: { name: 'lie:honest' } });
-    expect(textOf(await next)).toBe('honest');
-    expect(weir.messages.filter(({ id }) => String(id).startsWith('stalled'))).toEqual([]);
-  });
+  verifies(
+    'AGG-CALL-1',
+    'that answers for another of its own calls gains nothing beyond itself',
+    async () => {
+      await using weir = await neighbourhood();
+      // The id that the next call of the same server will have is guessed; it is the liar's own affair.
+      const next = weir.answer('next');
+      weir.send({ id: 'liar', method: 'tools/call', params: { name: 'lie:honest' } });
+      weir.send({ id: 'next', method: 'tools/call', params: { name: 'lie:honest' } });
+      expect(textOf(await next)).toBe('honest');
+      expect(weir.messages.filter(({ id }) => String(id).startsWith('stalled'))).toEqual([]);
+    },
+  );
 
-  verifies('AGG-CALL-1', 'loses nothing that was valid: unknown fields at every depth, unknown content, none at all', async () => {
-    await using weir = serveInProcess({ lie: fixture('lie') });
-    await weir.initialize();
-    const kept = await weir.callTool('lie:unknown-fields');
-    expect(kept).toMatchObject({
-      ...UNKNOWN,
-      result: {
+  verifies(
+    'AGG-CALL-1',
+    'loses nothing that was valid: unknown fields at every depth, unknown content, none at all',
+    async () => {
+      await using weir = serveInProcess({ lie: fixture('lie') });
+      await weir.initialize();
+      const kept = await weir.callTool('lie:unknown-fields');
+      expect(kept).toMatchObject({
         ...UNKNOWN,
-        _meta: UNKNOWN,
-        content: [{ type: 'text', text: 'kept', ...UNKNOWN, annotations: UNKNOWN, _meta: UNKNOWN }],
-      },
-    });
-    expect((await weir.callTool('lie:unknown-content')).result).toEqual({
-      content: [{ type: 'hologram', data: 'zzz' }, 7, null],
-      structuredContent: [1],
-    });
-    expect((await weir.callTool('lie:no-content')).result).toEqual({});
-  });
+        result: {
+          ...UNKNOWN,
+          _meta: UNKNOWN,
+          content: [{ type: 'text', text: 'kept', ...UNKNOWN, annotations: UNKNOWN, _meta: UNKNOWN }],
+        },
+      });
+      expect((await weir.callTool('lie:unknown-content')).result).toEqual({
+        content: [{ type: 'hologram', data: 'zzz' }, 7, null],
+        structuredContent: [1],
+      });
+      expect((await weir.callTool('lie:no-content')).result).toEqual({});
+    },
+  );
 
-  verifies(['AGG-CALL-1', 'AGG-REG-1'], 'hides no tool that can be used behind those that cannot', async () => {
-    await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
-    await weir.initialize();
-    const { result } = await weir.request('tools/list');
-    const tools = result?.['tools'] as { name: string; description?: string }[];
-    const names = tools.map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
-      ...UNKNOWN,
-      annotations: UNKNOWN,
-      inputSchema: { type: 'object', ...UNKNOWN },
-      icons: [UNKNOWN],
-    });
-    expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({ name: 'l:x:no-schema', description: 'has no inputSchema' });
-    expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([{ description: 'the first twin' }]);
-    const odd = ['with:colon', 'with__underscores', 'with.dot/slash', '__proto__', 'constructor', 'ünï"quoted"', 'x'.repeat(200)];
-    for (const name of odd) expect(textOf(await weir.callTool(`l:x:${name}`))).toBe(name);
-    for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
-    expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
-    const log = weir.logged.join('\n');
-    expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
-    expect(log).toContain('[l:x] lists 6 of its tools without a name; they are left out');
-    // In the log names read as they are written.
-    expect(log).toContain('ünï');
-  });
+  verifies(
+    ['AGG-CALL-1', 'AGG-REG-1'],
+    'hides no tool that can be used behind those that cannot',
+    async () => {
+      await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
+      await weir.initialize();
+      const { result } = await weir.request('tools/list');
+      const tools = result?.['tools'] as { name: string; description?: string }[];
+      const names = tools.map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
+        ...UNKNOWN,
+        annotations: UNKNOWN,
+        inputSchema: { type: 'object', ...UNKNOWN },
+        icons: [UNKNOWN],
+      });
+      expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({
+        name: 'l:x:no-schema',
+        description: 'has no inputSchema',
+      });
+      expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([
+        { description: 'the first twin' },
+      ]);
+      const odd = [
+        'with:colon',
+        'with__underscores',
+        'with.dot/slash',
+        '__proto__',
+        'constructor',
+        'ünï"quoted"',
+        'x'.repeat(200),
+      ];
+      for (const name of odd) expect(textOf(await weir.callTool(`l:x:${name}`))).toBe(name);
+      for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
+      expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
+      const log = weir.logged.join('\n');
+      expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
+      expect(log).toContain('[l:x] lists 6 of its tools without a name; they are left out');
+      // In the log names read as they are written.
+      expect(log).toContain('ünï');
+    },
+  );
 
   verifies('AGG-CALL-1', 'whose list is no list has no tools, and its neighbours have theirs', async () => {
     const kinds = ['text', 'object', 'missing', 'null', 'number', 'array'];
     const liars = Object.fromEntries(kinds.map((kind) => [kind, fixture('lie', `--list=${kind}`)]));
     await using weir = serveInProcess({ ...liars, old: fixture('old') });
     expect(await weir.tools()).toEqual(['old:echo']);
-    for (const kind of kinds) expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
+    for (const kind of kinds)
+      expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
   });
 
   verifies('AGG-CALL-3', 'whose progress comes late or under a foreign token disturbs nobody', async () => {
@@ -144,21 +177,25 @@ describe('a lying server', () => {
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
   });
 
-  verifies('AGG-CALL-3', 'with half a character in a URI that another lists too does not end the gateway', async () => {
-    const half = scripted(`
+  verifies(
+    'AGG-CALL-3',
+    'with half a character in a URI that another lists too does not end the gateway',
+    async () => {
+      const half = scripted(`
       import { serve } from 'stdio';
       serve({ name: 'half', capabilities: { resources: {} }, on: {
         'resources/list': () => ({ resources: [{ uri: 'x://\\ud800', name: 'half' }] }),
         'resources/templates/list': () => ({ resourceTemplates: [] }),
         'resources/read': ({ uri }) => ({ contents: [{ uri, text: JSON.stringify(uri) }] }),
       } });`);
-    await using weir = serveInProcess({ a: half, b: half });
-    await weir.initialize();
-    const { result } = await weir.request('resources/list');
-    const [first] = result?.['resources'] as { uri: string }[];
-    const read = await weir.request('resources/read', { uri: first?.uri });
-    expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
-  });
+      await using weir = serveInProcess({ a: half, b: half });
+      await weir.initialize();
+      const { result } = await weir.request('resources/list');
+      const [first] = result?.['resources'] as { uri: string }[];
+      const read = await weir.request('resources/read', { uri: first?.uri });
+      expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
+    },
+  );
 });
 
 describe('a server that babbles', () => {
@@ -178,7 +215,19 @@ describe('a client that sends rubbish', () => {
   verifies('AGG-CALL-1', 'is answered where it can be, and its next call succeeds', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
     await weir.initialize();
-    for (const line of ['', ' ', 'null', '7', '[]', '{}', '{"jsonrpc":"2.0"}', 'x'.repeat(1000), '{"id":1', '\u0000', '{"jsonrpc":"2.0","result":{},"id":99}']) {
+    for (const line of [
+      '',
+      ' ',
+      'null',
+      '7',
+      '[]',
+      '{}',
+      '{"jsonrpc":"2.0"}',
+      'x'.repeat(1000),
+      '{"id":1',
+      '\u0000',
+      '{"jsonrpc":"2.0","result":{},"id":99}',
+    ]) {
       weir.send(line);
     }
     for (const [id, line] of [
@@ -197,7 +246,8 @@ describe('a client that sends rubbish', () => {
     await using weir = serveInProcess({ e: fixture('old') });
     const ask = await open(weir, 'modern');
     await ask('tools/list');
-    const meta = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+    const meta =
+      '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
     for (const [method, params] of [
       ['subscriptions/listen', `"notifications":{"resourceSubscriptions":["${long}"]}`],
       ['tools/call', `"name":"${long}"`],
@@ -207,6 +257,8 @@ describe('a client that sends rubbish', () => {
       weir.send(`{"jsonrpc":"2.0","id":"${method}","method":"${method}","params":{${params},${meta}}}`);
       expect((await weir.answer(method)).error?.code).toBe(-32700);
     }
-    expect(textOf(await ask('tools/call', { name: 'e:echo', arguments: { text: 'still here' } }))).toBe('still here');
+    expect(textOf(await ask('tools/call', { name: 'e:echo', arguments: { text: 'still here' } }))).toBe(
+      'still here',
+    );
   });
 });

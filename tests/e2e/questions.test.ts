@@ -15,8 +15,18 @@ describe('a question of an earlier revision', () => {
     await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
     await weir.initialize(EVERYTHING);
     for (const [tool, method, params, result] of [
-      ['elicit', 'elicitation/create', { ...FORM, 'x-more': [1] }, { action: 'accept', content: { name: 'Ada' }, 'x-more': [2] }],
-      ['sample', 'sampling/createMessage', { maxTokens: 10 }, { role: 'assistant', content: { type: 'hologram' }, model: 'm' }],
+      [
+        'elicit',
+        'elicitation/create',
+        { ...FORM, 'x-more': [1] },
+        { action: 'accept', content: { name: 'Ada' }, 'x-more': [2] },
+      ],
+      [
+        'sample',
+        'sampling/createMessage',
+        { maxTokens: 10 },
+        { role: 'assistant', content: { type: 'hologram' }, model: 'm' },
+      ],
       ['roots', 'roots/list', undefined, { roots: [{ uri: 'file:///a', 'x-more': [3] }] }],
     ] as const) {
       const call = weir.callTool(`a:${tool}`, { 'x-more': [1] });
@@ -50,19 +60,28 @@ describe('a question of an earlier revision', () => {
       weir.send({ id, result: { action: 'accept', content: { asked: params?.['message'] } } });
     }
     const texts = (await Promise.all(calls)).map(textOf);
-    expect(texts.map((text) => (JSON.parse(text) as { content: unknown }).content)).toEqual(keys.map((asked) => ({ asked })));
+    expect(texts.map((text) => (JSON.parse(text) as { content: unknown }).content)).toEqual(
+      keys.map((asked) => ({ asked })),
+    );
   });
 
-  verifies('AGG-CALL-3', 'can be withdrawn by its server: the client hears it under the id it knows', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
-    await weir.initialize(EVERYTHING);
-    expect(textOf(await weir.callTool('a:withdraw'))).toBe('withdrawn');
-    const { id } = await weir.call('elicitation/create');
-    expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: id, reason: 'not needed' });
-    // An answer that comes all the same does no harm.
-    weir.send({ id, result: { action: 'accept' } });
-    expect(textOf(await weir.callTool('a:roots-changed'))).toBe('0');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'can be withdrawn by its server: the client hears it under the id it knows',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('asks') });
+      await weir.initialize(EVERYTHING);
+      expect(textOf(await weir.callTool('a:withdraw'))).toBe('withdrawn');
+      const { id } = await weir.call('elicitation/create');
+      expect((await weir.call('notifications/cancelled')).params).toEqual({
+        requestId: id,
+        reason: 'not needed',
+      });
+      // An answer that comes all the same does no harm.
+      weir.send({ id, result: { action: 'accept' } });
+      expect(textOf(await weir.callTool('a:roots-changed'))).toBe('0');
+    },
+  );
 
   verifies(['AGG-CALL-3', 'AGG-CHILD-4'], 'is withdrawn when its server dies', async () => {
     const dies = scripted(`
@@ -79,12 +98,16 @@ describe('a question of an earlier revision', () => {
     expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: id });
   });
 
-  verifies('AGG-CALL-3', 'whether anyone is there is answered by the gateway itself, on both sides', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
-    await weir.initialize();
-    expect((await weir.request('ping')).result).toEqual({});
-    expect(textOf(await weir.callTool('a:ping'))).toBe('{}');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'whether anyone is there is answered by the gateway itself, on both sides',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('asks') });
+      await weir.initialize();
+      expect((await weir.request('ping')).result).toEqual({});
+      expect(textOf(await weir.callTool('a:ping'))).toBe('{}');
+    },
+  );
 
   verifies('AGG-CALL-3', 'news of changed roots reaches every server', async () => {
     await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
@@ -106,9 +129,14 @@ describe('a question of an earlier revision', () => {
   });
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'satisfies the SDK', async () => {
-    await using sdk = await connectSdk(commandFor({ a: fixture('asks') }), 'legacy', { capabilities: EVERYTHING });
+    await using sdk = await connectSdk(commandFor({ a: fixture('asks') }), 'legacy', {
+      capabilities: EVERYTHING,
+    });
     const { client } = sdk;
-    client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { name: 'Ada' } }));
+    client.setRequestHandler('elicitation/create', () => ({
+      action: 'accept' as const,
+      content: { name: 'Ada' },
+    }));
     client.setRequestHandler('sampling/createMessage', () => ({
       role: 'assistant' as const,
       content: { type: 'text' as const, text: 'Hello' },
@@ -127,14 +155,18 @@ describe('a question of an earlier revision', () => {
     ]);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'is refused where the client speaks the other revision; the call goes on', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
-    const ask = await open(weir, 'modern', EVERYTHING);
-    const { result } = await ask('tools/call', { name: 'a:elicit' });
-    expect(result).toMatchObject({ isError: true });
-    expect(JSON.parse(textOf({ ...(result && { result }) }))).toMatchObject({ code: -32601 });
-    expect(weir.messages.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'is refused where the client speaks the other revision; the call goes on',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('asks') });
+      const ask = await open(weir, 'modern', EVERYTHING);
+      const { result } = await ask('tools/call', { name: 'a:elicit' });
+      expect(result).toMatchObject({ isError: true });
+      expect(JSON.parse(textOf({ ...(result && { result }) }))).toMatchObject({ code: -32601 });
+      expect(weir.messages.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
+    },
+  );
 });
 
 describe('a round of the modern revision', () => {
@@ -153,27 +185,39 @@ describe('a round of the modern revision', () => {
   });
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'satisfies the SDK, which answers it by itself', async () => {
-    await using sdk = await connectSdk(commandFor({ m: fixture('modern') }), 'modern', { capabilities: EVERYTHING });
-    sdk.client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { name: 'Ada' } }));
+    await using sdk = await connectSdk(commandFor({ m: fixture('modern') }), 'modern', {
+      capabilities: EVERYTHING,
+    });
+    sdk.client.setRequestHandler('elicitation/create', () => ({
+      action: 'accept' as const,
+      content: { name: 'Ada' },
+    }));
     const { content } = await sdk.client.callTool({ name: 'm:ask' });
     expect(content).toMatchObject([{ text: expect.stringMatching(/^round 1: .*Ada/u) as string }]);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'is an error to a client of an earlier revision that says why', async () => {
-    await using weir = serveInProcess({ m: fixture('modern') });
-    await weir.initialize(EVERYTHING);
-    expect((await weir.callTool('m:ask')).error).toMatchObject({
-      code: -32000,
-      message: expect.stringContaining("answered tools/call with 'input_required'") as string,
-    });
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'is an error to a client of an earlier revision that says why',
+    async () => {
+      await using weir = serveInProcess({ m: fixture('modern') });
+      await weir.initialize(EVERYTHING);
+      expect((await weir.callTool('m:ask')).error).toMatchObject({
+        code: -32000,
+        message: expect.stringContaining("answered tools/call with 'input_required'") as string,
+      });
+    },
+  );
 
   verifies(['AGG-CHILD-6', 'ERA-1'], 'is preceded by what this very request says of its client', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });
     await open(weir, 'modern');
     const needs = (capabilities: Record<string, unknown>) =>
       weir.request('tools/call', { name: 'm:needs-sampling', ...modernMeta(capabilities) });
-    expect((await needs({})).error).toMatchObject({ code: -32021, data: { requiredCapabilities: { sampling: {} } } });
+    expect((await needs({})).error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { sampling: {} } },
+    });
     expect(textOf(await needs({ sampling: {} }))).toBe('can sample');
     await using legacy = serveInProcess({ m: fixture('modern') });
     await legacy.initialize({ sampling: {} });

@@ -22,7 +22,6 @@ export function realServers(folder: string, api: string): Record<string, FleetSe
   return {
     ...servers,
     filesystem: fleet(files)['filesystem']!,
-    memory: { ...servers['memory']!, env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } },
     playwright: more(servers['playwright']!, ['--executable-path', join(folder, 'no-browser')]),
     context7: { ...servers['context7']!, env: { CONTEXT7_API_URL: api } },
     pdf: more(servers['pdf']!, [join(files, 'sample.pdf')]),

@@ -189,20 +189,22 @@ async function takeSteps(
 
 /** The same request as the gateway's clients make it. */
 function underPublicName(step: Step, key: string): Step {
-  const { name, ref } = step.params as { name?: string; ref?: Json };
+  const { name, ref } = step.params as { name?: string; ref?: { name?: string } };
   if (name !== undefined) return { ...step, params: { ...step.params, name: `${key}:${name}` } };
-  if (ref?.['name'] === undefined) return step;
-  return { ...step, params: { ...step.params, ref: { ...ref, name: `${key}:${String(ref['name'])}` } } };
+  if (ref?.name === undefined) return step;
+  return { ...step, params: { ...step.params, ref: { ...ref, name: `${key}:${ref.name}` } } };
 }
 
 /** Stands in for the internet: answers every request with what it was asked. */
 async function listen(): Promise<{ server: Server; url: string }> {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method, url } = request;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ method, url, body: Buffer.concat(chunks).toString() }));
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url } = request;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ method, url, body: Buffer.concat(chunks).toString() }));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };

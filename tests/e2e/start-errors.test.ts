@@ -9,6 +9,7 @@ import {
   runOver,
   runWeir,
   scripted,
+  serverWith,
   startWeir,
   temporaryFolder,
   type Config,
@@ -328,13 +329,8 @@ describe('a server', () => {
 });
 
 describe('names that collide', () => {
-  const named = (...names: string[]): ReturnType<typeof scripted> =>
-    scripted(
-      `import { serve, tool } from 'stdio'; serve({ name: 'x', tools: ${JSON.stringify(names)}.map((name) => tool(name)) });`,
-    );
-
   verifies('AGG-SEP-2', 'because a key and a tool hold the separator', async () => {
-    const config = { a: named('b:echo', 'own'), 'a:b': named('echo') };
+    const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
     expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
       "Name 'a:b:echo' is wanted by two servers: 'a' for its 'b:echo' and 'a:b' for its 'echo'
       Rename one of the servers in the config, or choose another --separator.
@@ -363,7 +359,7 @@ describe('names that collide', () => {
     'with --keep-going the first in the config keeps the name',
     async () => {
       await using weir = startWeir(
-        { a: named('b:echo', 'own'), 'a:b': named('echo') },
+        { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) },
         { args: ['--keep-going'] },
       );
       expect(await weir.tools()).toEqual(['a:b:echo', 'a:own']);

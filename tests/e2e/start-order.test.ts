@@ -6,14 +6,13 @@ import {
   modernMeta,
   runOver,
   startWeir,
+  VERSION,
   textOf,
   type Json,
   type Received,
   type ServerEntry,
   type Weir,
 } from './harness.ts';
-
-const { version } = (await import('../../packages/cli/package.json', { with: { type: 'json' } })).default;
 
 const mute: ServerEntry = fixture('silent');
 const gone: ServerEntry = { command: 'no-such-program' };
@@ -184,7 +183,7 @@ describe('servers are told', () => {
   verifies('AGG-CHILD-6', 'the name of the aggregator, its version and what the client can do', async () => {
     await using weir = startWeir({ a: fixture('environment'), modern: fixture('modern') });
     await weir.initialize(capabilities);
-    const info = { name: 'mcp-aggregator-client', version };
+    const info = { name: 'mcp-aggregator-client', version: VERSION };
     expect(await clientOf(weir, 'a:client')).toEqual({
       protocolVersion: '2025-11-25',
       capabilities,

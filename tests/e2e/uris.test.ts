@@ -5,7 +5,11 @@ import { fixture, modernMeta, scripted, textOf, type Received, type ServerEntry 
 import { open, serveInProcess, type InProcess } from './in-process.ts';
 
 /** Two servers that list the same URIs, and one that does not. */
-const colliding = { a: fixture('resources', 'note', 'A'), b: fixture('resources', 'note', 'B'), c: fixture('resources', 'own', 'C') };
+const colliding = {
+  a: fixture('resources', 'note', 'A'),
+  b: fixture('resources', 'note', 'B'),
+  c: fixture('resources', 'own', 'C'),
+};
 const shared = (key: string, uri: string): string => `weir://${key}/${encodeURIComponent(uri)}`;
 
 async function read(weir: InProcess, uri: string): Promise<{ uri: string; text: string }> {
@@ -36,41 +40,49 @@ describe('a URI that several servers list', () => {
     ]);
   });
 
-  verifies('AGG-CALL-3', 'is read from the server it names, which sees its own URI; what it links to is public again', async () => {
-    await using weir = serveInProcess(colliding);
-    await weir.initialize();
-    for (const [key, label] of [
-      ['a', 'A'],
-      ['b', 'B'],
-    ] as const) {
-      const uri = shared(key, 'note://one');
-      expect(await read(weir, uri)).toMatchObject({ uri, text: `${label}: note://one` });
-      const expanded = `weir://${key}/note%3A%2F%2Fitem%2F42`;
-      expect((await read(weir, expanded)).text).toBe(`${label}: note://item/42`);
-    }
-    expect(await read(weir, 'own://one')).toMatchObject({ uri: 'own://one', text: 'C: own://one' });
-  });
+  verifies(
+    'AGG-CALL-3',
+    'is read from the server it names, which sees its own URI; what it links to is public again',
+    async () => {
+      await using weir = serveInProcess(colliding);
+      await weir.initialize();
+      for (const [key, label] of [
+        ['a', 'A'],
+        ['b', 'B'],
+      ] as const) {
+        const uri = shared(key, 'note://one');
+        expect(await read(weir, uri)).toMatchObject({ uri, text: `${label}: note://one` });
+        const expanded = `weir://${key}/note%3A%2F%2Fitem%2F42`;
+        expect((await read(weir, expanded)).text).toBe(`${label}: note://item/42`);
+      }
+      expect(await read(weir, 'own://one')).toMatchObject({ uri: 'own://one', text: 'C: own://one' });
+    },
+  );
 
-  verifies('AGG-CALL-3', 'is rewritten in links and embedded resources of results and prompts, and nowhere else', async () => {
-    await using weir = serveInProcess(colliding);
-    await weir.initialize();
-    const { result } = await weir.callTool('b:link');
-    const uri = shared('b', 'note://one');
-    expect(result?.['content']).toEqual([
-      { type: 'resource_link', uri, name: 'link', 'x-link': { uri: 'note://one' } },
-      { type: 'resource', resource: { uri, mimeType: 'text/plain', text: 'B: note://one' } },
-      { type: 'text', text: 'see note://one' },
-    ]);
-    const other = await weir.callTool('b:link', { uri: 'note://three' });
-    expect((other.result?.['content'] as { uri: string }[])[0]?.uri).toBe('note://three');
-    const prompt = await weir.request('prompts/get', { name: 'a:greet', arguments: { who: 'Ada' } });
-    expect(prompt.result?.['messages']).toMatchObject([
-      { content: { text: 'Hello Ada' } },
-      { content: { resource: { uri: shared('a', 'note://one') } } },
-    ]);
-    const own = await weir.callTool('c:link');
-    expect((own.result?.['content'] as { uri: string }[])[0]?.uri).toBe('own://one');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'is rewritten in links and embedded resources of results and prompts, and nowhere else',
+    async () => {
+      await using weir = serveInProcess(colliding);
+      await weir.initialize();
+      const { result } = await weir.callTool('b:link');
+      const uri = shared('b', 'note://one');
+      expect(result?.['content']).toEqual([
+        { type: 'resource_link', uri, name: 'link', 'x-link': { uri: 'note://one' } },
+        { type: 'resource', resource: { uri, mimeType: 'text/plain', text: 'B: note://one' } },
+        { type: 'text', text: 'see note://one' },
+      ]);
+      const other = await weir.callTool('b:link', { uri: 'note://three' });
+      expect((other.result?.['content'] as { uri: string }[])[0]?.uri).toBe('note://three');
+      const prompt = await weir.request('prompts/get', { name: 'a:greet', arguments: { who: 'Ada' } });
+      expect(prompt.result?.['messages']).toMatchObject([
+        { content: { text: 'Hello Ada' } },
+        { content: { resource: { uri: shared('a', 'note://one') } } },
+      ]);
+      const own = await weir.callTool('c:link');
+      expect((own.result?.['content'] as { uri: string }[])[0]?.uri).toBe('own://one');
+    },
+  );
 
   verifies('AGG-CALL-3', 'can be watched: updates carry the URI that the client knows', async () => {
     await using weir = serveInProcess(colliding);
@@ -92,7 +104,9 @@ describe('a URI that several servers list', () => {
     const uri = shared('a', 'note://one');
     const listening = ask('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
     await weir.call('notifications/subscriptions/acknowledged');
-    expect(textOf(await ask('tools/call', { name: 'a:touch', arguments: { uri: 'note://one' } }))).toBe('true');
+    expect(textOf(await ask('tools/call', { name: 'a:touch', arguments: { uri: 'note://one' } }))).toBe(
+      'true',
+    );
     expect((await weir.call('notifications/resources/updated')).params).toMatchObject({ uri });
     await weir.close();
     expect((await listening).result).toMatchObject({ resultType: 'complete' });
@@ -105,9 +119,16 @@ describe('a URI that several servers list', () => {
       const ask = await open(weir, era);
       await ask('tools/list');
       if (era === 'legacy') await ask('resources/subscribe', { uri });
-      else weir.send({ id: 'l', method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() } });
+      else
+        weir.send({
+          id: 'l',
+          method: 'subscriptions/listen',
+          params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() },
+        });
       if (era === 'modern') await weir.call('notifications/subscriptions/acknowledged');
-      expect(textOf(await ask('tools/call', { name: 'b:touch', arguments: { uri: 'note://item/a%20b' } }))).toBe('true');
+      expect(
+        textOf(await ask('tools/call', { name: 'b:touch', arguments: { uri: 'note://item/a%20b' } })),
+      ).toBe('true');
       expect((await weir.call('notifications/resources/updated')).params).toMatchObject({ uri });
     }
   });
@@ -116,10 +137,16 @@ describe('a URI that several servers list', () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
     const ref = { type: 'ref/resource', uri: 'weir://b/note%3A%2F%2Fitem%2F{id}' };
-    const { result } = await weir.request('completion/complete', { ref, argument: { name: 'id', value: 'al' } });
+    const { result } = await weir.request('completion/complete', {
+      ref,
+      argument: { name: 'id', value: 'al' },
+    });
     expect(result).toMatchObject({
       completion: { values: ['alpha', 'alphabet'] },
-      _meta: { 'example.com/ref': { type: 'ref/resource', uri: 'note://item/{id}' }, 'example.com/from': 'B' },
+      _meta: {
+        'example.com/ref': { type: 'ref/resource', uri: 'note://item/{id}' },
+        'example.com/from': 'B',
+      },
     });
   });
 
@@ -131,17 +158,24 @@ describe('a URI that several servers list', () => {
     expect(text).toBe('A: note://item/a%20b%2F%C3%BC%25');
   });
 
-  verifies(['AGG-CALL-3', 'AGG-REG-2'], 'that becomes shared while running is told as a change of the list', async () => {
-    await using weir = serveInProcess({ a: fixture('resources', 'a', 'A'), b: fixture('resources', 'b', 'B') });
-    await weir.initialize();
-    await weir.request('resources/list');
-    await weir.callTool('b:add', { uri: 'a://one' });
-    await weir.call('notifications/resources/list_changed');
-    const { result } = await weir.request('resources/list');
-    const uris = (result?.['resources'] as { uri: string }[]).map(({ uri }) => uri);
-    expect(uris).toEqual([shared('a', 'a://one'), 'a://two', 'b://one', 'b://two', shared('b', 'a://one')]);
-    expect((await read(weir, shared('a', 'a://one'))).text).toBe('A: a://one');
-  });
+  verifies(
+    ['AGG-CALL-3', 'AGG-REG-2'],
+    'that becomes shared while running is told as a change of the list',
+    async () => {
+      await using weir = serveInProcess({
+        a: fixture('resources', 'a', 'A'),
+        b: fixture('resources', 'b', 'B'),
+      });
+      await weir.initialize();
+      await weir.request('resources/list');
+      await weir.callTool('b:add', { uri: 'a://one' });
+      await weir.call('notifications/resources/list_changed');
+      const { result } = await weir.request('resources/list');
+      const uris = (result?.['resources'] as { uri: string }[]).map(({ uri }) => uri);
+      expect(uris).toEqual([shared('a', 'a://one'), 'a://two', 'b://one', 'b://two', shared('b', 'a://one')]);
+      expect((await read(weir, shared('a', 'a://one'))).text).toBe('A: a://one');
+    },
+  );
 });
 
 /** Templates as given, and no resources. */
@@ -180,16 +214,25 @@ describe('a URI that nobody lists', () => {
   });
 
   verifies('AGG-CALL-3', 'goes to the only server that has resources at all', async () => {
-    await using weir = serveInProcess({ e: fixture('echo'), n: fixture('resources', 'note'), a: fixture('asks') });
+    await using weir = serveInProcess({
+      e: fixture('echo'),
+      n: fixture('resources', 'note'),
+      a: fixture('asks'),
+    });
     await weir.initialize();
     const { error } = await weir.request('resources/read', { uri: 'secret://x' });
-    expect(error).toEqual({ code: -32002, message: 'Resource not found: secret://x', data: { uri: 'secret://x' } });
+    expect(error).toEqual({
+      code: -32002,
+      message: 'Resource not found: secret://x',
+      data: { uri: 'secret://x' },
+    });
   });
 
   verifies('AGG-CALL-3', 'is nobody known where there are several', async () => {
     await using weir = serveInProcess({ n: fixture('resources', 'note'), o: fixture('resources', 'own') });
     await weir.initialize();
-    const ask = (method: string, params: Record<string, unknown>): Promise<Received> => weir.request(method, params);
+    const ask = (method: string, params: Record<string, unknown>): Promise<Received> =>
+      weir.request(method, params);
     for (const uri of ['secret://x', 'weir://nobody/x', 'weir://n', 'weir://%/x', '']) {
       expect((await ask('resources/read', { uri })).error).toEqual({
         code: -32602,

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from '../../scripts/install.mjs';
 
-export interface FleetServer {
+/** A type and no interface, so that it passes for an entry of a config. */
+export type FleetServer = {
   readonly command: string;
   readonly args: string[];
   readonly env?: Record<string, string>;
-}
+};
 
 const folder = dirname(fileURLToPath(import.meta.url));
 

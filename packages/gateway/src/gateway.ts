@@ -12,8 +12,9 @@ import { DEFAULT_SEPARATOR, validateSeparator } from './registry/names.ts';
 import { RegistryBuilder, type Registry } from './registry/registry.ts';
 import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
 import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
-import type { ChildServer, ChildServerClient } from './upstream/child-server.ts';
+import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
+import type { ChildServerClient } from './upstream/server-status.ts';
 import { errorLine } from './wire/answer.ts';
 import type { Message } from './wire/message.ts';
 

@@ -16,6 +16,6 @@ export type { Log } from './log.ts';
 export { parseToolPrefix, validateSeparator, validateToolName } from './registry/names.ts';
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';
 export type { JSONSchema, ToolRegistry, ToolRegistryEntry, ToolSchema } from './registry/tool-registry.ts';
-export { ServerStatus } from './upstream/child-server.ts';
-export type { ChildServerClient } from './upstream/child-server.ts';
+export { ServerStatus } from './upstream/server-status.ts';
+export type { ChildServerClient } from './upstream/server-status.ts';
 export type { Upstream } from './upstream/upstream.ts';

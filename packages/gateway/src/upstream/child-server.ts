@@ -1,42 +1,25 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { ChildServerError, ErrorPhase, Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { ChildServerError, ErrorPhase, Messages, RpcErrorCode, type RpcError } from '../errors.ts';
 import { prefixed, type Log } from '../log.ts';
 import type { Verdicts } from '../state/verdicts.ts';
-import { errorLine, resultLine } from '../wire/answer.ts';
 import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
-import { openLink } from '../wire/link.ts';
-import type { Message, Unusable } from '../wire/message.ts';
-import type { Glimpse, Oversized } from '../wire/oversized.ts';
-import { Peer } from '../wire/peer.ts';
+import type { Message } from '../wire/message.ts';
+import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
 import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
+import { Connection } from './connection.ts';
+import { Deadline } from './deadline.ts';
 import type { Guard } from './guard.ts';
-import { readError, readResult, shakeHands } from './handshake.ts';
+import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
 import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
-import { spawnServer, type Exit, type ServerProcess } from './process.ts';
+import { spawnServer, type ServerProcess } from './process.ts';
+import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startInTurn, type Slots } from './slots.ts';
-import { escapeUnsafe } from './stderr-lines.ts';
+import { describeExit, reasonOf, Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 import { Watching } from './watching.ts';
 import { within } from './within.ts';
-
-export const ServerStatus = {
-  INITIALIZING: 'initializing',
-  RUNNING: 'running',
-  FAILED: 'failed',
-  STOPPED: 'stopped',
-} as const;
-export type ServerStatus = (typeof ServerStatus)[keyof typeof ServerStatus];
-
-/** One start of a configured server. */
-export interface ChildServerClient {
-  readonly serverKey: string;
-  readonly client: Upstream;
-  readonly config: ServerConfig;
-  readonly status: ServerStatus;
-  readonly error?: Error | undefined;
-}
 
 /** What all children of a gateway share. */
 export interface ChildContext {
@@ -61,11 +44,11 @@ export interface ChildEvents {
   crashed(child: ChildServer): void;
 }
 
+/** How long a start and an unanswered probe may take, in milliseconds. */
 const PATIENCE = { startup: 5000, probe: 2000 };
+/** For programs that may have to download the server first. */
 const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
-/** How much of what is no message is shown. */
-const LONGEST_NOISE = 200;
-const KEPT_NOISE = 5;
+
 const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
 const NO_LISTS: Readonly<Record<Kind, Listing>> = { tools: EMPTY, prompts: EMPTY, resources: EMPTY, templates: EMPTY };
 
@@ -77,15 +60,10 @@ export class ChildServer implements Upstream, ChildServerClient {
   readonly #log: Log;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
-  #process: ServerProcess | undefined;
-  #peer: Peer | undefined;
-  #era: Era = 'legacy';
-  #version = '';
-  #capabilities: Readonly<Record<string, unknown>> = {};
+  #connection: Connection | undefined;
+  #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
-  #heard = false;
-  #noise: readonly string[] = [];
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
@@ -107,16 +85,16 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   get peer(): Peer {
-    if (this.#peer === undefined) throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
-    return this.#peer;
+    if (this.#connection === undefined) throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
+    return this.#connection.peer;
   }
 
   get era(): Era {
-    return this.#era;
+    return this.#greeting?.era ?? 'legacy';
   }
 
   get capabilities(): Readonly<Record<string, unknown>> {
-    return this.#capabilities;
+    return this.#greeting?.capabilities ?? {};
   }
 
   get catalogue(): Readonly<Record<Kind, Listing>> {
@@ -126,11 +104,11 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
     const { command, args } = this.#command();
-    const verdict = this.#context.verdicts.recall(command, args);
+    const { verdicts } = this.#context;
+    const began = performance.now();
     try {
-      const began = performance.now();
-      const certain = await this.#connect(verdict);
-      if (certain) this.#context.verdicts.remember(command, args, this.#era);
+      const { era, certain } = await this.#connect(verdicts.recall(command, args));
+      if (certain) verdicts.remember(command, args, era);
       this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
       throw this.#giveUp(error as Error);
@@ -140,12 +118,16 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Answers nobody any more; what remains is the process to stop, if there is one. */
   retire(): ServerProcess | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
-    this.#peer?.fail(this.#unavailable('has been stopped'));
-    return this.#process;
+    this.#connection?.fail('has been stopped');
+    return this.#connection?.process;
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
-    return this.#ask('tools/call', params);
+    const meta = await this.#meta();
+    const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
+    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`);
+    if (answer.isError) throw readError(answer);
+    return readResult(answer);
   }
 
   async listTools(): Promise<{ tools: unknown[] }> {
@@ -160,96 +142,75 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#watching?.unwatch(uri);
   }
 
-  async #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
-    const meta = this.#era === 'modern' ? `,"_meta":{${await this.#meta()}}` : '';
-    const answer = await this.peer.request(method, `${encode(params).slice(0, -1)}${meta}}`);
-    if (answer.isError) throw readError(answer);
-    return readResult(answer);
-  }
-
-  /** Starts the process and greets it; true where the era is certain. */
-  async #connect(verdict: Era | undefined): Promise<boolean> {
-    const { command, args } = this.#command();
-    const patience = isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
-    const { peer, exited } = await this.#launch();
-    const capabilities = await Promise.race([this.#context.capabilities, exited]);
+  /** Starts a process and greets it; one that dies of the greeting is started once more, the old way. */
+  async #connect(verdict: Era | undefined): Promise<Greeting> {
+    const connection = await this.#launch();
+    const capabilities = await Promise.race([this.#context.capabilities, connection.process.exited]);
     // Nothing was asked yet that it could have died of.
-    if (typeof capabilities !== 'string') throw this.#unavailable(describeExit(capabilities));
-    const timeout = this.config.startupTimeout ?? this.#context.startupTimeout ?? patience.startup;
-    const deadline = performance.now() + timeout;
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      peer.fail(this.#tooSlow(timeout));
-    }, timeout);
+    if (typeof capabilities !== 'string') throw new Unavailable(this.serverKey, describeExit(capabilities));
+    const deadline = this.#setDeadline(connection);
     try {
-      const envelope = { clientInfo: this.#context.clientInfo, capabilities };
-      const greeting = await shakeHands(peer, { envelope, verdict, patience: patience.probe });
-      this.#era = greeting.era;
-      this.#version = greeting.version;
-      this.#capabilities = greeting.capabilities;
-      await this.#readLists(peer, deadline);
-      return greeting.certain;
+      return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
-      const diedOfProbe = verdict === undefined && !this.#heard && peer.gone !== undefined && !isLate;
+      const diedOfProbe = verdict === undefined && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');
     } finally {
-      clearTimeout(timer);
+      deadline.cancel();
     }
   }
 
-  async #launch(): Promise<{ peer: Peer; exited: Promise<Exit> }> {
-    const { command, args } = this.#command();
-    const { cwd } = this.config;
-    const { guard, slots, environmentOf, maxMessageSize } = this.#context;
-    const spec = { command, args, env: environmentOf(this.config), cwd };
-    const options = { guard: guard(), onStderrLine: (line: string) => this.#log.info(line) };
+  async #launch(): Promise<Connection> {
+    const { guard, slots, environmentOf, maxMessageSize, on } = this.#context;
+    const spec = { ...this.#command(), env: environmentOf(this.config), cwd: this.config.cwd };
     const process = await startInTurn(slots, () => {
       if (this.#isStopped()) throw new Error('was stopped before its turn came');
-      return spawnServer(spec, options);
+      return spawnServer(spec, { guard: guard(), onStderrLine: (line) => this.#log.info(line) });
     });
     this.#log.debug?.(`started as process ${process.pid}`);
-    this.#process = process;
-    this.#heard = false;
-    this.#noise = [];
-    if (this.#isStopped()) throw new Error('was stopped while it started');
-    const link = openLink(process.stdout, process.stdin, maxMessageSize, {
-      message: (message) => this.#receive(peer, message),
-      unusable: (line) => this.#unusable(peer, line),
-      oversized: (line) => this.#oversized(peer, line),
-      ended: () => {},
+    const connection = new Connection(process, {
+      serverKey: this.serverKey,
+      maxMessageSize,
+      log: this.#log,
+      request: (message) => on.request(this, message),
+      notification: (message) => this.#notified(message),
     });
-    const peer = new Peer(link);
-    this.#peer = peer;
-    void process.exited.then((exit) => this.#exited(peer, exit));
-    return { peer, exited: process.exited };
+    this.#connection = connection;
+    if (this.#isStopped()) throw new Error('was stopped while it started');
+    void process.exited.then((exit) => this.#exited(connection, describeExit(exit)));
+    return connection;
+  }
+
+  async #greet({ peer }: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
+    const envelope = { clientInfo: this.#context.clientInfo, capabilities };
+    const greeting = await shakeHands(peer, { envelope, verdict, patience: this.#patience().probe });
+    this.#greeting = greeting;
+    await this.#readLists(peer, deadline);
+    this.#watching = new Watching(peer, { era: greeting.era, meta: await this.#meta(), capabilities: greeting.capabilities });
+    if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
+    return greeting;
   }
 
   /** The first list of tools decides; the other lists may come late or not at all. */
-  async #readLists(peer: Peer, deadline: number): Promise<void> {
-    const meta = this.#era === 'modern' ? await this.#meta() : '';
-    const capabilities = this.#capabilities;
+  async #readLists(peer: Peer, deadline: Deadline): Promise<void> {
     const catalogue = new LiveCatalogue({
-      capabilities,
-      meta,
+      capabilities: this.capabilities,
+      meta: await this.#meta(),
       request: (method, params) => peer.request(method, params),
       warn: (text) => this.#log.warn(text),
-      changed: (kind) => this.#changed([kind]),
+      changed: (kind) => this.#changed(kind),
     });
     this.#catalogue = catalogue;
     const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) => this.#loadQuietly(catalogue, kind));
     await catalogue.load('tools');
-    await within(deadline - performance.now(), Promise.all(others));
-    this.#watching = new Watching(peer, { era: this.#era, meta, capabilities });
-    if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
+    await within(deadline.remaining(), Promise.all(others));
   }
 
   async #loadQuietly(catalogue: LiveCatalogue, kind: Kind): Promise<void> {
     try {
       await catalogue.load(kind);
-      this.#changed([kind]);
+      this.#changed(kind);
     } catch (error) {
       // A server may have resources without templates; no capability tells.
       const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
@@ -257,92 +218,67 @@ export class ChildServer implements Upstream, ChildServerClient {
     }
   }
 
+  #notified(message: Message): void {
+    if (message.method.endsWith('/list_changed')) this.#catalogue?.refresh(message.method);
+    else this.#context.on.notification(this, message);
+  }
+
   /** Before the server runs its lists are nobody's news. */
-  #changed(kinds: readonly Kind[]): void {
-    if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, kinds);
+  #changed(kind: Kind): void {
+    if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #receive(peer: Peer, message: Message): void {
-    this.#heard = true;
-    if (peer.take(message)) return;
-    if (message.kind === 'response') return this.#log.debug?.(`answered ${message.id}, which nobody waits for`);
-    if (message.kind === 'notification') {
-      if (message.method.endsWith('/list_changed')) return this.#catalogue?.refresh(message.method);
-      return this.#context.on.notification(this, message);
-    }
-    if (message.method === 'ping') return peer.send(resultLine(message.id, '{}'));
-    this.#context.on.request(this, message);
-  }
-
-  #unusable(peer: Peer, { bytes, id, meant }: Unusable): void {
-    const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
-    this.#log.debug?.(`wrote to stdout what is no message: ${line}`);
-    if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);
-    this.#refuse(peer, { id, meant }, 'sent something that is no JSON-RPC message');
-  }
-
-  #oversized(peer: Peer, { id, meant, size }: Oversized): void {
-    const { maxMessageSize } = this.#context;
-    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
-    this.#log.warn(text);
-    this.#refuse(peer, { id, meant }, text);
-  }
-
-  /** The one call that it would have answered fails; a request of the server's is answered with why. */
-  #refuse(peer: Peer, { id, meant }: Glimpse, why: string): void {
-    if (id === undefined) return;
-    if (meant === 'response') peer.lose(id, this.#unavailable(why));
-    else if (meant === 'request') peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
-  }
-
-  #exited(peer: Peer, exit: Exit): void {
-    peer.fail(this.#unavailable(describeExit(exit)));
-    if (this.#peer !== peer || this.#status !== ServerStatus.RUNNING) return;
+  #exited(connection: Connection, how: string): void {
+    if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${describeExit(exit)}`);
+    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${how}`);
     this.#context.on.crashed(this);
   }
 
   #giveUp(error: Error): ChildServerError {
-    const phase = this.#process === undefined ? ErrorPhase.STARTUP : ErrorPhase.INITIALIZATION;
-    const text = phase === ErrorPhase.STARTUP ? Messages.spawnFailed(this.serverKey, error.message) : Messages.startFailed(this.serverKey, reasonOf(error));
+    const connection = this.#connection;
+    const failure =
+      connection === undefined
+        ? this.#failure(ErrorPhase.STARTUP, Messages.spawnFailed(this.serverKey, error.message), error)
+        : this.#failure(ErrorPhase.INITIALIZATION, [Messages.startFailed(this.serverKey, reasonOf(error)), ...connection.lastWords()].join('\n'), error);
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
-    const failure = this.#failure(phase, [text, ...this.#lastWords()].join('\n'), error);
     this.#error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
-    void this.#process?.stop();
+    void connection?.process.stop();
     return failure;
-  }
-
-  /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
-  #lastWords(): string[] {
-    const stderr = this.#process?.stderrTail() ?? [];
-    return [...stderr.map((line) => `  stderr | ${line}`), ...this.#noise.map((line) => `  stdout | ${line}`)];
   }
 
   #isStopped(): boolean {
     return this.#status === ServerStatus.STOPPED;
   }
 
-  #tooSlow(timeout: number): RpcError {
-    const what = this.#version === '' ? 'the handshake' : 'tools/list';
-    return this.#unavailable(`did not answer ${what} within ${timeout / 1000} s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry`);
+  /** From now on the server's time runs; when it is over, nobody waits for it any more. */
+  #setDeadline(connection: Connection): Deadline {
+    const milliseconds = this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
+    return new Deadline(milliseconds, () => {
+      const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
+      const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
+      connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
+    });
   }
 
-  #unavailable(what: string): Unavailable {
-    return new Unavailable(this.serverKey, what);
+  #patience(): typeof PATIENCE {
+    const { command, args } = this.#command();
+    return isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
   }
 
   #describe(): string {
     const counts = ALL_KINDS.map((kind) => `${this.catalogue[kind].items.length} ${kind}`);
-    return `speaks ${this.#version}, lists ${counts.join(', ')}`;
+    return `speaks ${this.#greeting?.version ?? ''}, lists ${counts.join(', ')}`;
   }
 
   #failure(phase: ErrorPhase, text: string, cause?: Error): ChildServerError {
     return new ChildServerError(text, this.serverKey, phase, cause);
   }
 
+  /** What a modern server wants to hear with every request; nothing for the others. */
   async #meta(): Promise<string> {
+    if (this.era === 'legacy') return '';
     return envelopeMembers({ clientInfo: this.#context.clientInfo, capabilities: await this.#context.capabilities });
   }
 
@@ -351,22 +287,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 }
 
-/** What became of a server, as those who wait for its answer hear it. */
-class Unavailable extends RpcError {
-  readonly what: string;
-
-  constructor(serverKey: string, what: string) {
-    super(RpcErrorCode.UNAVAILABLE, `Server '${serverKey}' ${what}`);
-    this.what = what;
-  }
-}
-
-/** Why a start failed, as the end of a sentence about the server; what it says itself may hold anything. */
-function reasonOf(error: Error): string {
-  if (error instanceof Unavailable) return error.what;
-  return error instanceof RpcError ? `answered with the error ${error.code}: ${escapeUnsafe(error.message)}` : error.message;
-}
-
-function describeExit({ code, signal }: Exit): string {
-  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+interface Opening {
+  readonly verdict: Era | undefined;
+  readonly capabilities: string;
+  readonly deadline: Deadline;
 }

@@ -1,0 +1,93 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
+import { openLink } from '../wire/link.ts';
+import type { Message, Unusable } from '../wire/message.ts';
+import type { Glimpse, Oversized } from '../wire/oversized.ts';
+import { Peer } from '../wire/peer.ts';
+import type { ServerProcess } from './process.ts';
+import { escapeUnsafe } from './stderr-lines.ts';
+import { describeExit, Unavailable } from './unavailable.ts';
+
+/** How much of what is no message is kept to be shown. */
+const LONGEST_NOISE = 200;
+const KEPT_NOISE = 5;
+
+export interface ConnectionOptions {
+  readonly serverKey: string;
+  readonly maxMessageSize: number;
+  readonly log: Log;
+  /** What the server says of its own accord. */
+  request(message: Message): void;
+  notification(message: Message): void;
+}
+
+/** One process of a server and the conversation with it. */
+export class Connection {
+  readonly process: ServerProcess;
+  readonly peer: Peer;
+  readonly #options: ConnectionOptions;
+  #hasSpoken = false;
+  #noise: readonly string[] = [];
+
+  constructor(process: ServerProcess, options: ConnectionOptions) {
+    this.process = process;
+    this.#options = options;
+    const link = openLink(process.stdout, process.stdin, options.maxMessageSize, {
+      message: (message) => this.#receive(message),
+      unusable: (line) => this.#unusable(line),
+      oversized: (line) => this.#oversized(line),
+      // The end of its output is told by its exit, together with the reason.
+      ended: () => {},
+    });
+    this.peer = new Peer(link);
+    void process.exited.then((exit) => this.fail(describeExit(exit)));
+  }
+
+  /** True once a message has come, whatever it said. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
+
+  /** Nobody gets an answer any more; `what` ends a sentence that begins with the server's name. */
+  fail(what: string): void {
+    this.peer.fail(new Unavailable(this.#options.serverKey, what));
+  }
+
+  /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
+  lastWords(): string[] {
+    const stderr = this.process.stderrTail().map((line) => `  stderr | ${line}`);
+    return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
+  }
+
+  #receive(message: Message): void {
+    this.#hasSpoken = true;
+    if (this.peer.take(message)) return;
+    if (message.kind === 'notification') this.#options.notification(message);
+    else if (message.kind === 'response') this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
+    else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
+    else this.#options.request(message);
+  }
+
+  #unusable({ bytes, id, meant }: Unusable): void {
+    const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
+    this.#options.log.debug?.(`wrote to stdout what is no message: ${line}`);
+    if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);
+    this.#refuse({ id, meant }, 'sent something that is no JSON-RPC message');
+  }
+
+  #oversized({ id, meant, size }: Oversized): void {
+    const { maxMessageSize, log } = this.#options;
+    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
+    log.warn(text);
+    this.#refuse({ id, meant }, text);
+  }
+
+  /** The one call that it would have answered fails; a request of the server's is answered with why. */
+  #refuse({ id, meant }: Glimpse, why: string): void {
+    if (id === undefined) return;
+    if (meant === 'response') return this.peer.lose(id, new Unavailable(this.#options.serverKey, why));
+    if (meant !== 'request') return;
+    this.peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
+  }
+}

@@ -1,0 +1,25 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Exit } from './process.ts';
+import { escapeUnsafe } from './stderr-lines.ts';
+
+/** What became of a server, as those who wait for its answer hear it. */
+export class Unavailable extends RpcError {
+  /** The end of a sentence that begins with the server's name. */
+  readonly what: string;
+
+  constructor(serverKey: string, what: string) {
+    super(RpcErrorCode.UNAVAILABLE, `Server '${serverKey}' ${what}`);
+    this.what = what;
+  }
+}
+
+/** Why a start failed, as the end of a sentence about the server; what it says itself may hold anything. */
+export function reasonOf(error: Error): string {
+  if (error instanceof Unavailable) return error.what;
+  if (error instanceof RpcError) return `answered with the error ${error.code}: ${escapeUnsafe(error.message)}`;
+  return error.message;
+}
+
+export function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+}

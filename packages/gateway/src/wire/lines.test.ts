@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { inChunks } from '../../../../tests/json-texts.ts';
+import { verifies } from '../../../../tests/verifies.ts';
+import { LineReader } from './lines.ts';
+import type { Oversized } from './oversized.ts';
+
+interface Read {
+  readonly lines: string[];
+  readonly oversized: Oversized[];
+  readonly reader: LineReader;
+}
+
+function reading(limit = 1000): Read {
+  const lines: string[] = [];
+  const oversized: Oversized[] = [];
+  const reader = new LineReader(limit, {
+    line: (bytes) => lines.push(bytes.toString()),
+    oversized: (line) => oversized.push(line),
+  });
+  return { lines, oversized, reader };
+}
+
+describe('a stream is cut into lines', () => {
+  test.each([
+    [['a\nb\n'], ['a', 'b']],
+    [['a', 'b', '\n'], ['ab']],
+    [['a\nb', 'c\nd', '\n'], ['a', 'bc', 'd']],
+    [['\n', '\n\n', 'a\n'], ['a']],
+    [['a\r\n\r\nb\r', '\n'], ['a', 'b']],
+    [['a\rb\n'], ['a\rb']],
+    [['a\u2028b\u2029c\u0085\n'], ['a\u2028b\u2029c\u0085']],
+    [[' \t\n'], [' \t']],
+    [['', 'a', ''], []],
+  ])('%j', (chunks, expected) => {
+    const { lines, reader } = reading();
+    for (const chunk of chunks) reader.push(Buffer.from(chunk));
+    expect(lines).toEqual(expected);
+  });
+
+  test('what stands without its newline counts when the stream ends', () => {
+    const { lines, reader } = reading();
+    reader.push(Buffer.from('a\nlast'));
+    expect(lines).toEqual(['a']);
+    reader.end();
+    reader.end();
+    expect(lines).toEqual(['a', 'last']);
+  });
+
+  test('letters of several bytes may be cut in two', () => {
+    const { lines, reader } = reading();
+    for (const chunk of inChunks(Buffer.from('é😀\n'), [1])) reader.push(chunk);
+    expect(lines).toEqual(['é😀']);
+  });
+
+  test('a line that came in one chunk is not copied', () => {
+    const chunk = Buffer.from('a\nbc\n');
+    const found: Buffer[] = [];
+    new LineReader(10, { line: (bytes) => found.push(bytes), oversized() {} }).push(chunk);
+    expect(found.every(({ buffer }) => buffer === chunk.buffer)).toBe(true);
+  });
+});
+
+describe('a line over the limit', () => {
+  test.each([1, 7, 1000])('is not kept but followed, in chunks of %i', (size) => {
+    const { lines, oversized, reader } = reading(20);
+    const line = `{"id":5,"result":"${'x'.repeat(100)}"}`;
+    for (const chunk of inChunks(Buffer.from(`before\n${line}\nafter\n`), [size])) reader.push(chunk);
+    expect(lines).toEqual(['before', 'after']);
+    expect(oversized).toEqual([{ id: '5', meant: 'response', size: line.length }]);
+  });
+
+  test('is one byte longer than a line that is kept', () => {
+    const { lines, oversized, reader } = reading(10);
+    reader.push(Buffer.from(`${'a'.repeat(10)}\n${'b'.repeat(11)}\n${'c'.repeat(5)}`));
+    reader.push(Buffer.from(`${'c'.repeat(5)}\n${'d'.repeat(10)}`));
+    reader.push(Buffer.from('d\n'));
+    expect(lines).toEqual(['a'.repeat(10), 'c'.repeat(10)]);
+    expect(oversized.map(({ size }) => size)).toEqual([11, 11]);
+  });
+
+  test('may be the last', () => {
+    const { oversized, reader } = reading(10);
+    reader.push(Buffer.from('x'.repeat(11)));
+    reader.end();
+    expect(oversized).toHaveLength(1);
+  });
+});
+
+/** The fastest of a few readings of one line of so many megabytes, in chunks of so many bytes. */
+function fastest(megabytes: number, chunkSize: number): number {
+  const chunk = Buffer.alloc(chunkSize, 'x');
+  const times = Array.from({ length: 3 }, () => {
+    let length = 0;
+    const reader = new LineReader(128 * 2 ** 20, { line: (bytes) => (length = bytes.length), oversized() {} });
+    const count = (megabytes * 2 ** 20) / chunkSize;
+    const began = performance.now();
+    for (let i = 0; i < count; i++) reader.push(chunk);
+    reader.push(Buffer.from('\n'));
+    const took = performance.now() - began;
+    expect(length).toBe(count * chunkSize);
+    return took;
+  });
+  return Math.min(...times);
+}
+
+verifies('PERF-1', 'a line of 64 MB takes about four times as long as one of 16 MB, however small the chunks', () => {
+  // Quadratic would be sixteen times.
+  for (const chunkSize of [512, 65_536]) expect(fastest(64, chunkSize)).toBeLessThan(9 * fastest(16, chunkSize) + 20);
+});
+
+test('a line that comes byte by byte does not fill the memory with buffers', () => {
+  const { lines, reader } = reading(2e6);
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 1e6; i++) reader.push(Buffer.of(0x78));
+  const grown = process.memoryUsage().heapUsed - before;
+  reader.push(Buffer.from('\n'));
+  expect(lines[0]).toHaveLength(1e6);
+  // Kept one by one the buffers take more than a hundred bytes each.
+  expect(grown).toBeLessThan(60e6);
+});

@@ -1,0 +1,123 @@
+import { Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { LineWriter } from './writer.ts';
+
+/** A stream that takes what it gets only when it is told to. */
+class Sluice extends Writable {
+  readonly chunks: Buffer[] = [];
+  #open: boolean;
+  #waiting: (() => void) | undefined;
+
+  constructor(isOpen: boolean) {
+    super({ highWaterMark: 100 });
+    this.#open = isOpen;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.chunks).toString('utf8');
+  }
+
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.#take([chunk], done);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    this.#take(
+      chunks.map(({ chunk }) => chunk),
+      done,
+    );
+  }
+
+  #take(chunks: Buffer[], done: () => void): void {
+    this.chunks.push(Buffer.concat(chunks));
+    if (this.#open) done();
+    else this.#waiting = done;
+  }
+
+  open(): void {
+    this.#open = true;
+    this.#waiting?.();
+  }
+}
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('lines', () => {
+  test('of one tick leave in one write, in order', async () => {
+    const stream = new Sluice(true);
+    const writer = new LineWriter(stream);
+    writer.write('a');
+    writer.write(['b1', Buffer.from('b2'), 'b3']);
+    writer.write([Buffer.from('c')]);
+    writer.write('d');
+    expect(stream.chunks).toEqual([]);
+    await tick();
+    expect(stream.text).toBe('a\nb1b2b3\nc\nd\n');
+    expect(stream.chunks).toHaveLength(1);
+    writer.write('e');
+    await tick();
+    expect(stream.chunks).toHaveLength(2);
+  });
+
+  test('are bytes, one character each', async () => {
+    const stream = new Sluice(true);
+    new LineWriter(stream).write(Buffer.from('é😀').toString('latin1'));
+    await tick();
+    expect(stream.text).toBe('é😀\n');
+  });
+
+  test('leave at once when they are flushed', () => {
+    const stream = new Sluice(true);
+    const writer = new LineWriter(stream);
+    writer.write('a');
+    writer.flush();
+    expect(stream.text).toBe('a\n');
+  });
+
+  test('for a stream that has ended or is gone are dropped', async () => {
+    for (const stop of [(stream: Writable) => stream.end(), (stream: Writable) => stream.destroy()]) {
+      const stream = new Sluice(true);
+      const writer = new LineWriter(stream);
+      stop(stream);
+      writer.write('a');
+      writer.write([Buffer.from('b')]);
+      await tick();
+      expect([stream.text, writer.backlog]).toEqual(['', 0]);
+    }
+  });
+});
+
+describe('a reader that falls behind', () => {
+  test('is told of once, and once again when it has caught up', async () => {
+    const stream = new Sluice(false);
+    const states: boolean[] = [];
+    const writer = new LineWriter(stream, (full) => states.push(full));
+    writer.write('x'.repeat(50));
+    await tick();
+    expect(states).toEqual([]);
+    for (let i = 0; i < 3; i++) {
+      writer.write([Buffer.alloc(50, 'y')]);
+      await tick();
+    }
+    expect(states).toEqual([true]);
+    stream.open();
+    await tick();
+    expect(states).toEqual([true, false]);
+    expect(stream.text).toBe(`${'x'.repeat(50)}\n${`${'y'.repeat(50)}\n`.repeat(3)}`);
+  });
+
+  test('has a backlog of what it has not taken, what is about to be written included', async () => {
+    const stream = new Sluice(false);
+    const writer = new LineWriter(stream);
+    writer.write('abc');
+    writer.write(['d', Buffer.from('ef')]);
+    expect(writer.backlog).toBe(8);
+    await tick();
+    expect(writer.backlog).toBe(8);
+    writer.write('g');
+    expect(writer.backlog).toBe(10);
+    stream.open();
+    await tick();
+    expect(writer.backlog).toBe(0);
+  });
+});
