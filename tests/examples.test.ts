@@ -88,7 +88,7 @@ describe('example servers', () => {
 verifies('AGG-API-1', 'twenty lines embed the gateway in another program', async () => {
   const script = join(examples, 'embed', 'embed.mjs');
   expect(readFileSync(script, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(20);
-  const { stdout, stderr } = await run(process.execPath, [script]);
+  const { stdout, stderr } = await run(process.execPath, [script], { timeout: 30_000 });
   expect(stdout).toMatch(/^3d6: \d \+ \d \+ \d = \d+\n$/u);
   expect(stderr).toBe('');
 });
@@ -96,7 +96,7 @@ verifies('AGG-API-1', 'twenty lines embed the gateway in another program', async
 test('npm start shows servers, tools, a call and how to go on, and ends by itself', async () => {
   const started = performance.now();
   const folder = temporaryFolder();
-  const options = { env: { ...process.env, TMPDIR: folder } };
+  const options = { timeout: 30_000, env: { ...process.env, TMPDIR: folder } };
   const { stdout } = await run(process.execPath, [join(root, 'scripts', 'start.mjs')], options);
   for (const key of ['clock', 'notes', 'dice', 'everything'])
     expect(stdout).toMatch(new RegExp(`^  ${key} +running +\\d+ tools? `, 'mu'));

@@ -22,7 +22,6 @@ import {
   textOf,
   VERSION,
   Weir,
-  type Json,
   type Received,
 } from './harness.ts';
 
@@ -64,9 +63,8 @@ describe('clients', () => {
     await using weir = startWeir({}, { args });
     const { result: modern } = await weir.request('server/discover', modernMeta());
     const { result: legacy } = await weir.initialize();
-    const { 'io.modelcontextprotocol/serverInfo': info } = modern?.['_meta'] as Json;
-    expect(info).toEqual(legacy?.['serverInfo']);
-    return info;
+    expect(modern?.['_meta']).toEqual({ 'io.modelcontextprotocol/serverInfo': legacy?.['serverInfo'] });
+    return legacy?.['serverInfo'];
   };
 
   verifies('AGG-CLI-1', 'are told a default name and version', async () => {

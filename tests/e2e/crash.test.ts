@@ -132,8 +132,8 @@ const shuts = scripted(`
   import { serve, text, tool } from 'stdio';
   setInterval(() => {}, 60_000);
   serve({ name: 'shuts', tools: [tool('stdout'), tool('stdin'), tool('echo')], call: {
-    stdout: () => void process.stdout.destroy(),
-    stdin: () => (setImmediate(() => process.stdin.destroy()), text('closed')),
+    stdout: () => closeSync(1),
+    stdin: () => (setImmediate(() => closeSync(0)), text('closed')),
     echo: (args) => text(args.text),
   } });`);
 

@@ -10,7 +10,10 @@ import { LineClient, type Json, type Received } from './line-client.ts';
 export type InProcessOptions = Omit<GatewayOptions, 'log' | 'env'>;
 
 /** Serves one raw client over a pair of streams; `await using` ends it with the test. */
-export function serveInProcess(servers: Record<string, ServerEntry>, options: InProcessOptions = {}): InProcess {
+export function serveInProcess(
+  servers: Record<string, ServerEntry>,
+  options: InProcessOptions = {},
+): InProcess {
   return new InProcess(servers, options);
 }
 
@@ -66,7 +69,10 @@ export function createTestGateway(
 ): Gateway {
   const state = join(temporaryFolder(), 'state');
   const env = { PATH: process.env['PATH'], HOME: state };
-  return createGateway({ mcpServers: servers }, { state, version: '9.9.9', ...options, env, log: logTo(logged) });
+  return createGateway(
+    { mcpServers: servers },
+    { state, version: '9.9.9', ...options, env, log: logTo(logged) },
+  );
 }
 
 function logTo(lines: string[]): Log {

@@ -277,7 +277,7 @@ describe('names that hosts refuse', () => {
   verifies('AGG-SEP-3', 'are told once, with the hosts and what to pass', async () => {
     expect(await hint(two)).toMatchInlineSnapshot(`
       [
-        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse 3 of 3 tool names, such as 'files:read'. Start with --separator __ for names that all of them accept.",
+        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse 3 of 3 tool names, such as 'files:read', or the whole list because of it. Start with --separator __ for names that all of them accept.",
       ]
     `);
   });
@@ -285,7 +285,7 @@ describe('names that hosts refuse', () => {
   verifies('AGG-SEP-3', 'are told of names without a prefix too', async () => {
     expect(await hint({ files: serverWith(['read', 'write.all']) }, '--no-prefix')).toMatchInlineSnapshot(`
       [
-        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'write.all'. Start with --separator __ for names that all of them accept.",
+        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'write.all', or the whole list because of it. Start with --separator __ instead of --no-prefix for names that all of them accept.",
       ]
     `);
   });
@@ -297,12 +297,12 @@ describe('names that hosts refuse', () => {
       expect(await hint(two, '--separator', '__')).toEqual([]);
       expect(await hint({ 'my-files': serverWith(['read']) }, '--separator', '__')).toMatchInlineSnapshot(`
         [
-          "Cursor refuses the tool name 'my-files__read'.",
+          "Cursor refuses the tool name 'my-files__read': accepted are letters, digits and _, at most 60.",
         ]
       `);
       expect(await hint({ 'my-files': serverWith(['read']) })).toMatchInlineSnapshot(`
         [
-          "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'my-files:read'. Start with --separator __ for names that all but Cursor accept.",
+          "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'my-files:read', or the whole list because of it. Start with --separator __ for names that all but Cursor accept.",
         ]
       `);
     },

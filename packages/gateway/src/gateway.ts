@@ -36,7 +36,7 @@ export interface GatewayOptions {
   readonly log?: Log;
 }
 
-export const DEFAULT_MAX_MESSAGE_SIZE: number = 64 * 1024 * 1024;
+const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
 /** A client of the gateway, as the servers' news reach it. */
 export interface Client extends Caller {
@@ -92,7 +92,9 @@ export class Gateway implements AggregatorServer {
     this.log = log;
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
     const order = Object.keys(config.mcpServers);
-    this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) => this.#collided(kind, found));
+    this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
+      this.#collided(kind, found),
+    );
     this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#fleet = this.#createFleet();
     this.#notices = new Notices((lists) => this.#clients.forEach((client) => client.listsChanged(lists)));

@@ -7,7 +7,14 @@ export { loadConfig } from './config/load.ts';
 export type { LoadedConfig } from './config/load.ts';
 export { validateConfig } from './config/validate.ts';
 export type { ConfigValidation, ValidationError } from './config/validate.ts';
-export { ChildServerError, ConfigError, ConfigErrorCode, ErrorPhase, RpcError, RpcErrorCode } from './errors.ts';
+export {
+  ChildServerError,
+  ConfigError,
+  ConfigErrorCode,
+  ErrorPhase,
+  RpcError,
+  RpcErrorCode,
+} from './errors.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway } from './gateway.ts';

@@ -18,10 +18,12 @@ const ENVELOPE_KEYS: readonly string[] = [
 
 /** The edits that make a request's `_meta` right for its next hop; `token` is the progress token used there. */
 export function metaEdits(message: Message, { from, to }: Crossing, token: number | undefined): Edit[] {
-  if (from.era === 'legacy' && to.era === 'legacy') return token === undefined ? [] : replaceToken(message, token);
+  if (from.era === 'legacy' && to.era === 'legacy')
+    return token === undefined ? [] : replaceToken(message, token);
   const tokenMember = token === undefined ? '' : `"progressToken":${token}`;
   const drop = token === undefined ? [] : ['progressToken'];
-  if (from.era === 'legacy') return putMeta(message, drop, joinMembers(envelopeMembers(from.envelope), tokenMember));
+  if (from.era === 'legacy')
+    return putMeta(message, drop, joinMembers(envelopeMembers(from.envelope), tokenMember));
   if (to.era === 'legacy') return putMeta(message, [...ENVELOPE_KEYS, ...drop], tokenMember);
   const clientInfo = `"${Meta.CLIENT_INFO}":${encode(from.envelope.clientInfo)}`;
   return putMeta(message, [Meta.CLIENT_INFO, ...drop], joinMembers(clientInfo, tokenMember));

@@ -1,7 +1,15 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { Meta, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
-import { findMember, isOdd, objectValue, readMembers, stringValue, valueText, type Members } from '../wire/scan.ts';
+import {
+  findMember,
+  isOdd,
+  objectValue,
+  readMembers,
+  stringValue,
+  valueText,
+  type Members,
+} from '../wire/scan.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** Where a resource is missing the earlier revisions said so with a code that the modern one forbids. */
@@ -35,7 +43,8 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
   }
   const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];
   const meta = objectValue(result, '_meta');
-  const named = meta !== undefined && !isOdd(meta) && findMember(meta, Meta.SERVER_INFO) >= 0 ? meta : undefined;
+  const named =
+    meta !== undefined && !isOdd(meta) && findMember(meta, Meta.SERVER_INFO) >= 0 ? meta : undefined;
   if (named?.flat.length === 4) return changeMembers(result, ['resultType', ...hints, '_meta'], '');
   const edits = changeMembers(result, ['resultType', ...hints], '');
   return named === undefined ? edits : [...edits, ...changeMembers(named, [Meta.SERVER_INFO], '')];

@@ -48,24 +48,33 @@ export function resolveUri({ registry, builder }: Directory, uri: string): Targe
 /** The server's own URI for one that was made from a template it shares with others. */
 function fromTemplate({ templates }: Registry, serverKey: string, publicUri: string): string | undefined {
   for (const route of templates.values()) {
-    const uri = route.serverKey === serverKey ? splitTemplateUri(serverKey, route.originalName, publicUri) : undefined;
+    const uri =
+      route.serverKey === serverKey ? splitTemplateUri(serverKey, route.originalName, publicUri) : undefined;
     if (uri !== undefined) return uri;
   }
   return undefined;
 }
 
 function byTemplate({ templates }: Registry, uri: string): Upstream | undefined {
-  for (const { client, originalName } of templates.values()) if (matchesTemplate(originalName, uri)) return client;
+  for (const { client, originalName } of templates.values())
+    if (matchesTemplate(originalName, uri)) return client;
   return undefined;
 }
 
 function onlyOneWithResources({ upstreams }: Registry): Upstream | undefined {
-  const candidates = [...upstreams.values()].filter(({ capabilities }) => capabilities['resources'] !== undefined);
+  const candidates = [...upstreams.values()].filter(
+    ({ capabilities }) => capabilities['resources'] !== undefined,
+  );
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
 /** Another spelling of a name, or the reason why it leads nowhere. */
-function resolveAlias(what: 'Tool' | 'Prompt', name: string, routes: ReadonlyMap<string, Route>, book: NameBook): Target | RpcError {
+function resolveAlias(
+  what: 'Tool' | 'Prompt',
+  name: string,
+  routes: ReadonlyMap<string, Route>,
+  book: NameBook,
+): Target | RpcError {
   const owners = book.ownersByAlias(name);
   const publicNames = owners.map((owner) => book.publicName(owner.serverKey, owner.name) ?? owner.name);
   if (owners.length > 1) return invalid(Messages.ambiguousName(what, name, publicNames));

@@ -1,6 +1,13 @@
-import { findMember, objectValue, readElements, readMembers, readString, type Members } from '../wire/scan.ts';
-import { encode, replaceValue, type Edit } from '../wire/splice.ts';
 import type { Message } from '../wire/message.ts';
+import {
+  findMember,
+  objectValue,
+  readElements,
+  readMembers,
+  readString,
+  type Members,
+} from '../wire/scan.ts';
+import { encode, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** The public form of a URI that a server mentions; undefined where it stays as it is. */
 export type PublicUri = (uri: string) => string | undefined;
@@ -26,7 +33,10 @@ function embeddedEdit(block: Members, publicUri: PublicUri): Edit[] {
 /** The edit for an object's `uri`, if it needs one. */
 export function uriEdit(members: Members, publicUri: PublicUri): Edit[] {
   const m = findMember(members, 'uri');
-  const uri = m < 0 ? undefined : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
+  const uri =
+    m < 0
+      ? undefined
+      : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
   const replacement = uri === undefined ? undefined : publicUri(uri);
   return replacement === undefined ? [] : [replaceValue(members, m, encode(replacement))];
 }

@@ -14,7 +14,10 @@ const CAPABILITIES = {
 } as const;
 
 /** The answer to the handshake of the earlier revisions, and the version it settles on. */
-export function initializeResult({ params }: Message, serverInfo: Implementation): { version: string; result: string } {
+export function initializeResult(
+  { params }: Message,
+  serverInfo: Implementation,
+): { version: string; result: string } {
   const asked = params && stringValue(params, 'protocolVersion');
   const version = asked !== undefined && LEGACY_VERSIONS.includes(asked) ? asked : LEGACY_VERSIONS[0];
   return { version, result: encode({ protocolVersion: version, capabilities: CAPABILITIES, serverInfo }) };
@@ -36,7 +39,10 @@ export function discoverResult({ meta }: Message, serverInfo: Implementation): s
 
 /** What the client can do, as JSON, wherever its era says it. */
 export function clientCapabilities({ method, params, meta }: Message): string {
-  const text = method === 'initialize' ? params && valueText(params, 'capabilities') : meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
+  const text =
+    method === 'initialize'
+      ? params && valueText(params, 'capabilities')
+      : meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
   return text?.startsWith('{') ? text : '{}';
 }
 

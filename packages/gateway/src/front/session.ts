@@ -32,7 +32,16 @@ const CALLS: ReadonlyMap<string, Call> = new Map([
   ['completion/complete', complete],
 ]);
 
-const LOG_LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+const LOG_LEVELS: readonly string[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];
 
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
@@ -88,7 +97,11 @@ export class Session implements Client {
   }
 
   get envelope(): Envelope {
-    return { clientInfo: this.#options.clientInfo, capabilities: this.#capabilities, logLevel: this.#logLevel };
+    return {
+      clientInfo: this.#options.clientInfo,
+      capabilities: this.#capabilities,
+      logLevel: this.#logLevel,
+    };
   }
 
   /** Requests that will be answered and are not yet; a subscription lasts as long as its client. */
@@ -127,7 +140,8 @@ export class Session implements Client {
 
   #request(message: Message): void {
     const { id, method } = message;
-    if (method === 'server/discover') return this.#answer(id, discoverResult(message, this.#options.serverInfo));
+    if (method === 'server/discover')
+      return this.#answer(id, discoverResult(message, this.#options.serverInfo));
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return this.#answer(id, era);
     if (this.#era === undefined) this.#open(era, message);
@@ -158,7 +172,8 @@ export class Session implements Client {
     const call = CALLS.get(message.method);
     if (call !== undefined) return call(this.#asked(message));
     const isModern = this.era === 'modern';
-    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(message, this.#gateway.directory);
+    if (isModern && message.method === 'subscriptions/listen')
+      return this.#subscriptions.listen(message, this.#gateway.directory);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message);
     if (!isModern && /^resources\/(?:un)?subscribe$/u.test(message.method)) return this.#subscribe(message);
     this.#unknown(message);
@@ -174,7 +189,10 @@ export class Session implements Client {
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
       return relay(message, new Passage(this.#asked(message), only));
     }
-    this.#answer(message.id, new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`));
+    this.#answer(
+      message.id,
+      new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`),
+    );
   }
 
   #setLevel({ id, params }: Message): void {
@@ -194,7 +212,8 @@ export class Session implements Client {
     if (message.method === 'notifications/initialized') return;
     const { upstreams } = this.#gateway.directory.registry;
     if (message.method !== 'notifications/roots/list_changed' && this.#gateway.children.size > 1) return;
-    for (const { era, peer } of upstreams.values()) if (era === this.era) peer.send(splice(message.bytes, []));
+    for (const { era, peer } of upstreams.values())
+      if (era === this.era) peer.send(splice(message.bytes, []));
   }
 
   #resourceUpdated(child: ChildServer, message: Message): void {
@@ -202,7 +221,8 @@ export class Session implements Client {
     const uri = params && stringValue(params, 'uri');
     if (params === undefined || uri === undefined) return;
     const sharedUri = this.#gateway.directory.builder.sharedUri(child.serverKey, uri);
-    if (this.era === 'modern') return this.#subscriptions.updated({ upstream: child, uri }, message, sharedUri);
+    if (this.era === 'modern')
+      return this.#subscriptions.updated({ upstream: child, uri }, message, sharedUri);
     const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(child, found) ?? sharedUri);
     if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
     this.peer.send(splice(bytes, edits));
@@ -267,5 +287,8 @@ export class Session implements Client {
 }
 
 function unknownLevel(): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, `logging/setLevel needs a "level" out of ${LOG_LEVELS.join(', ')}`);
+  return new RpcError(
+    RpcErrorCode.INVALID_PARAMS,
+    `logging/setLevel needs a "level" out of ${LOG_LEVELS.join(', ')}`,
+  );
 }

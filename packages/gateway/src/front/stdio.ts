@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import type { Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message } from '../wire/message.ts';
-import type { Implementation } from '../wire/era.ts';
 import { Session } from './session.ts';
 
 export interface StdioOptions {
@@ -27,16 +27,20 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   const { input, output } = options;
   const starter = new Starter(gateway);
   const ended = new Promise<void>((resolve) => {
-    const session: Session = new Session(gateway, (handlers) => openLink(input, output, gateway.maxMessageSize, handlers), {
-      ...options,
-      onMessage: (message) => starter.heard(message),
-      onEnded: () => {
-        if (starter.hasOnlyProbed) return resolve();
-        starter.begin();
-        gateway.open('{}');
-        resolve(lastAnswers(gateway, session));
+    const session: Session = new Session(
+      gateway,
+      (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
+      {
+        ...options,
+        onMessage: (message) => starter.heard(message),
+        onEnded: () => {
+          if (starter.hasOnlyProbed) return resolve();
+          starter.begin();
+          gateway.open('{}');
+          resolve(lastAnswers(gateway, session));
+        },
       },
-    });
+    );
     // Nobody reads any more: the client is gone, though its end of our input may still be open.
     output.once('error', resolve);
   });
@@ -54,7 +58,8 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
 async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
   await gateway.settled.catch(() => {});
   const deadline = performance.now() + LAST_ANSWERS_MS;
-  while (session.inFlight > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (session.inFlight > 0 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   session.close();
   session.peer.fail(new RpcError(RpcErrorCode.UNAVAILABLE, 'The client is gone'));
 }

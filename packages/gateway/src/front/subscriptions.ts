@@ -1,7 +1,7 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { ListName } from '../call/notices.ts';
 import { resolveUri, type Directory } from '../call/resolve.ts';
 import { uriEdit } from '../call/uri-edits.ts';
-import type { ListName } from '../call/notices.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';
@@ -29,7 +29,11 @@ interface Watched {
   readonly uri: string;
 }
 
-const FILTER_KEYS = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
+const FILTER_KEYS = {
+  tools: 'toolsListChanged',
+  prompts: 'promptsListChanged',
+  resources: 'resourcesListChanged',
+} as const;
 
 /** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
 export class Subscriptions {
@@ -55,8 +59,16 @@ export class Subscriptions {
     const ticket = this.#peer.serve({ id, cancel: end, abandon: end });
     this.#open.set(id, { filter, watched, ticket });
     for (const { upstream, uri } of watched.values()) upstream.watch(uri);
-    const honoured = { ...filter, ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }) };
-    this.#peer.send(notificationLine('notifications/subscriptions/acknowledged', `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`));
+    const honoured = {
+      ...filter,
+      ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
+    };
+    this.#peer.send(
+      notificationLine(
+        'notifications/subscriptions/acknowledged',
+        `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
+      ),
+    );
   }
 
   /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
@@ -74,7 +86,8 @@ export class Subscriptions {
 
   /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
   followedAs(upstream: Upstream, uri: string): string | undefined {
-    for (const [publicUri, followed] of this.#followed) if (isSame(followed, { upstream, uri })) return publicUri;
+    for (const [publicUri, followed] of this.#followed)
+      if (isSame(followed, { upstream, uri })) return publicUri;
     return undefined;
   }
 
@@ -93,15 +106,21 @@ export class Subscriptions {
     for (const [id, { watched }] of this.#open) {
       const exact = [...watched].find(([, asked]) => isSame(asked, changed));
       if (exact !== undefined) this.#pass(id, message, exact[0]);
-      else if ([...watched.values()].some((asked) => isBelow(asked, changed))) this.#pass(id, message, sharedUri);
+      else if ([...watched.values()].some((asked) => isBelow(asked, changed)))
+        this.#pass(id, message, sharedUri);
     }
   }
 
   #pass(id: string, { bytes, params, meta }: Message, publicUri: string | undefined): void {
     if (params === undefined) return;
     const member = `"${Meta.SUBSCRIPTION_ID}":${id}`;
-    const tagged = meta === undefined ? changeMembers(params, ['_meta'], `"_meta":{${member}}`) : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
-    this.#peer.send(splice(bytes, [...tagged, ...uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri))]));
+    const tagged =
+      meta === undefined
+        ? changeMembers(params, ['_meta'], `"_meta":{${member}}`)
+        : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
+    this.#peer.send(
+      splice(bytes, [...tagged, ...uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri))]),
+    );
   }
 
   /** The gateway ends: each request gets the answer that says so. */
@@ -139,7 +158,10 @@ function isSame(a: Watched, b: Watched): boolean {
 
 /** A server may report a part of what was asked for. */
 function isBelow(asked: Watched, changed: Watched): boolean {
-  return asked.upstream === changed.upstream && changed.uri.startsWith(asked.uri.endsWith('/') ? asked.uri : `${asked.uri}/`);
+  return (
+    asked.upstream === changed.upstream &&
+    changed.uri.startsWith(asked.uri.endsWith('/') ? asked.uri : `${asked.uri}/`)
+  );
 }
 
 function tag(id: string): string {
@@ -147,7 +169,10 @@ function tag(id: string): string {
 }
 
 function badFilter(): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, 'subscriptions/listen needs "notifications" that are valid JSON');
+  return new RpcError(
+    RpcErrorCode.INVALID_PARAMS,
+    'subscriptions/listen needs "notifications" that are valid JSON',
+  );
 }
 
 /** Undefined where the inside of a string is no JSON, which nobody has looked at before. */
@@ -163,7 +188,9 @@ function parseFilter({ bytes, params }: Message): Filter {
   const text = params === undefined ? '{}' : bytes.toString('utf8', params.at, params.end);
   const { notifications } = JSON.parse(text) as { notifications?: Filter | null };
   const wanted = notifications ?? {};
-  const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions.filter((uri) => typeof uri === 'string') : undefined;
+  const uris = Array.isArray(wanted.resourceSubscriptions)
+    ? wanted.resourceSubscriptions.filter((uri) => typeof uri === 'string')
+    : undefined;
   return {
     ...(wanted.toolsListChanged === true && { toolsListChanged: true }),
     ...(wanted.promptsListChanged === true && { promptsListChanged: true }),

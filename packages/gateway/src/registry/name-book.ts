@@ -93,5 +93,8 @@ export class NameBook {
 }
 
 function aliasesOf({ serverKey, name }: Owner): Set<string> {
-  return new Set([name, ...ALIAS_SEPARATORS.flatMap((s) => [`${serverKey}${s}${name}`, joinName(serverKey, name, s)])]);
+  return new Set([
+    name,
+    ...ALIAS_SEPARATORS.flatMap((s) => [`${serverKey}${s}${name}`, joinName(serverKey, name, s)]),
+  ]);
 }

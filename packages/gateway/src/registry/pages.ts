@@ -34,7 +34,10 @@ export class Pages {
     let [cursor, size, count]: [string | undefined, number, number] = [undefined, 0, 0];
     const close = (next: string | undefined): void => {
       const end = next === undefined ? ']' : `],"nextCursor":"${next}"`;
-      pages.set(cursor, Buffer.concat([Buffer.from(`"${KINDS[this.#kind].list}":[`), ...page, Buffer.from(end)]));
+      pages.set(
+        cursor,
+        Buffer.concat([Buffer.from(`"${KINDS[this.#kind].list}":[`), ...page, Buffer.from(end)]),
+      );
       page.length = 0;
       [cursor, size] = [next, 0];
     };
@@ -51,6 +54,6 @@ export class Pages {
 }
 
 /** What the modern era wants in the result of a list. */
-export function modernMembers({ ttlMs, cacheScope }: CacheHints): string {
+function modernMembers({ ttlMs, cacheScope }: CacheHints): string {
   return `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`;
 }

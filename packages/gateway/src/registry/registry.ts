@@ -50,7 +50,10 @@ export class RegistryBuilder {
         return [kind, rest];
       }),
     ) as Record<Kind, Routes>;
-    return publish(routes, [...registry.upstreams.values()].filter((upstream) => upstream.serverKey !== serverKey));
+    return publish(
+      routes,
+      [...registry.upstreams.values()].filter((upstream) => upstream.serverKey !== serverKey),
+    );
   }
 
   publicUri(serverKey: string, uri: string): string {
@@ -75,8 +78,7 @@ export class RegistryBuilder {
       return undefined;
     };
     for (const upstream of upstreams) {
-      const { separator } = this.books[kind].rules;
-      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, separator, nameOf);
+      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, nameOf);
     }
     return routes;
   }
@@ -113,7 +115,11 @@ function publish(routes: Record<Kind, Routes>, upstreams: readonly Upstream[]): 
   const pages = Object.fromEntries(
     ALL_KINDS.map((kind) => [kind, new Pages(kind, definitions(routes[kind]), hintsOf(kind, upstreams))]),
   ) as Record<Kind, Pages>;
-  return { ...routes, pages, upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])) };
+  return {
+    ...routes,
+    pages,
+    upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])),
+  };
 }
 
 function* definitions(routes: Routes): Generator<Buffer> {

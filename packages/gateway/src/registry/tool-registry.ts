@@ -32,14 +32,15 @@ export type ToolRegistry = Map<string, ToolRegistryEntry>;
 export type NameOf = (serverKey: string, name: string) => string | undefined;
 
 /** Enters a server's tools under their public names; of equal names the first stays. */
+// oxlint-disable-next-line max-params -- a published signature
 export function addServerTools(
   registry: Map<string, ToolRegistryEntry>,
   serverKey: string,
   client: Upstream,
   tools: readonly (ToolSchema | Listed)[],
-  separator: string = DEFAULT_SEPARATOR,
-  nameOf: NameOf = (key, name) => joinName(key, name, separator),
+  naming: string | NameOf = DEFAULT_SEPARATOR,
 ): void {
+  const nameOf: NameOf = typeof naming === 'string' ? (key, name) => joinName(key, name, naming) : naming;
   for (const tool of tools) {
     const listed = isListed(tool) ? tool : readItem(Buffer.from(JSON.stringify(tool)), 'name');
     const publicName = listed && nameOf(serverKey, listed.key);

@@ -19,7 +19,12 @@ export const KINDS = {
   tools: { method: 'tools/list', list: 'tools', key: 'name', capability: 'tools' },
   prompts: { method: 'prompts/list', list: 'prompts', key: 'name', capability: 'prompts' },
   resources: { method: 'resources/list', list: 'resources', key: 'uri', capability: 'resources' },
-  templates: { method: 'resources/templates/list', list: 'resourceTemplates', key: 'uriTemplate', capability: 'resources' },
+  templates: {
+    method: 'resources/templates/list',
+    list: 'resourceTemplates',
+    key: 'uriTemplate',
+    capability: 'resources',
+  },
 } as const;
 export type Kind = keyof typeof KINDS;
 export const ALL_KINDS: readonly Kind[] = ['tools', 'prompts', 'resources', 'templates'];
@@ -70,12 +75,13 @@ export async function readList(kind: Kind, { meta, ask, warn }: ListOptions): Pr
   const found = new Map<string, Listed>();
   const cursors = new Set<string>();
   let hints: CacheHints = { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: 'public' };
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const params = [meta && `"_meta":{${meta}}`, cursor !== undefined && `"cursor":${encode(cursor)}`];
     const page = readPage(kind, await ask(KINDS[kind].method, `{${params.filter(Boolean).join(',')}}`), warn);
     hints = strictest(hints, page);
     for (const item of page.items) {
-      if (found.has(item.key)) warn(`lists ${JSON.stringify(item.key)} twice among its ${kind}; the first one stays`);
+      if (found.has(item.key))
+        warn(`lists ${JSON.stringify(item.key)} twice among its ${kind}; the first one stays`);
       else found.set(item.key, item);
     }
     cursor = page.nextCursor;
@@ -119,7 +125,11 @@ function readPage(kind: Kind, { bytes, bodyAt }: Message, warn: (text: string) =
 }
 
 /** The elements of a list, undefined for those without a usable name. Each byte is visited once. */
-function readItems(bytes: Buffer, at: number, key: string): { items: (Listed | undefined)[]; end: number } | undefined {
+function readItems(
+  bytes: Buffer,
+  at: number,
+  key: string,
+): { items: (Listed | undefined)[]; end: number } | undefined {
   const items: (Listed | undefined)[] = [];
   const end = walkArray(bytes, at, (_, start) => {
     const members = readMembers(bytes, start);

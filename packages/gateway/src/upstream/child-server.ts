@@ -50,7 +50,12 @@ const PATIENCE = { startup: 5000, probe: 2000 };
 const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
 
 const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
-const NO_LISTS: Readonly<Record<Kind, Listing>> = { tools: EMPTY, prompts: EMPTY, resources: EMPTY, templates: EMPTY };
+const NO_LISTS: Readonly<Record<Kind, Listing>> = {
+  tools: EMPTY,
+  prompts: EMPTY,
+  resources: EMPTY,
+  templates: EMPTY,
+};
 
 /** A server that runs as a child process. */
 export class ChildServer implements Upstream, ChildServerClient {
@@ -85,7 +90,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   get peer(): Peer {
-    if (this.#connection === undefined) throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
+    if (this.#connection === undefined)
+      throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
     return this.#connection.peer;
   }
 
@@ -131,7 +137,11 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async listTools(): Promise<{ tools: unknown[] }> {
-    return { tools: this.catalogue.tools.items.map((tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown) };
+    return {
+      tools: this.catalogue.tools.items.map(
+        (tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown,
+      ),
+    };
   }
 
   watch(uri: string): void {
@@ -152,7 +162,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     try {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
-      const diedOfProbe = verdict === undefined && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
+      const diedOfProbe =
+        verdict === undefined && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');
@@ -187,7 +198,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     const greeting = await shakeHands(peer, { envelope, verdict, patience: this.#patience().probe });
     this.#greeting = greeting;
     await this.#readLists(peer, deadline);
-    this.#watching = new Watching(peer, { era: greeting.era, meta: await this.#meta(), capabilities: greeting.capabilities });
+    this.#watching = new Watching(peer, {
+      era: greeting.era,
+      meta: await this.#meta(),
+      capabilities: greeting.capabilities,
+    });
     if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
     return greeting;
   }
@@ -202,7 +217,9 @@ export class ChildServer implements Upstream, ChildServerClient {
       changed: (kind) => this.#changed(kind),
     });
     this.#catalogue = catalogue;
-    const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) => this.#loadQuietly(catalogue, kind));
+    const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) =>
+      this.#loadQuietly(catalogue, kind),
+    );
     await catalogue.load('tools');
     await within(deadline.remaining(), Promise.all(others));
   }
@@ -240,7 +257,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     const failure =
       connection === undefined
         ? this.#failure(ErrorPhase.STARTUP, Messages.spawnFailed(this.serverKey, error.message), error)
-        : this.#failure(ErrorPhase.INITIALIZATION, [Messages.startFailed(this.serverKey, reasonOf(error)), ...connection.lastWords()].join('\n'), error);
+        : this.#failure(
+            ErrorPhase.INITIALIZATION,
+            [Messages.startFailed(this.serverKey, reasonOf(error)), ...connection.lastWords()].join('\n'),
+            error,
+          );
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
     this.#error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
@@ -254,7 +275,8 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds = this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
+    const milliseconds =
+      this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
     return new Deadline(milliseconds, () => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
@@ -279,7 +301,10 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** What a modern server wants to hear with every request; nothing for the others. */
   async #meta(): Promise<string> {
     if (this.era === 'legacy') return '';
-    return envelopeMembers({ clientInfo: this.#context.clientInfo, capabilities: await this.#context.capabilities });
+    return envelopeMembers({
+      clientInfo: this.#context.clientInfo,
+      capabilities: await this.#context.capabilities,
+    });
   }
 
   #command(): { command: string; args: readonly string[] } {

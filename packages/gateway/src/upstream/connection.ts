@@ -64,7 +64,8 @@ export class Connection {
     this.#hasSpoken = true;
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message);
-    else if (message.kind === 'response') this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
+    else if (message.kind === 'response')
+      this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
     else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
     else this.#options.request(message);
   }

@@ -44,7 +44,10 @@ async function discover(peer: Peer, envelope: Envelope): Promise<Greeting | RpcE
   if (answer.isError) return readError(answer);
   const { supportedVersions, capabilities } = readResult(answer);
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
-    return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, `no ${MODERN_VERSION} among the versions it offers`);
+    return new RpcError(
+      RpcErrorCode.UNSUPPORTED_VERSION,
+      `no ${MODERN_VERSION} among the versions it offers`,
+    );
   }
   return { era: 'modern', version: MODERN_VERSION, capabilities: asRecord(capabilities), certain: true };
 }
@@ -86,5 +89,7 @@ export function readError(answer: Message): RpcError {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }

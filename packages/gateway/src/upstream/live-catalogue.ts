@@ -1,5 +1,13 @@
 import type { Message } from '../wire/message.ts';
-import { ALL_KINDS, definitionOf, KINDS, readList, type Kind, type Listed, type Listing } from './catalogue.ts';
+import {
+  ALL_KINDS,
+  definitionOf,
+  KINDS,
+  readList,
+  type Kind,
+  type Listed,
+  type Listing,
+} from './catalogue.ts';
 import { readError } from './handshake.ts';
 
 export interface LiveCatalogueOptions {
@@ -17,7 +25,12 @@ const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
 /** What a server lists, read when it starts and again whenever it says that something has changed. */
 export class LiveCatalogue {
   readonly #options: LiveCatalogueOptions;
-  readonly #listings: Record<Kind, Listing> = { tools: NOTHING, prompts: NOTHING, resources: NOTHING, templates: NOTHING };
+  readonly #listings: Record<Kind, Listing> = {
+    tools: NOTHING,
+    prompts: NOTHING,
+    resources: NOTHING,
+    templates: NOTHING,
+  };
   readonly #reading = new Map<Kind, { again: boolean }>();
 
   constructor(options: LiveCatalogueOptions) {

@@ -16,7 +16,8 @@ export class Unavailable extends RpcError {
 /** Why a start failed, as the end of a sentence about the server; what it says itself may hold anything. */
 export function reasonOf(error: Error): string {
   if (error instanceof Unavailable) return error.what;
-  if (error instanceof RpcError) return `answered with the error ${error.code}: ${escapeUnsafe(error.message)}`;
+  if (error instanceof RpcError)
+    return `answered with the error ${error.code}: ${escapeUnsafe(error.message)}`;
   return error.message;
 }
 

@@ -53,7 +53,9 @@ export class Watching {
     const before = this.#listening;
     const id = this.#peer.expect({ answered() {}, progressed() {}, lost() {} });
     this.#listening = id;
-    this.#peer.send(requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`));
+    this.#peer.send(
+      requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`),
+    );
     if (before === undefined) return;
     this.#peer.forget(before);
     this.#peer.notify('notifications/cancelled', { requestId: before });

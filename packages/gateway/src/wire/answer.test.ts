@@ -8,12 +8,32 @@ const parsed = (line: Line): unknown => JSON.parse(lineBytes(line).toString('utf
 describe('our own lines', () => {
   test.each([
     ['a result', resultLine('"a 1"', '{"x":1}'), { jsonrpc: '2.0', id: 'a 1', result: { x: 1 } }],
-    ['a result in parts', resultLine('7', ['{"x":', Buffer.from('"é"'), '}']), { jsonrpc: '2.0', id: 7, result: { x: 'é' } }],
-    ['an error', errorLine('7', new RpcError(-32602, 'no “ü”')), { jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'no “ü”' } }],
-    ['an error with data', errorLine('7', new RpcError(-1, 'x', null)), { jsonrpc: '2.0', id: 7, error: { code: -1, message: 'x', data: null } }],
-    ['a request', requestLine(3, 'x/ü', '{"a":1}'), { jsonrpc: '2.0', id: 3, method: 'x/ü', params: { a: 1 } }],
+    [
+      'a result in parts',
+      resultLine('7', ['{"x":', Buffer.from('"é"'), '}']),
+      { jsonrpc: '2.0', id: 7, result: { x: 'é' } },
+    ],
+    [
+      'an error',
+      errorLine('7', new RpcError(-32602, 'no “ü”')),
+      { jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'no “ü”' } },
+    ],
+    [
+      'an error with data',
+      errorLine('7', new RpcError(-1, 'x', null)),
+      { jsonrpc: '2.0', id: 7, error: { code: -1, message: 'x', data: null } },
+    ],
+    [
+      'a request',
+      requestLine(3, 'x/ü', '{"a":1}'),
+      { jsonrpc: '2.0', id: 3, method: 'x/ü', params: { a: 1 } },
+    ],
     ['a notification', notificationLine('n'), { jsonrpc: '2.0', method: 'n' }],
-    ['a notification with params', notificationLine('n', '{"a":1}'), { jsonrpc: '2.0', method: 'n', params: { a: 1 } }],
+    [
+      'a notification with params',
+      notificationLine('n', '{"a":1}'),
+      { jsonrpc: '2.0', method: 'n', params: { a: 1 } },
+    ],
   ])('%s', (_, line, message) => {
     expect(parsed(line)).toEqual(message);
   });

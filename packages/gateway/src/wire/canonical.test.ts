@@ -11,7 +11,10 @@ describe('a message that is written anew', () => {
     ['{"id":1,"id":2}', '{"id":2}'],
     ['{"id":1,"x":0,"\\u0069d":2}', '{"id":2,"x":0}'],
     ['{"params":{"name":"a","n\\u0061me":"b"}}', '{"params":{"name":"b"}}'],
-    ['{"params":{"_meta":{"a":1,"\\u0061":2},"ref":{"x":1,"x":2}}}', '{"params":{"_meta":{"a":2},"ref":{"x":2}}}'],
+    [
+      '{"params":{"_meta":{"a":1,"\\u0061":2},"ref":{"x":1,"x":2}}}',
+      '{"params":{"_meta":{"a":2},"ref":{"x":2}}}',
+    ],
     // Only what the relay reads: everything deeper keeps its bytes, its order and its oddities.
     ['{"params":{"arguments":{"a":1,"a":2}}}', '{"params":{"arguments":{"a":1,"a":2}}}'],
     ['{"result":{"_meta":{"a":1,"a":2}}}', '{"result":{"_meta":{"a":1,"a":2}}}'],

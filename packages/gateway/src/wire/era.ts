@@ -6,7 +6,12 @@ export type Era = 'legacy' | 'modern';
 export const MODERN_VERSION = '2026-07-28';
 
 /** Newest first; the first is offered to children and to clients that ask for something unknown. */
-export const LEGACY_VERSIONS: readonly [string, ...string[]] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+export const LEGACY_VERSIONS: readonly [string, ...string[]] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+];
 
 /** The reserved keys of `_meta`. */
 export const Meta = {

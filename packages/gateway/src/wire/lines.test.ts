@@ -24,9 +24,15 @@ describe('a stream is cut into lines', () => {
   test.each([
     [['a\nb\n'], ['a', 'b']],
     [['a', 'b', '\n'], ['ab']],
-    [['a\nb', 'c\nd', '\n'], ['a', 'bc', 'd']],
+    [
+      ['a\nb', 'c\nd', '\n'],
+      ['a', 'bc', 'd'],
+    ],
     [['\n', '\n\n', 'a\n'], ['a']],
-    [['a\r\n\r\nb\r', '\n'], ['a', 'b']],
+    [
+      ['a\r\n\r\nb\r', '\n'],
+      ['a', 'b'],
+    ],
     [['a\rb\n'], ['a\rb']],
     [['a\u2028b\u2029c\u0085\n'], ['a\u2028b\u2029c\u0085']],
     [[' \t\n'], [' \t']],
@@ -91,7 +97,10 @@ function fastest(megabytes: number, chunkSize: number): number {
   const chunk = Buffer.alloc(chunkSize, 'x');
   const times = Array.from({ length: 3 }, () => {
     let length = 0;
-    const reader = new LineReader(128 * 2 ** 20, { line: (bytes) => (length = bytes.length), oversized() {} });
+    const reader = new LineReader(128 * 2 ** 20, {
+      line: (bytes) => (length = bytes.length),
+      oversized() {},
+    });
     const count = (megabytes * 2 ** 20) / chunkSize;
     const began = performance.now();
     for (let i = 0; i < count; i++) reader.push(chunk);
@@ -103,10 +112,15 @@ function fastest(megabytes: number, chunkSize: number): number {
   return Math.min(...times);
 }
 
-verifies('PERF-1', 'a line of 64 MB takes about four times as long as one of 16 MB, however small the chunks', () => {
-  // Quadratic would be sixteen times.
-  for (const chunkSize of [512, 65_536]) expect(fastest(64, chunkSize)).toBeLessThan(9 * fastest(16, chunkSize) + 20);
-});
+verifies(
+  'PERF-1',
+  'a line of 64 MB takes about four times as long as one of 16 MB, however small the chunks',
+  () => {
+    // Quadratic would be sixteen times.
+    for (const chunkSize of [512, 65_536])
+      expect(fastest(64, chunkSize)).toBeLessThan(9 * fastest(16, chunkSize) + 20);
+  },
+);
 
 test('a line that comes byte by byte does not fill the memory with buffers', () => {
   const { lines, reader } = reading(2e6);

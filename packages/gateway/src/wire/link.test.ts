@@ -32,7 +32,15 @@ describe('a link', () => {
     input.write(`{"id":7,"result":"${'x'.repeat(100)}"}\n{"jsonrpc":"2.0","id":2,"result":{}}`);
     input.end();
     await tick();
-    expect(told).toEqual(['request 1', 'not-json', 'notification ', 'batch', 'oversized 7 120', 'response 2', 'ended']);
+    expect(told).toEqual([
+      'request 1',
+      'not-json',
+      'notification ',
+      'batch',
+      'oversized 7 120',
+      'response 2',
+      'ended',
+    ]);
   });
 
   test.each([

@@ -29,7 +29,12 @@ export interface LinkHandlers {
 }
 
 /** One message a line over a pair of byte streams. */
-export function openLink(input: Readable, output: Writable, maxMessageSize: number, handlers: LinkHandlers): Link {
+export function openLink(
+  input: Readable,
+  output: Writable,
+  maxMessageSize: number,
+  handlers: LinkHandlers,
+): Link {
   const writer = new LineWriter(output, (full) => handlers.full?.(full));
   const reader = new LineReader(maxMessageSize, {
     line(bytes) {

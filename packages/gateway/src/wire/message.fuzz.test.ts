@@ -7,7 +7,15 @@ import { verifies } from '../../../../tests/verifies.ts';
 import { LineReader } from './lines.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import { OversizedLine, readLoosely } from './oversized.ts';
-import { findMember, judgeValue, readMembers, skipSpace, skipValue, stringValue, type Members } from './scan.ts';
+import {
+  findMember,
+  judgeValue,
+  readMembers,
+  skipSpace,
+  skipValue,
+  stringValue,
+  type Members,
+} from './scan.ts';
 import { changeMembers, encode, lineBytes as bytesOf, replaceValue, splice, type Edit } from './splice.ts';
 
 type Json = Record<string, unknown>;
@@ -32,7 +40,8 @@ function parse(bytes: Buffer): unknown {
 }
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 /** What a line is to someone who parses it. */
@@ -58,7 +67,11 @@ function isError(value: unknown): boolean {
 function repaired(bytes: Buffer): Buffer {
   const strings = /"(?:[^"\\]|\\[^])*"/gu;
   const parts = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})|\\[^]|[^]/gu;
-  return latin1(bytes.toString('latin1').replaceAll(strings, (string) => (string.length < 10 ? string : string.replaceAll(parts, soundPart))));
+  return latin1(
+    bytes
+      .toString('latin1')
+      .replaceAll(strings, (string) => (string.length < 10 ? string : string.replaceAll(parts, soundPart))),
+  );
 }
 
 /** An escape that exists, or a byte that may stand in a string. */
@@ -94,7 +107,10 @@ function expectSameIdea({ id, meant, reason }: Unusable, parsed: unknown): void 
   if (parsed === undefined) return assert.ok(reason === 'not-json' || meant === 'response');
   assert.equal(reason, Array.isArray(parsed) ? 'batch' : 'not-a-message');
   const known = isObject(parsed) ? parsed : {};
-  assert.deepEqual(id === undefined ? undefined : parse(latin1(id)), isId(known['id']) ? known['id'] : undefined);
+  assert.deepEqual(
+    id === undefined ? undefined : parse(latin1(id)),
+    isId(known['id']) ? known['id'] : undefined,
+  );
   const isResponse = Object.hasOwn(known, 'result') || Object.hasOwn(known, 'error');
   assert.equal(meant, Object.hasOwn(known, 'method') ? 'request' : isResponse ? 'response' : undefined);
 }
@@ -106,7 +122,10 @@ function expectSameMessage(message: Message, parsed: Json): void {
   assert.deepEqual(id === '' ? undefined : parse(latin1(id)), parsed['id']);
   assert.equal(method, parsed['method'] ?? '');
   if (message.kind === 'response') {
-    assert.deepEqual(parse(bytes.subarray(bodyAt, bodyEnd)), message.isError ? parsed['error'] : parsed['result']);
+    assert.deepEqual(
+      parse(bytes.subarray(bodyAt, bodyEnd)),
+      message.isError ? parsed['error'] : parsed['result'],
+    );
     return;
   }
   const sent = parsed['params'] as Json | undefined;
@@ -122,7 +141,7 @@ function expectSameMembers(members: Members | undefined, object: Json | undefine
   if (members === undefined || object === undefined) return;
   assert.deepEqual(keysOf(members).toSorted(), Object.keys(object).toSorted());
   for (const key of Object.keys(object)) {
-    const m = keysOf(members).indexOf(key) * 4;
+    const m: number = keysOf(members).indexOf(key) * 4;
     assert.deepEqual(parse(members.bytes.subarray(members.flat[m + 2], members.flat[m + 3])), object[key]);
   }
 }
@@ -138,11 +157,17 @@ test('the cases are not all of one kind', () => {
     const { kind } = readMessage(latin1(line));
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
-  for (const kind of ['request', 'notification', 'response', 'unusable']) assert.ok((counts.get(kind) ?? 0) > 100, kind);
+  for (const kind of ['request', 'notification', 'response', 'unusable'])
+    assert.ok((counts.get(kind) ?? 0) > 100, kind);
 });
 
 verifies('AGG-CALL-1', 'what is JSON and where it ends: scan and parser agree', () => {
-  const texts = fc.oneof(jsonText.map((text) => Buffer.from(text)), mutated(jsonText)).map((bytes) => bytes.toString('latin1'));
+  const texts = fc
+    .oneof(
+      jsonText.map((text) => Buffer.from(text)),
+      mutated(jsonText),
+    )
+    .map((bytes) => bytes.toString('latin1'));
   // Line breaks are judged where a whole message is read.
   const onOneLine = texts.map((text) => text.replaceAll(/[\r\n]/gu, ' '));
   forAll(onOneLine, (text) => {
@@ -152,22 +177,34 @@ verifies('AGG-CALL-1', 'what is JSON and where it ends: scan and parser agree', 
     assert.equal(skipSpace(bytes, judgeValue(bytes, at)) === bytes.length, isJson);
     const end = skipValue(bytes, at);
     if (isJson) assert.equal(skipSpace(bytes, end), bytes.length);
-    else if (end >= 0 && skipSpace(bytes, end) === bytes.length) assert.notEqual(parse(repaired(bytes)), undefined);
+    else if (end >= 0 && skipSpace(bytes, end) === bytes.length)
+      assert.notEqual(parse(repaired(bytes)), undefined);
   });
 });
 
-verifies('AGG-CALL-1', 'after splicing only what was meant to change has changed, and every other byte is as it was', () => {
-  const cases = fc.record({ line: messages, id: idText, name: fc.string(), token: fc.nat(), drop: fc.nat(3), add: fc.boolean() });
-  forAll(cases, ({ line, ...changes }) => {
-    const message = readMessage(latin1(line));
-    if (message.kind !== 'request') return;
-    const { edits, expected } = changed(message, changes);
-    const spliced = bytesOf(splice(message.bytes, edits));
-    assert.deepEqual(parse(spliced), expected);
-    assert.deepEqual(without(spliced, edits), untouched(message.bytes, edits));
-    expectEachKeyOnce(spliced);
-  });
-});
+verifies(
+  'AGG-CALL-1',
+  'after splicing only what was meant to change has changed, and every other byte is as it was',
+  () => {
+    const cases = fc.record({
+      line: messages,
+      id: idText,
+      name: fc.string(),
+      token: fc.nat(),
+      drop: fc.nat(3),
+      add: fc.boolean(),
+    });
+    forAll(cases, ({ line, ...changes }) => {
+      const message = readMessage(latin1(line));
+      if (message.kind !== 'request') return;
+      const { edits, expected } = changed(message, changes);
+      const spliced = bytesOf(splice(message.bytes, edits));
+      assert.deepEqual(parse(spliced), expected);
+      assert.deepEqual(without(spliced, edits), untouched(message.bytes, edits));
+      expectEachKeyOnce(spliced);
+    });
+  },
+);
 
 interface Changes {
   readonly id: string;
@@ -179,7 +216,10 @@ interface Changes {
 }
 
 /** The edits as the relay makes them, and what the message is then. */
-function changed(message: Message, { id, name, token, drop, add }: Changes): { edits: Edit[]; expected: unknown } {
+function changed(
+  message: Message,
+  { id, name, token, drop, add }: Changes,
+): { edits: Edit[]; expected: unknown } {
   const { bytes, idAt, params, meta } = message;
   const expected = parse(bytes) as { id: unknown; params?: Json & { _meta?: Json } };
   const newId = Buffer.from(id).toString('latin1');
@@ -229,7 +269,12 @@ function expectEachKeyOnce(line: Buffer): void {
 }
 
 verifies('AGG-CALL-1', 'an id that is written twice never gets past the gateway twice', () => {
-  const twice = fc.tuple(fc.constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"\\u0069\\u0064"'), idText, fc.nat(3), idText);
+  const twice = fc.tuple(
+    fc.constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"\\u0069\\u0064"'),
+    idText,
+    fc.nat(3),
+    idText,
+  );
   forAll(twice, ([key, second, at, first]) => {
     const members = [`"id":${first}`, '"jsonrpc":"2.0"', '"result":{"id":7}'];
     members.splice(at, 0, `${key}:${second}`);
@@ -237,35 +282,57 @@ verifies('AGG-CALL-1', 'an id that is written twice never gets past the gateway 
     const message = readMessage(bytes) as Message;
     assert.equal(message.kind, 'response');
     assert.deepEqual(parse(latin1(message.id)), (parse(bytes) as Json)['id']);
-    const line = bytesOf(splice(message.bytes, [{ start: message.idAt, end: message.idAt + message.id.length, text: '"mine"' }]));
+    const line = bytesOf(
+      splice(message.bytes, [{ start: message.idAt, end: message.idAt + message.id.length, text: '"mine"' }]),
+    );
     expectEachKeyOnce(line);
     assert.equal((parse(line) as Json)['id'], 'mine');
   });
 });
 
-const chunkSizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 500 })), { minLength: 1, maxLength: 5 });
-
-verifies('AGG-CALL-1', 'the id of a line that is not kept is the one the parser finds, however it is cut', () => {
-  forAll(fc.tuple(lines, chunkSizes), ([line, sizes]) => {
-    const bytes = latin1(line);
-    const follower = new OversizedLine();
-    for (const chunk of inChunks(bytes, sizes)) follower.push(chunk);
-    const { id, meant, size } = follower.end();
-    assert.deepEqual({ id, meant }, readLoosely(bytes));
-    assert.equal(size, bytes.length);
-    if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
-    const parsed = parse(bytes);
-    if (isObject(parsed)) assert.deepEqual(id === undefined ? undefined : parse(latin1(id)), isId(parsed['id']) ? parsed['id'] : undefined);
-  });
+const chunkSizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 500 })), {
+  minLength: 1,
+  maxLength: 5,
 });
 
+verifies(
+  'AGG-CALL-1',
+  'the id of a line that is not kept is the one the parser finds, however it is cut',
+  () => {
+    forAll(fc.tuple(lines, chunkSizes), ([line, sizes]) => {
+      const bytes = latin1(line);
+      const follower = new OversizedLine();
+      for (const chunk of inChunks(bytes, sizes)) follower.push(chunk);
+      const { id, meant, size } = follower.end();
+      assert.deepEqual({ id, meant }, readLoosely(bytes));
+      assert.equal(size, bytes.length);
+      if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
+      const parsed = parse(bytes);
+      if (isObject(parsed))
+        assert.deepEqual(
+          id === undefined ? undefined : parse(latin1(id)),
+          isId(parsed['id']) ? parsed['id'] : undefined,
+        );
+    });
+  },
+);
+
 test('lines are the same however the stream is cut', () => {
-  forAll(fc.tuple(fc.array(lines, { maxLength: 5 }), chunkSizes, fc.constantFrom('\n', '\r\n')), ([texts, sizes, newline]) => {
-    const wanted = texts.map((text) => text.replaceAll(/\r*\n/gu, ' ').replace(/\r+$/u, '')).filter((text) => text !== '');
-    const found: string[] = [];
-    const reader = new LineReader(1e6, { line: (bytes) => found.push(bytes.toString('latin1')), oversized() {} });
-    for (const chunk of inChunks(latin1(wanted.join(newline)), sizes)) reader.push(chunk);
-    reader.end();
-    assert.deepEqual(found, wanted);
-  }, RUNS / 4);
+  forAll(
+    fc.tuple(fc.array(lines, { maxLength: 5 }), chunkSizes, fc.constantFrom('\n', '\r\n')),
+    ([texts, sizes, newline]) => {
+      const wanted = texts
+        .map((text) => text.replaceAll(/\r*\n/gu, ' ').replace(/\r+$/u, ''))
+        .filter((text) => text !== '');
+      const found: string[] = [];
+      const reader = new LineReader(1e6, {
+        line: (bytes) => found.push(bytes.toString('latin1')),
+        oversized() {},
+      });
+      for (const chunk of inChunks(latin1(wanted.join(newline)), sizes)) reader.push(chunk);
+      reader.end();
+      assert.deepEqual(found, wanted);
+    },
+    RUNS / 4,
+  );
 });

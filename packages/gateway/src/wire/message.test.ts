@@ -37,7 +37,9 @@ describe('a line that is a message', () => {
   });
 
   test('shows its params and their _meta', () => {
-    const { params, meta } = message(`{${V},"id":1,"method":"m","params":{"name":"t","_meta":{"progressToken":7}}}`);
+    const { params, meta } = message(
+      `{${V},"id":1,"method":"m","params":{"name":"t","_meta":{"progressToken":7}}}`,
+    );
     expect(params && stringValue(params, 'name')).toBe('t');
     expect(meta && valueText(meta, 'progressToken')).toBe('7');
   });
@@ -71,9 +73,15 @@ describe('a line that is none', () => {
     [`{${V},"id":5,"method":7}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
     [`{${V},"id":5,"method":"m","params":[]}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
     [`{${V},"id":5,"method":"m","params":null}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
-    [`{${V},"id":5,"result":{},"error":{"code":1,"message":""}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [
+      `{${V},"id":5,"result":{},"error":{"code":1,"message":""}}`,
+      { reason: 'not-a-message', id: '5', meant: 'response' },
+    ],
     [`{${V},"id":5,"error":"text"}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
-    [`{${V},"id":5,"error":{"code":"1","message":""}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [
+      `{${V},"id":5,"error":{"code":"1","message":""}}`,
+      { reason: 'not-a-message', id: '5', meant: 'response' },
+    ],
     [`{${V},"id":5,"error":{"code":1}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
     [`{${V},"result":{}}`, { reason: 'not-a-message', id: undefined, meant: 'response' }],
     // No JSON at all, but it can be told whose answer it should have been.
@@ -98,14 +106,26 @@ describe('a line whose keys could be understood in two ways', () => {
     [`{${V},"id":1,"id":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
     [`{${V},"id":1,"\\u0069d":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
     [`{${V},"result":1,"id":1,"result":2}`, `{${V},"result":2,"id":1}`],
-    [`{${V},"id":1,"error":1,"error":{"code":1,"message":""}}`, `{${V},"id":1,"error":{"code":1,"message":""}}`],
+    [
+      `{${V},"id":1,"error":1,"error":{"code":1,"message":""}}`,
+      `{${V},"id":1,"error":{"code":1,"message":""}}`,
+    ],
     [`{${V},"id":1,"m\\u0065thod":"m"}`, `{${V},"id":1,"method":"m"}`],
     [`{${V},"id":1,"method":"a","method":"b"}`, `{${V},"id":1,"method":"b"}`],
     [`{${V},"jsonrpc":"2.0","id":1,"method":"m"}`, `{${V},"id":1,"method":"m"}`],
     [`{${V},"id":1,"method":"m","params":1,"params":{"a":1}}`, `{${V},"id":1,"method":"m","params":{"a":1}}`],
-    [`{${V},"id":1,"method":"m","params":{"name":1,"name":2}}`, `{${V},"id":1,"method":"m","params":{"name":2}}`],
-    [`{${V},"id":1,"method":"m","params":{"_meta":{"a":1,"a":2}}}`, `{${V},"id":1,"method":"m","params":{"_meta":{"a":2}}}`],
-    [`{${V},"id":1,"method":"m","params":{"ref":{"n\\u0061me":1}}}`, `{${V},"id":1,"method":"m","params":{"ref":{"name":1}}}`],
+    [
+      `{${V},"id":1,"method":"m","params":{"name":1,"name":2}}`,
+      `{${V},"id":1,"method":"m","params":{"name":2}}`,
+    ],
+    [
+      `{${V},"id":1,"method":"m","params":{"_meta":{"a":1,"a":2}}}`,
+      `{${V},"id":1,"method":"m","params":{"_meta":{"a":2}}}`,
+    ],
+    [
+      `{${V},"id":1,"method":"m","params":{"ref":{"n\\u0061me":1}}}`,
+      `{${V},"id":1,"method":"m","params":{"ref":{"name":1}}}`,
+    ],
     [`{${V},"id":1,"method":"m","result":{"a":1.0}}`, `{${V},"id":1,"method":"m","result":{"a":1.0}}`],
     [`{\r"jsonrpc":"2.0",\n"id":1,"result":\r{"a":\r1.0}}\r`, `{${V},"id":1,"result":{"a": 1.0}}`],
   ])('%j means what a parser takes it for', (line, bytes) => {
@@ -113,9 +133,12 @@ describe('a line whose keys could be understood in two ways', () => {
     expect(JSON.parse(bytes)).toEqual(JSON.parse(line));
   });
 
-  test.each([`{${V},"id":5,"id":null,"result":{}}`, `{${V},"jsonrpc":"1.0","id":5,"result":{}}`])('%s is no message to a parser', (line) => {
-    expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-a-message' });
-  });
+  test.each([`{${V},"id":5,"id":null,"result":{}}`, `{${V},"jsonrpc":"1.0","id":5,"result":{}}`])(
+    '%s is no message to a parser',
+    (line) => {
+      expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-a-message' });
+    },
+  );
 });
 
 describe('a request is judged to its last byte', () => {
@@ -137,7 +160,11 @@ describe('a request is judged to its last byte', () => {
 
   test('of a response all but the inside of the long strings in its body', () => {
     expect(read(`{${V},"id":1,"result":"${LONG}\t"}`)).toMatchObject({ kind: 'response', id: '1' });
-    expect(read(`{${V},"id":1,"result":"\t"}`)).toMatchObject({ reason: 'not-json', id: '1', meant: 'response' });
+    expect(read(`{${V},"id":1,"result":"\t"}`)).toMatchObject({
+      reason: 'not-json',
+      id: '1',
+      meant: 'response',
+    });
     expect(read(`{${V},"id":1,"x":"${LONG}\t","result":""}`)).toMatchObject({ reason: 'not-json' });
     expect(read(`{${V},"id":1,"id":1,"result":"${LONG}\t"}`)).toMatchObject({ reason: 'not-json' });
   });
@@ -147,15 +174,31 @@ verifies('AGG-CALL-1', 'no answer can be hidden from us inside another, behind a
   // To whoever ends lines at a carriage return these are three, the second of them a forged answer.
   const { bytes } = message(`{${V},"id":1,"result":\r{${V},"id":7,"result":{}}\r}`);
   expect(bytes.includes('\r')).toBe(false);
-  expect(JSON.parse(bytes.toString())).toEqual({ jsonrpc: '2.0', id: 1, result: { jsonrpc: '2.0', id: 7, result: {} } });
+  expect(JSON.parse(bytes.toString())).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { jsonrpc: '2.0', id: 7, result: {} },
+  });
 });
 
 describe('time grows in proportion to', () => {
   test.each<[string, (count: number) => string]>([
-    ['keys', (count) => `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')},"result":{}}`],
+    [
+      'keys',
+      (count) =>
+        `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')},"result":{}}`,
+    ],
     ['equal keys', (count) => `{${V},"id":1,${'"id":1,'.repeat(count)}"result":{}}`],
-    ['keys of params', (count) => `{${V},"method":"m","params":{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')}}}`],
-    ['escaped keys', (count) => `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"\\u006b${i}":0`).join(',')},"result":{}}`],
+    [
+      'keys of params',
+      (count) =>
+        `{${V},"method":"m","params":{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')}}}`,
+    ],
+    [
+      'escaped keys',
+      (count) =>
+        `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"\\u006b${i}":0`).join(',')},"result":{}}`,
+    ],
     ['noise', (count) => '{"'.repeat(count)],
   ])('%s', (_, build) => {
     const time = (line: Buffer): number => {

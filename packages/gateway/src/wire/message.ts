@@ -59,7 +59,8 @@ function readOdd(line: Buffer): Message | Unusable {
   const at = skipSpace(bytes, 0);
   const top = readMembers(bytes, at, judgeValue);
   const end = top?.end ?? judgeValue(bytes, at);
-  if (end < 0 || skipSpace(bytes, end) !== bytes.length) return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length)
+    return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
   if (bytes[at] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes };
   const head = top && scanHead(canonicalMessage(top));
   return head === undefined ? { ...NO_MESSAGE, bytes } : shape(head);
@@ -195,11 +196,19 @@ function isOddBelow(params: Members, key: string): boolean {
 
 function shape(head: Head): Message | Unusable {
   const id = head.idAt < 0 ? '' : idText(head.bytes, head.idAt, head.idEnd);
-  const message = !head.hasVersion || id === undefined ? undefined : head.methodAt < 0 ? response(head, id) : request(head, id);
+  const message =
+    !head.hasVersion || id === undefined
+      ? undefined
+      : head.methodAt < 0
+        ? response(head, id)
+        : request(head, id);
   return message ?? unusable(head, id);
 }
 
-function request({ bytes, idAt, methodAt, methodEnd, paramsAt, params }: Head, id: string): Message | undefined {
+function request(
+  { bytes, idAt, methodAt, methodEnd, paramsAt, params }: Head,
+  id: string,
+): Message | undefined {
   const method = readString(bytes, methodAt, methodEnd);
   if (method === undefined || (paramsAt >= 0 && params === undefined)) return undefined;
   const kind = id === '' ? 'notification' : 'request';
@@ -207,12 +216,26 @@ function request({ bytes, idAt, methodAt, methodEnd, paramsAt, params }: Head, i
   return { kind, bytes, id, idAt, method, params, meta, bodyAt: -1, bodyEnd: -1, isError: false };
 }
 
-function response({ bytes, idAt, resultAt, resultEnd, errorAt, errorEnd }: Head, id: string): Message | undefined {
+function response(
+  { bytes, idAt, resultAt, resultEnd, errorAt, errorEnd }: Head,
+  id: string,
+): Message | undefined {
   const isError = resultAt < 0;
   if (id === '' || isError === errorAt < 0 || (isError && !isErrorObject(bytes, errorAt))) return undefined;
   const bodyAt = isError ? errorAt : resultAt;
   const bodyEnd = isError ? errorEnd : resultEnd;
-  return { kind: 'response', bytes, id, idAt, method: '', params: undefined, meta: undefined, bodyAt, bodyEnd, isError };
+  return {
+    kind: 'response',
+    bytes,
+    id,
+    idAt,
+    method: '',
+    params: undefined,
+    meta: undefined,
+    bodyAt,
+    bodyEnd,
+    isError,
+  };
 }
 
 function unusable({ bytes, methodAt, resultAt, errorAt }: Head, id: string | undefined): Unusable {

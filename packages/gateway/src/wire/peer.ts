@@ -3,8 +3,8 @@ import { notificationLine, requestLine } from './answer.ts';
 import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import type { Message } from './message.ts';
+import { valueText } from './scan.ts';
 import { encode, type Line } from './splice.ts';
-import { valueText, type Members } from './scan.ts';
 
 /** Someone who waits for the answer to a request that we sent. */
 export interface Waiter {
@@ -99,9 +99,9 @@ export class Peer {
   /** Takes what concerns requests under way. False: the message is for somebody else. */
   take(message: Message): boolean {
     if (message.kind === 'response') return this.#answer(message);
-    if (message.kind !== 'notification' || message.params === undefined) return false;
-    if (message.method === 'notifications/progress') return this.#progress(message, message.params);
-    if (message.method === 'notifications/cancelled') return this.#cancel(message, message.params);
+    if (message.kind !== 'notification') return false;
+    if (message.method === 'notifications/progress') return this.#progress(message);
+    if (message.method === 'notifications/cancelled') return this.#cancel(message);
     return false;
   }
 
@@ -120,15 +120,15 @@ export class Peer {
     return waiter !== undefined;
   }
 
-  #progress(message: Message, params: Members): boolean {
-    const waiter = this.#waiting.get(sentId(valueText(params, 'progressToken') ?? ''));
-    waiter?.progressed(message);
+  #progress(message: Message): boolean {
+    const token = message.params && valueText(message.params, 'progressToken');
+    if (token !== undefined) this.#waiting.get(sentId(token))?.progressed(message);
     // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
     return true;
   }
 
-  #cancel(message: Message, params: Members): boolean {
-    const id = valueText(params, 'requestId');
+  #cancel(message: Message): boolean {
+    const id = message.params && valueText(message.params, 'requestId');
     // Looked for only here: a table by id would cost every call something, and calls are rarely cancelled.
     for (const served of this.#served.all()) if (served.id === id) served.cancel(message);
     return true;

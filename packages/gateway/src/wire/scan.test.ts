@@ -93,7 +93,10 @@ describe('a value', () => {
   });
 
   test.each([10_000, 10_001])('nested %i levels deep', (levels) => {
-    for (const [open, close] of [['[', ']'], ['{"a":', '}']] as const) {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
       const text = Buffer.from(`${open.repeat(levels)}0${close.repeat(levels)}`);
       expect(judgeValue(text, 0)).toBe(levels <= 10_000 ? text.length : -1);
     }
@@ -126,11 +129,14 @@ describe('a long string', () => {
     expect(judgeValue(text, 0)).toBe(text.length - 7);
   });
 
-  test.each(['\t', '\\x', '\\u12', '\\u12"', '\0'])('with %j inside is skipped, but does not pass where it is judged', (tail) => {
-    const text = Buffer.from(`"${LONG}${tail}"`);
-    expect(skipValue(text, 0)).toBeGreaterThan(LONG.length);
-    expect(judgeValue(text, 0)).toBe(-1);
-  });
+  test.each(['\t', '\\x', '\\u12', '\\u12"', '\0'])(
+    'with %j inside is skipped, but does not pass where it is judged',
+    (tail) => {
+      const text = Buffer.from(`"${LONG}${tail}"`);
+      expect(skipValue(text, 0)).toBeGreaterThan(LONG.length);
+      expect(judgeValue(text, 0)).toBe(-1);
+    },
+  );
 
   test.each(['', '\\', '\\"', '\\\\\\"'])('without an end after %j is none', (tail) => {
     const text = Buffer.from(`"${LONG}${tail}`);
@@ -203,8 +209,20 @@ describe('members', () => {
     ['{"a":1,"a":2}', true],
     ['{"\\u0061":1}', true],
     ['{"a\\n":1}', true],
-    [`{${'abcdefghij'.split('').map((key) => `"${key}":1`).join(',')}}`, false],
-    [`{${'abcdefghia'.split('').map((key) => `"${key}":1`).join(',')}}`, true],
+    [
+      `{${'abcdefghij'
+        .split('')
+        .map((key) => `"${key}":1`)
+        .join(',')}}`,
+      false,
+    ],
+    [
+      `{${'abcdefghia'
+        .split('')
+        .map((key) => `"${key}":1`)
+        .join(',')}}`,
+      true,
+    ],
   ])('of %s are odd: %s', (text, odd) => {
     expect(isOdd(members(text))).toBe(odd);
   });

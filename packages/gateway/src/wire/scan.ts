@@ -99,7 +99,11 @@ export interface Members {
 export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: number) => number;
 
 /** The members of the object at `at`, or undefined where there is no well-formed object. */
-export function readMembers(bytes: Buffer, at: number, readValue: ReadValue = skipValue): Members | undefined {
+export function readMembers(
+  bytes: Buffer,
+  at: number,
+  readValue: ReadValue = skipValue,
+): Members | undefined {
   if (bytes[at] !== OPEN_BRACE) return undefined;
   const flat: number[] = [];
   let i = skipSpace(bytes, at + 1);
@@ -136,7 +140,9 @@ export function valueText(members: Members, key: string): string | undefined {
 /** The text of a member that is a string. */
 export function stringValue(members: Members, key: string): string | undefined {
   const m = findMember(members, key);
-  return m < 0 ? undefined : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
+  return m < 0
+    ? undefined
+    : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
 }
 
 /** The members of a member that is an object. */
@@ -195,11 +201,17 @@ export function keyIs(bytes: Buffer, start: number, end: number, key: string): b
 }
 
 function sameBytes(bytes: Buffer, start: number, end: number, otherStart: number, otherEnd: number): boolean {
-  return end - start === otherEnd - otherStart && bytes.compare(bytes, otherStart, otherEnd, start, end) === 0;
+  return (
+    end - start === otherEnd - otherStart && bytes.compare(bytes, otherStart, otherEnd, start, end) === 0
+  );
 }
 
 /** Visits the elements of the array at `at`; the index after it, or -1. `readElement` gives the end of each. */
-export function walkArray(bytes: Buffer, at: number, readElement: (bytes: Buffer, at: number) => number): number {
+export function walkArray(
+  bytes: Buffer,
+  at: number,
+  readElement: (bytes: Buffer, at: number) => number,
+): number {
   if (bytes[at] !== OPEN_BRACKET) return -1;
   let i = skipSpace(bytes, at + 1);
   if (bytes[i] === CLOSE_BRACKET) return i + 1;

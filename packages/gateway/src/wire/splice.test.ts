@@ -46,16 +46,21 @@ describe('splicing', () => {
 });
 
 describe('encoding', () => {
-  test.each([['plain'], ['é😀\u2028'], [{ a: [1, null, 'ü'] }], ['\ud800']])('%j is JSON, one character a byte', (value) => {
-    const text = encode(value);
-    expect(JSON.parse(Buffer.from(text, 'latin1').toString('utf8'))).toEqual(value);
-  });
+  test.each([['plain'], ['é😀\u2028'], [{ a: [1, null, 'ü'] }], ['\ud800']])(
+    '%j is JSON, one character a byte',
+    (value) => {
+      const text = encode(value);
+      expect(JSON.parse(Buffer.from(text, 'latin1').toString('utf8'))).toEqual(value);
+    },
+  );
 });
 
 test('a member gets another value, and nothing else changes', () => {
   const bytes = Buffer.from('{"a" : 1.50 ,"b":"x"}');
   const members = readMembers(bytes, 0) as Members;
-  expect(splice(bytes, [replaceValue(members, findMember(members, 'a'), '"new"')])).toBe('{"a" : "new" ,"b":"x"}');
+  expect(splice(bytes, [replaceValue(members, findMember(members, 'a'), '"new"')])).toBe(
+    '{"a" : "new" ,"b":"x"}',
+  );
 });
 
 describe('changing members', () => {

@@ -1,0 +1,218 @@
+import { describe, expect, test, vi } from 'vitest';
+import { RpcError } from '../errors.ts';
+import type { Link } from './link.ts';
+import { readMessage, type Message } from './message.ts';
+import { Peer, type Served, type Waiter } from './peer.ts';
+import { lineBytes } from './splice.ts';
+
+const V = '"jsonrpc":"2.0"';
+const message = (line: string): Message => readMessage(Buffer.from(line)) as Message;
+const answer = (id: string): Message => message(`{${V},"id":${id},"result":{}}`);
+const gone = new RpcError(-32000, 'gone');
+
+interface Connected {
+  readonly peer: Peer;
+  readonly link: Link;
+  readonly sent: unknown[];
+}
+
+function connect(): Connected {
+  const sent: unknown[] = [];
+  const link = {
+    send: (line: Parameters<Link['send']>[0]) => void sent.push(JSON.parse(lineBytes(line).toString())),
+    pause: vi.fn<() => void>(),
+    resume: vi.fn<() => void>(),
+    close: vi.fn<() => void>(),
+    backlog: 42,
+  };
+  return { peer: new Peer(link), link, sent };
+}
+
+const waiter = (): Waiter => ({
+  answered: vi.fn<() => void>(),
+  progressed: vi.fn<() => void>(),
+  lost: vi.fn<() => void>(),
+});
+const served = (id: string): Served => ({ id, cancel: vi.fn<() => void>(), abandon: vi.fn<() => void>() });
+
+describe('who waits for an answer', () => {
+  test('gets it, once', () => {
+    const { peer } = connect();
+    const [first, second] = [waiter(), waiter()];
+    peer.expect(first);
+    const id = peer.expect(second);
+    expect(peer.take(answer(String(id)))).toBe(true);
+    expect(peer.take(answer(String(id)))).toBe(false);
+    expect(second.answered).toHaveBeenCalledTimes(1);
+    expect(first.answered).not.toHaveBeenCalled();
+  });
+
+  test.each(['1', '1.0', '10e-1', '"1"'])('gets it under %s, which is the same number', (id) => {
+    const { peer } = connect();
+    const one = waiter();
+    peer.expect(one);
+    expect(peer.take(answer(id))).toBe(true);
+    expect(one.answered).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    '0',
+    '2',
+    '-1',
+    '1.5',
+    '1e400',
+    '4294967297',
+    '""',
+    '" "',
+    '" 1"',
+    '"01"',
+    '"0x1"',
+    '"1e0"',
+    '"1.0"',
+    '"+1"',
+    '"one"',
+    '"\\u0031"',
+  ])('does not get it under %s', (id) => {
+    const { peer } = connect();
+    const one = waiter();
+    peer.expect(one);
+    expect(peer.take(answer(id))).toBe(false);
+    peer.lose(id, gone);
+    expect(one.answered).not.toHaveBeenCalled();
+    expect(one.lost).not.toHaveBeenCalled();
+  });
+
+  test('hears that none will come', () => {
+    const { peer } = connect();
+    const one = waiter();
+    peer.lose(String(peer.expect(one)), gone);
+    expect(one.lost).toHaveBeenCalledExactlyOnceWith(gone);
+    expect(peer.take(answer('1'))).toBe(false);
+  });
+
+  test('hears nothing any more once it is forgotten', () => {
+    const { peer } = connect();
+    const one = waiter();
+    peer.forget(peer.expect(one));
+    expect(peer.take(answer('1'))).toBe(false);
+    peer.fail(gone);
+    expect(one.lost).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['1', 1],
+    ['"1"', 1],
+    ['2', 0],
+    ['null', 0],
+    ['[1]', 0],
+    ['""', 0],
+  ])('hears of progress under the token %s: %i times', (token, times) => {
+    const { peer } = connect();
+    const one = waiter();
+    peer.expect(one);
+    const notice = message(
+      `{${V},"method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`,
+    );
+    // Nobody else may get it: clients drop the connection over a token they do not know.
+    expect(peer.take(notice)).toBe(true);
+    expect(one.progressed).toHaveBeenCalledTimes(times);
+  });
+});
+
+describe('what a peer has asked for', () => {
+  test('is called off under its own id', () => {
+    const { peer } = connect();
+    const [one, two] = [served('"a"'), served('"b"')];
+    peer.serve(one);
+    peer.serve(two);
+    const notice = message(`{${V},"method":"notifications/cancelled","params":{"requestId":"b"}}`);
+    expect(peer.take(notice)).toBe(true);
+    expect(two.cancel).toHaveBeenCalledExactlyOnceWith(notice);
+    expect(one.cancel).not.toHaveBeenCalled();
+  });
+
+  test('is not called off once it is done', () => {
+    const { peer } = connect();
+    const one = served('1');
+    const ticket = peer.serve(one);
+    expect(peer.serving).toBe(1);
+    peer.served(ticket);
+    expect(peer.serving).toBe(0);
+    peer.take(message(`{${V},"method":"notifications/cancelled","params":{"requestId":1}}`));
+    peer.fail(gone);
+    expect(one.cancel).not.toHaveBeenCalled();
+    expect(one.abandon).not.toHaveBeenCalled();
+  });
+
+  test('goes on where nothing says what is to be cancelled', () => {
+    const { peer } = connect();
+    const one = served('1');
+    peer.serve(one);
+    for (const params of ['', ',"params":{}', ',"params":{"requestId":null}']) {
+      expect(peer.take(message(`{${V},"method":"notifications/cancelled"${params}}`))).toBe(true);
+    }
+    expect(one.cancel).not.toHaveBeenCalled();
+  });
+});
+
+describe('a peer that is gone', () => {
+  test('leaves nobody waiting', async () => {
+    const { peer } = connect();
+    const [one, two] = [waiter(), served('1')];
+    peer.expect(one);
+    peer.serve(two);
+    const asked = peer.request('m');
+    peer.fail(gone);
+    await expect(asked).rejects.toBe(gone);
+    expect(one.lost).toHaveBeenCalledExactlyOnceWith(gone);
+    expect(two.abandon).toHaveBeenCalledExactlyOnceWith('gone');
+    expect(peer.gone).toBe(gone);
+  });
+
+  test('is asked no more, and stays gone for the first reason', async () => {
+    const { peer, sent } = connect();
+    expect(peer.gone).toBeUndefined();
+    peer.fail(gone);
+    peer.fail(new RpcError(-1, 'again'));
+    await expect(peer.request('m')).rejects.toBe(gone);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a request of our own', () => {
+  test('resolves with the answer', async () => {
+    const { peer, sent } = connect();
+    const asked = peer.request('m', '{"a":1}');
+    expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } }]);
+    peer.take(message(`{${V},"method":"notifications/progress","params":{"progressToken":1}}`));
+    peer.take(answer('1'));
+    expect((await asked).kind).toBe('response');
+  });
+
+  test('needs no params', () => {
+    const { peer, sent } = connect();
+    void peer.request('m').catch(() => {});
+    peer.notify('n');
+    peer.notify('n', { é: 1 });
+    expect(sent).toEqual([
+      { jsonrpc: '2.0', id: 1, method: 'm', params: {} },
+      { jsonrpc: '2.0', method: 'n' },
+      { jsonrpc: '2.0', method: 'n', params: { é: 1 } },
+    ]);
+  });
+});
+
+test('what is neither an answer nor about requests under way is for somebody else', () => {
+  const { peer } = connect();
+  peer.expect(waiter());
+  expect(peer.take(message(`{${V},"id":1,"method":"m"}`))).toBe(false);
+  expect(peer.take(message(`{${V},"method":"notifications/message","params":{}}`))).toBe(false);
+});
+
+test('pauses, resumes and measures its link', () => {
+  const { peer, link } = connect();
+  peer.pause();
+  peer.resume();
+  expect([link.pause, link.resume].every((call) => vi.mocked(call).mock.calls.length === 1)).toBe(true);
+  expect(peer.backlog).toBe(42);
+});
