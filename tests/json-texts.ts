@@ -78,7 +78,7 @@ export const jsonText: Texts = fc.letrec<{ value: string }>((tie) => ({
 /** A key as it stands, or with some of its letters escaped. */
 function spelled(key: string): Texts {
   const escapes = fc.array(fc.nat(key.length - 1), { minLength: 1, maxLength: 2 }).map((at) => {
-    const letters = [...key].map((letter, i) => (at.includes(i) ? escapeOf(letter) : letter));
+    const letters = Array.from(key, (letter, i) => (at.includes(i) ? escapeOf(letter) : letter));
     return `"${letters.join('')}"`;
   });
   return fc.oneof(

@@ -10,9 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { commandLinesWith } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
   BUNDLE,
+  commandFor,
   fixture,
   modernMeta,
   runOver,
@@ -25,6 +27,8 @@ import {
   type Received,
 } from './harness.ts';
 
+const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
+
 describe('without a config', () => {
   verifies('AGG-CLI-1', '--help prints the help to stdout', async () => {
     for (const option of ['--help', '-h']) {
@@ -34,6 +38,12 @@ describe('without a config', () => {
         /^One MCP server made of many, on stdio\.\n\nUsage: weir --config FILE \[options\]\n/u,
       );
     }
+  });
+
+  verifies('AGG-CLI-1', 'a reader that leaves early, as head does, is no mishap', async () => {
+    await using run = new Weir({ ...commandFor({}), args: [BUNDLE, '--help'] });
+    run.stdout.destroy();
+    expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
   verifies('AGG-CLI-1', 'a bare --version prints the version of the product', async () => {
@@ -99,6 +109,20 @@ describe('stdout', () => {
     weir.notify('notifications/initialized');
     weir.send({ id: 'x', method: 'ping' });
     expect(await weir.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe('--max-message-size', () => {
+  verifies('AGG-CLI-1', 'is how large a message may be, in both directions', async () => {
+    await using weir = startWeir({ big: fixture('big') }, { args: ['--max-message-size', '2K'] });
+    await weir.tools();
+    expect(textOf(await weir.callTool('big:big', { bytes: 1000 }))).toHaveLength(1000);
+    const answer = await weir.callTool('big:big', { bytes: 5000 });
+    expect(answer.error?.message).toMatch(
+      /^Server 'big' sent a message of \d+ bytes, over the limit of 2048/u,
+    );
+    const asked = await weir.callTool('big:length', { text: 'x'.repeat(5000) });
+    expect(asked.error?.message).toMatch(/over the limit of 2048; raise --max-message-size to let it pass$/u);
   });
 });
 
@@ -201,7 +225,7 @@ describe('what is remembered', () => {
 
 describe('the end', () => {
   verifies('AGG-CLI-1', 'of stdin is a good end', async () => {
-    expect(await runOver({})).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await runOver({})).toMatchObject({ code: 0, stdout: '' });
     expect(await runOver({ echo: fixture('echo') })).toMatchObject({ code: 0, stdout: '' });
   });
 
@@ -231,5 +255,21 @@ describe('the end', () => {
     const { code, stderr } = await weir.ended;
     expect(code).toBe(0);
     expect(stderr).not.toContain('failed');
+  });
+
+  verifies.skipIf(linux)('AGG-CHILD-5', 'by a mistake of our own leaves nothing running either', async () => {
+    const token = `token-${process.pid}-${Date.now()}`;
+    const planted =
+      "data:text/javascript,process.on('SIGUSR2',()=>setTimeout(()=>{throw(new(Error)('planted'))}))";
+    const config = { echo: fixture('echo', token), stubborn: fixture('ignores-sigterm', token) };
+    await using weir = startWeir(config, { env: { NODE_OPTIONS: `--import=${planted}` } });
+    await weir.tools();
+    expect(commandLinesWith(token)).toHaveLength(2);
+    weir.kill('SIGUSR2');
+    const { code, stderr } = await weir.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('Weir has failed through a mistake of its own');
+    expect(stderr).toContain('Error: planted');
+    expect(commandLinesWith(token)).toEqual([]);
   });
 });

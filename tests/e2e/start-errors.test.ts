@@ -255,7 +255,7 @@ describe('a server', () => {
 
   verifies('AGG-CHILD-2', 'that never answers', async () => {
     expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
-      "Server 'mute' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+      "Server 'mute' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
       exit 1"
     `);
@@ -264,9 +264,9 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that waits for somebody to answer a question on its stderr', async () => {
     const asks = scripted("process.stderr.write('Ok to proceed? (y)'); process.stdin.resume()");
     expect(await failure({ npx: { ...asks, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
-      "<time> info [npx] Ok to proceed? (y) 
-      Server 'npx' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
-        stderr | Ok to proceed? (y) 
+      "<time> info [npx] Ok to proceed? (y)
+      Server 'npx' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+        stderr | Ok to proceed? (y)
       All servers have been stopped. Mend 'npx', or start without it by --keep-going.
       exit 1"
     `);
@@ -275,7 +275,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that speaks HTTP instead: what it wrote to stdout gives it away', async () => {
     const web = scripted("console.log('\\nListening on http://localhost:3000'); process.stdin.resume()");
     expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
-      "Server 'web' failed during initialization: it did not answer the handshake within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+      "Server 'web' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
         stdout | Listening on http://localhost:3000
       All servers have been stopped. Mend 'web', or start without it by --keep-going.
       exit 1"
@@ -285,7 +285,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that answers the handshake and nothing more, under a limit for all', async () => {
     const options = { args: ['--startup-timeout', '2s'] };
     expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
-      "Server 'mute' failed during initialization: it did not answer tools/list within 0.6 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
+      "Server 'mute' failed during initialization: it did not answer tools/list within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
       exit 1"
     `);

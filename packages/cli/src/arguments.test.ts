@@ -141,9 +141,8 @@ describe('mistakes', () => {
     expect(mistake('--confg=x')).toBe('Unknown option: --confg (did you mean --config?)');
     expect(mistake('--log', 'x')).toBe('Unknown option: --log (did you mean --log-file?)');
     expect(mistake('--keepgoing')).toBe('Unknown option: --keepgoing (did you mean --keep-going?)');
-    expect(mistake('mcp.json')).toBe(
-      'Unexpected argument: mcp.json (a config is given as --config mcp.json)',
-    );
+    expect(mistake('mcp.json')).toBe('Unexpected argument: mcp.json (did you mean --config mcp.json?)');
+    expect(mistake('serve')).toBe('Unexpected argument: serve');
   });
 
   test.each(['0', '-1', 'soon', '5h', '1e3', '20 s', '30d', '999999999999s', ''])('no time: %j', (time) => {

@@ -85,12 +85,15 @@ function setValue(option: string, value: string | undefined, draft: Draft): void
 }
 
 function unknownOption(option: string): string {
-  if (!option.startsWith('-'))
-    return `Unexpected argument: ${option} (a config is given as --config ${option})`;
-  const meant = [...Object.keys(VALUES), ...Object.keys(FLAGS), '--help'].find((known) =>
-    isNear(option, known),
-  );
+  if (!option.startsWith('-')) return unexpected(option);
+  const known = [...Object.keys(VALUES), ...Object.keys(FLAGS), '--help'];
+  const meant = known.find((candidate) => isNear(option, candidate));
   return `Unknown option: ${option}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+}
+
+function unexpected(argument: string): string {
+  const looksLikeFile = /\.jsonc?$/iu.test(argument);
+  return `Unexpected argument: ${argument}${looksLikeFile ? ` (did you mean --config ${argument}?)` : ''}`;
 }
 
 /** True for the beginning of an option, and for one with a slip in one place. */

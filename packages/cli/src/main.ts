@@ -15,6 +15,9 @@ const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts t
 Ctrl-C ends it, weir --help tells more.
 `;
 
+// Who stops reading, as `head` does, needs no more of us; a gateway notices and ends.
+process.stdout.on('error', () => {});
+
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
   // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.

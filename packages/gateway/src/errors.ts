@@ -104,6 +104,8 @@ export const Messages = {
     `${what} not found: ${name} may mean ${publicNames.join(' or ')}; use the full name`,
   resourceNotFound: (uri: string): string => `Resource not found: ${uri}`,
 
+  noServers: (): string =>
+    'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
   notLocalYet: (serverKey: string): string =>
     `Server '${serverKey}' is left out: only servers with a "command" can be started so far, not those with "url" or "image"`,
   nobodyToAsk: (method: string): string =>

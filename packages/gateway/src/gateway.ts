@@ -4,7 +4,7 @@ import { resolveTool, type Directory } from './call/resolve.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { Deferred } from './deferred.ts';
 import { Messages, RpcError, RpcErrorCode } from './errors.ts';
-import { silentLog, type Log } from './log.ts';
+import { printable, silentLog, type Log } from './log.ts';
 import { Collisions } from './registry/collisions.ts';
 import { refusedNames } from './registry/hosts.ts';
 import type { Collision } from './registry/name-book.ts';
@@ -89,7 +89,7 @@ export class Gateway implements AggregatorServer {
     validateSeparator(separator);
     this.config = config;
     this.#options = options;
-    this.log = log;
+    this.log = printable(log);
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
     const order = Object.keys(config.mcpServers);
     this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
@@ -196,6 +196,7 @@ export class Gateway implements AggregatorServer {
   async #start(): Promise<void> {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, keepGoing = false } = this.#options;
     this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
+    if (this.children.size === 0) this.log.warn(Messages.noServers());
     // A program that uses the gateway without a client has nobody who could answer a server's questions.
     if (this.#clients.size === 0) this.open('{}');
     try {

@@ -11,11 +11,33 @@ export const silentLog: Log = { info() {}, warn() {}, error() {} };
 
 /** A log whose lines say whom they are about. */
 export function prefixed(log: Log, prefix: string): Log {
+  return mapped(log, (text) => `[${prefix}] ${text}`);
+}
+
+/** A log in which nothing that a server says can pass for a line of ours or play with a terminal. */
+export function printable(log: Log): Log {
+  return mapped(log, (text) => text.split('\n').map(escapeUnsafe).join('\n  '));
+}
+
+function mapped(log: Log, map: (text: string) => string): Log {
   const { debug } = log;
   return {
-    debug: debug && ((text) => debug(`[${prefix}] ${text}`)),
-    info: (text) => log.info(`[${prefix}] ${text}`),
-    warn: (text) => log.warn(`[${prefix}] ${text}`),
-    error: (text) => log.error(`[${prefix}] ${text}`),
+    debug: debug && ((text) => debug(map(text))),
+    info: (text) => log.info(map(text)),
+    warn: (text) => log.warn(map(text)),
+    error: (text) => log.error(map(text)),
   };
+}
+
+// Control characters other than tab, line separators, and marks that turn the direction of text.
+const UNSAFE = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu;
+
+/** One line of plain text, in which nothing moves a cursor, changes a colour or begins another line. */
+export function escapeUnsafe(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
 }

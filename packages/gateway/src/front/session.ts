@@ -43,6 +43,9 @@ const LOG_LEVELS: readonly string[] = [
   'emergency',
 ];
 
+/** In the modern era `subscriptions/listen` takes their place. */
+const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
+
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
@@ -175,7 +178,7 @@ export class Session implements Client {
     if (isModern && message.method === 'subscriptions/listen')
       return this.#subscriptions.listen(message, this.#gateway.directory);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message);
-    if (!isModern && /^resources\/(?:un)?subscribe$/u.test(message.method)) return this.#subscribe(message);
+    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(message);
     this.#unknown(message);
   }
 

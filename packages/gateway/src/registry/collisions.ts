@@ -1,4 +1,5 @@
 import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import { escapeUnsafe } from '../log.ts';
 import type { Collision } from './name-book.ts';
 
 /** How many collisions an error names. */
@@ -23,7 +24,9 @@ export class Collisions {
   /** What a start says that refuses them. */
   error(noPrefix: boolean): ConfigError {
     const collisions = [...this.#known.values()];
-    const named = collisions.slice(0, MOST_NAMED).map((collision) => Messages.namesCollide(collision));
+    const named = collisions
+      .slice(0, MOST_NAMED)
+      .map((collision) => escapeUnsafe(Messages.namesCollide(collision)));
     const more = collisions.length > MOST_NAMED ? [`… and ${collisions.length - MOST_NAMED} more`] : [];
     const text = [...named, ...more, Messages.collisionRemedy(noPrefix)].join('\n');
     return new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA, { collisions });

@@ -189,7 +189,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     });
     this.#connection = connection;
     if (this.#isStopped()) throw new Error('was stopped while it started');
-    void process.exited.then((exit) => this.#exited(connection, describeExit(exit)));
+    void connection.lost.then((how) => this.#crashed(connection, how));
     return connection;
   }
 
@@ -245,7 +245,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #exited(connection: Connection, how: string): void {
+  #crashed(connection: Connection, how: string): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
     this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${how}`);

@@ -1,14 +1,17 @@
+import { Deferred } from '../deferred.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { escapeUnsafe, type Log } from '../log.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message, Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer } from '../wire/peer.ts';
 import type { ServerProcess } from './process.ts';
-import { escapeUnsafe } from './stderr-lines.ts';
 import { describeExit, Unavailable } from './unavailable.ts';
+import { within } from './within.ts';
 
+/** The end of a server's streams is most often that of the server, whose exit says more. */
+const LAST_BREATH_MS = 500;
 /** How much of what is no message is kept to be shown. */
 const LONGEST_NOISE = 200;
 const KEPT_NOISE = 5;
@@ -27,6 +30,7 @@ export class Connection {
   readonly process: ServerProcess;
   readonly peer: Peer;
   readonly #options: ConnectionOptions;
+  readonly #lost = new Deferred<string>();
   #hasSpoken = false;
   #noise: readonly string[] = [];
 
@@ -37,11 +41,17 @@ export class Connection {
       message: (message) => this.#receive(message),
       unusable: (line) => this.#unusable(line),
       oversized: (line) => this.#oversized(line),
-      // The end of its output is told by its exit, together with the reason.
-      ended: () => {},
+      ended: () => void this.#cutOff('has closed its stdout'),
     });
     this.peer = new Peer(link);
-    void process.exited.then((exit) => this.fail(describeExit(exit)));
+    process.stdin.once('error', () => void this.#cutOff('has closed its stdin'));
+    void process.exited.then((exit) => this.#lost.resolve(describeExit(exit)));
+    void this.lost.then((what) => this.fail(what));
+  }
+
+  /** Resolves with what became of it once it can no longer be talked to. */
+  get lost(): Promise<string> {
+    return this.#lost.promise;
   }
 
   /** True once a message has come, whatever it said. */
@@ -58,6 +68,13 @@ export class Connection {
   lastWords(): string[] {
     const stderr = this.process.stderrTail().map((line) => `  stderr | ${line}`);
     return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
+  }
+
+  /** A server that lives on but has shut one of its ends is as good as dead. */
+  async #cutOff(what: string): Promise<void> {
+    if (await within(LAST_BREATH_MS, this.process.exited)) return;
+    this.#lost.resolve(what);
+    await this.process.stop();
   }
 
   #receive(message: Message): void {

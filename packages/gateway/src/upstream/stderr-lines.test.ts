@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { escapeUnsafe, StderrLines } from './stderr-lines.ts';
+import { escapeUnsafe } from '../log.ts';
+import { StderrLines } from './stderr-lines.ts';
 
 function read(...chunks: (string | Buffer)[]): { lines: string[]; reader: StderrLines } {
   const lines: string[] = [];

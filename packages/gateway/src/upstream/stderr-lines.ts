@@ -1,10 +1,9 @@
+import { escapeUnsafe } from '../log.ts';
+
 /** The bytes of one line that are kept; what a server writes beyond them is dropped up to its next line. */
 const MAX_LINE_BYTES = 8192;
 const CUT_NOTE = ' … [cut: the line is longer than 8 KiB]';
 const NEWLINE = 0x0a;
-
-// Control characters other than tab, line separators, and marks that turn the direction of text.
-const UNSAFE = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu;
 
 /** Cuts a server's stderr into lines that are safe to log, and keeps the last ones for an error message. */
 export class StderrLines {
@@ -68,14 +67,4 @@ function readable(bytes: Buffer, isCut: boolean): string {
   // The cut may have gone through a character.
   if (isCut) return escapeUnsafe(text.replace(/\ufffd$/, '')) + CUT_NOTE;
   return escapeUnsafe(text.endsWith('\r') ? text.slice(0, -1) : text);
-}
-
-/** One line of plain text, in which nothing moves a cursor, changes a colour or begins another line. */
-export function escapeUnsafe(text: string): string {
-  return text.replace(UNSAFE, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 0x100
-      ? `\\x${code.toString(16).padStart(2, '0')}`
-      : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
 }

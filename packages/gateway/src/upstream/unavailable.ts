@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import { escapeUnsafe } from '../log.ts';
 import type { Exit } from './process.ts';
-import { escapeUnsafe } from './stderr-lines.ts';
 
 /** What became of a server, as those who wait for its answer hear it. */
 export class Unavailable extends RpcError {

@@ -308,7 +308,8 @@ verifies(
       assert.equal(size, bytes.length);
       if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
       const parsed = parse(bytes);
-      if (isObject(parsed))
+      // A longer id may be too long to be remembered.
+      if (isObject(parsed) && bytes.length < 4096)
         assert.deepEqual(
           id === undefined ? undefined : parse(latin1(id)),
           isId(parsed['id']) ? parsed['id'] : undefined,

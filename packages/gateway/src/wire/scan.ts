@@ -282,13 +282,13 @@ export function keyEnd(bytes: Buffer, key: number, value: number): number {
 function skipString(bytes: Buffer, at: number, walk: number): number {
   let i = at + 1;
   for (;;) {
-    const leapFrom = i + walk;
-    while (i < leapFrom) {
-      const byte = bytes[i];
+    const stop = Math.min(i + walk, bytes.length);
+    while (i < stop) {
+      const byte = bytes[i] as number;
       if (byte === QUOTE) return i + 1;
-      if (byte === BACKSLASH) i = skipEscape(bytes, i);
-      else i = byte === undefined || byte < SPACE ? -1 : i + 1;
-      if (i < 0) return -1;
+      if (byte < SPACE) return -1;
+      if (byte !== BACKSLASH) i++;
+      else if ((i = skipEscape(bytes, i)) < 0) return -1;
     }
     const quote = bytes.indexOf(QUOTE, i);
     if (quote < 0) return -1;
