@@ -142,7 +142,11 @@ export const requirements: readonly Requirement[] = [
   open('MANAGED-2', 'Containers are hardened unless the config says otherwise'),
   open('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
   open('MANAGED-4', 'Remote servers are reached by Streamable HTTP, or by HTTP+SSE as a fallback'),
-  open('MANAGED-5', 'The rules for server entries hold wherever a server is added'),
+  partial(
+    'MANAGED-5',
+    'The rules for server entries hold wherever a server is added',
+    'adding a server from the console',
+  ),
 
   // Documents that call tools
   open('DOC-BLOCK-1', 'A fence named after a server whose YAML names a tool is a call'),

@@ -12,7 +12,8 @@ async function told(
   server = 'server',
 ): Promise<unknown> {
   const { result } = await weir.callTool(`${server}:${what}`);
-  return (result?.['structuredContent'] as Json)['value'];
+  const content = result?.['structuredContent'] as Json | undefined;
+  return content?.['value'];
 }
 
 async function variablesOf(server: Partial<ServerEntry>, env: Record<string, string>): Promise<Json> {

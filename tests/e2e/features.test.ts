@@ -14,6 +14,7 @@ import {
   type ServerEntry,
 } from './harness.ts';
 import { open, serveInProcess, type InProcess } from './in-process.ts';
+import { itemsOf } from './line-client.ts';
 
 interface Pair {
   readonly from: Era;
@@ -42,7 +43,7 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
   verifies(['AGG-CALL-3', 'ERA-1'], 'lists and reads resources and templates', async () => {
     await using weir = serveInProcess({ s: entry });
     const ask = await open(weir, from);
-    const listed = (await ask('resources/list')).result?.['resources'] as { uri: string }[];
+    const listed = itemsOf<{ uri: string }>(await ask('resources/list'), 'resources');
     expect(listed[0]?.uri).toBe(`${scheme}://one`);
     expect((await ask('resources/templates/list')).result?.['resourceTemplates']).toEqual([
       { uriTemplate: `${scheme}://item/{id}`, name: 'item' },
@@ -314,9 +315,9 @@ describe('lists', () => {
     const names: string[] = [];
     let cursor: unknown;
     do {
-      const { result } = await weir.request('tools/list', cursor === undefined ? {} : { cursor });
-      names.push(...(result?.['tools'] as { name: string }[]).map(({ name }) => name));
-      cursor = result?.['nextCursor'];
+      const page = await weir.request('tools/list', cursor === undefined ? {} : { cursor });
+      names.push(...itemsOf<{ name: string }>(page, 'tools').map(({ name }) => name));
+      cursor = page.result?.['nextCursor'];
     } while (cursor !== undefined);
     expect(names.slice(0, 9000)).toEqual(Array.from({ length: 9000 }, (_, i) => `m:tool_${i}`));
     expect(names).toHaveLength(9008);

@@ -291,6 +291,26 @@ describe('a line', () => {
   });
 });
 
+verifies('AGG-REG-1', 'the list has the same bytes at every start of the command', async () => {
+  const servers = {
+    b: fixture('many', '50'),
+    l: fixture('lie'),
+    m: fixture('modern'),
+    d: fixture('dual'),
+    n: fixture('resources'),
+  };
+  const folder = temporaryFolder();
+  const lists = new Set<string>();
+  for (let start = 0; start < 3; start++) {
+    await using weir = startWeir(servers, { folder });
+    await weir.initialize();
+    for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+      await weir.request(method);
+    lists.add(weir.lines.join('\n'));
+  }
+  expect(lists.size).toBe(1);
+});
+
 /** A server whose one tool writes these lines before its result; `ID` and `TOKEN` stand for the request's own. */
 function speaker(...lines: string[]): ServerEntry {
   return scripted(`

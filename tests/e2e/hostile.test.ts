@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, scripted, textOf, type Received } from './harness.ts';
 import { open, serveInProcess, type InProcess } from './in-process.ts';
+import { itemsOf } from './line-client.ts';
 
 const PROBLEM = "Server 'lie' sent something that is no JSON-RPC message";
 const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
@@ -120,8 +121,8 @@ describe('a lying server', () => {
     async () => {
       await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
       await weir.initialize();
-      const { result } = await weir.request('tools/list');
-      const tools = result?.['tools'] as { name: string; description?: string }[];
+      const list = await weir.request('tools/list');
+      const tools = itemsOf<{ name: string; description?: string }>(list, 'tools');
       const names = tools.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
       expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
@@ -190,8 +191,7 @@ describe('a lying server', () => {
       } });`);
       await using weir = serveInProcess({ a: half, b: half });
       await weir.initialize();
-      const { result } = await weir.request('resources/list');
-      const [first] = result?.['resources'] as { uri: string }[];
+      const [first] = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources');
       const read = await weir.request('resources/read', { uri: first?.uri });
       expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
     },

@@ -34,7 +34,6 @@ export class InProcess extends LineClient implements AsyncDisposable {
       input,
       output,
       serverInfo: { name: 'weir', version: '1.0.0' },
-      clientInfo: { name: 'mcp-aggregator-client', version: '9.9.9' },
     });
     super({ input, output, over: served });
     this.gateway = gateway;

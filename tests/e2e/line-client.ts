@@ -120,8 +120,8 @@ export class LineClient {
   /** Opens the conversation and returns the public names of the tools, in order. */
   async tools(): Promise<string[]> {
     if (this.#lastId === 0) await this.initialize();
-    const { result } = await this.request('tools/list');
-    return (result?.['tools'] as { name: string }[]).map(({ name }) => name);
+    const answer = await this.request('tools/list');
+    return itemsOf<{ name: string }>(answer, 'tools').map(({ name }) => name);
   }
 
   callTool(name: string, args: Json = {}): Promise<Received> {
@@ -155,6 +155,13 @@ export class LineClient {
     this.#waiting.delete(waiting);
     waiting.take(message);
   }
+}
+
+/** A list in a result; an answer without one fails the test with what it says instead. */
+export function itemsOf<Item>({ result, error }: Received, key: string): Item[] {
+  const items = result?.[key];
+  if (!Array.isArray(items)) throw new Error(`No ${key} in ${JSON.stringify(error ?? result)}`);
+  return items as Item[];
 }
 
 function parse(line: string): Received | undefined {

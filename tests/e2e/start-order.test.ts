@@ -161,7 +161,7 @@ describe('servers are started', () => {
     await using weir = startWeir({ echo: fixture('echo') }, debug);
     await weir.request('server/discover', modernMeta());
     weir.send({ id: 'list', method: 'tools/list', params: modernMeta() });
-    expect(await elapsed(weir.says(started))).toBeLessThan(800);
+    expect(await elapsed(weir.says(started))).toBeLessThan(950);
     expect(listed(await weir.answer('list'))).toContain('echo:echo');
   });
 

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, modernMeta, scripted, textOf, type Received, type ServerEntry } from './harness.ts';
 import { open, serveInProcess, type InProcess } from './in-process.ts';
+import { itemsOf } from './line-client.ts';
 
 /** Two servers that list the same URIs, and one that does not. */
 const colliding = {
@@ -13,17 +14,19 @@ const colliding = {
 const shared = (key: string, uri: string): string => `weir://${key}/${encodeURIComponent(uri)}`;
 
 async function read(weir: InProcess, uri: string): Promise<{ uri: string; text: string }> {
-  const { result, error } = await weir.request('resources/read', { uri });
-  expect(error).toBeUndefined();
-  return (result?.['contents'] as { uri: string; text: string }[])[0]!;
+  return itemsOf<{ uri: string; text: string }>(
+    await weir.request('resources/read', { uri }),
+    'contents',
+  )[0]!;
 }
 
 describe('a URI that several servers list', () => {
   verifies('AGG-CALL-3', 'is listed once for each, the others stay as they are', async () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
-    const { result } = await weir.request('resources/list');
-    const uris = (result?.['resources'] as { uri: string; 'x-kept': boolean }[]).map(({ uri }) => uri);
+    const uris = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources').map(
+      ({ uri }) => uri,
+    );
     expect(uris).toEqual([
       'weir://a/note%3A%2F%2Fone',
       'weir://a/note%3A%2F%2Ftwo',
@@ -73,14 +76,14 @@ describe('a URI that several servers list', () => {
         { type: 'text', text: 'see note://one' },
       ]);
       const other = await weir.callTool('b:link', { uri: 'note://three' });
-      expect((other.result?.['content'] as { uri: string }[])[0]?.uri).toBe('note://three');
+      expect(itemsOf<{ uri: string }>(other, 'content')[0]?.uri).toBe('note://three');
       const prompt = await weir.request('prompts/get', { name: 'a:greet', arguments: { who: 'Ada' } });
       expect(prompt.result?.['messages']).toMatchObject([
         { content: { text: 'Hello Ada' } },
         { content: { resource: { uri: shared('a', 'note://one') } } },
       ]);
       const own = await weir.callTool('c:link');
-      expect((own.result?.['content'] as { uri: string }[])[0]?.uri).toBe('own://one');
+      expect(itemsOf<{ uri: string }>(own, 'content')[0]?.uri).toBe('own://one');
     },
   );
 
@@ -170,8 +173,9 @@ describe('a URI that several servers list', () => {
       await weir.request('resources/list');
       await weir.callTool('b:add', { uri: 'a://one' });
       await weir.call('notifications/resources/list_changed');
-      const { result } = await weir.request('resources/list');
-      const uris = (result?.['resources'] as { uri: string }[]).map(({ uri }) => uri);
+      const uris = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources').map(
+        ({ uri }) => uri,
+      );
       expect(uris).toEqual([shared('a', 'a://one'), 'a://two', 'b://one', 'b://two', shared('b', 'a://one')]);
       expect((await read(weir, shared('a', 'a://one'))).text).toBe('A: a://one');
     },

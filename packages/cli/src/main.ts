@@ -64,7 +64,6 @@ async function serve(args: CliArgs, log: CliLog): Promise<void> {
     input: process.stdin,
     output: process.stdout,
     serverInfo: { name, version },
-    clientInfo: { name: 'mcp-aggregator-client', version: VERSION },
   });
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
   try {

@@ -16,7 +16,10 @@ import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
 import { errorLine } from './wire/answer.ts';
+import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
+
+const CLIENT_NAME = 'mcp-aggregator-client';
 
 export interface GatewayOptions {
   /** The product's version, told to the servers. */
@@ -69,6 +72,8 @@ export function createGateway(config: McpConfig, options: GatewayOptions = {}): 
 export class Gateway implements AggregatorServer {
   readonly config: McpConfig;
   readonly maxMessageSize: number;
+  /** What the product calls itself towards the servers. */
+  readonly clientInfo: Implementation;
   readonly server: Front;
   readonly log: Log;
   readonly #options: GatewayOptions;
@@ -90,6 +95,7 @@ export class Gateway implements AggregatorServer {
     this.config = config;
     this.#options = options;
     this.log = printable(log);
+    this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
     const order = Object.keys(config.mcpServers);
     this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
@@ -175,9 +181,9 @@ export class Gateway implements AggregatorServer {
   }
 
   #createFleet(): Fleet {
-    const { version = '0.0.0', startupTimeout, state, env = {} } = this.#options;
+    const { startupTimeout, state, env = {} } = this.#options;
     return new Fleet(this.config.mcpServers, {
-      version,
+      clientInfo: this.clientInfo,
       startupTimeout,
       maxMessageSize: this.maxMessageSize,
       state,

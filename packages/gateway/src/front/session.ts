@@ -49,8 +49,6 @@ const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resource
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
-  /** What servers are told that they are connected to. */
-  readonly clientInfo: Implementation;
   /** A message came that is more than a probe. */
   onOpened?(): void;
   onMessage?(message: Message): void;
@@ -101,7 +99,7 @@ export class Session implements Client {
 
   get envelope(): Envelope {
     return {
-      clientInfo: this.#options.clientInfo,
+      clientInfo: this.#gateway.clientInfo,
       capabilities: this.#capabilities,
       logLevel: this.#logLevel,
     };

@@ -10,7 +10,6 @@ export interface StdioOptions {
   readonly input: Readable & { isTTY?: boolean };
   readonly output: Writable;
   readonly serverInfo: Implementation;
-  readonly clientInfo: Implementation;
 }
 
 /** Servers are started this long after the gateway even if nobody has said a word. */
@@ -20,7 +19,7 @@ const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
 const OPEN_AFTER_MS = 1000;
 /** How long answers under way are waited for once the client has said its last word. */
-const LAST_ANSWERS_MS = 1000;
+const LAST_ANSWERS_MS = 600;
 
 /** Serves one client on a pair of streams until it has sent its last message; rejects where the start fails. */
 export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {

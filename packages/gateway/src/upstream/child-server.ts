@@ -290,8 +290,9 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   #describe(): string {
-    const counts = ALL_KINDS.map((kind) => `${this.catalogue[kind].items.length} ${kind}`);
-    return `speaks ${this.#greeting?.version ?? ''}, lists ${counts.join(', ')}`;
+    const listed = ALL_KINDS.filter((kind) => this.catalogue[kind].items.length > 0);
+    const counts = listed.map((kind) => `${this.catalogue[kind].items.length} ${kind}`);
+    return `speaks ${this.#greeting?.version ?? ''}, lists ${counts.join(', ') || 'nothing'}`;
   }
 
   #failure(phase: ErrorPhase, text: string, cause?: Error): ChildServerError {

@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
+import type { Implementation } from '../wire/era.ts';
 import { ChildServer, type ChildContext, type ChildEvents } from './child-server.ts';
 import { startGuard, type Guard } from './guard.ts';
 import { ServerStatus } from './server-status.ts';
@@ -11,14 +12,12 @@ import { createSlots } from './slots.ts';
 import { startAll } from './start-all.ts';
 import { stopServers } from './stop-servers.ts';
 
-/** What the product calls itself towards the servers behind it. */
-const CLIENT_NAME = 'mcp-aggregator-client';
-
 /** Latecomers are waited for this long after the last server became ready. */
 const LATECOMERS_MS = 1000;
 
 export interface FleetOptions {
-  readonly version: string;
+  /** What the product calls itself towards the servers. */
+  readonly clientInfo: Implementation;
   readonly startupTimeout: number | undefined;
   readonly maxMessageSize: number;
   readonly state: string | undefined;
@@ -65,13 +64,12 @@ export class Fleet {
   }
 
   #context(): ChildContext {
-    const { state, env, version } = this.#options;
+    const { state, env } = this.#options;
     return {
       ...this.#options,
       guard: () => this.#guardian(),
       slots: createSlots(2 * availableParallelism()),
       verdicts: state === undefined ? noVerdicts : verdictsIn(state),
-      clientInfo: { name: CLIENT_NAME, version },
       environmentOf: (server) => childEnvironment(server, env, process.platform),
     };
   }

@@ -25,6 +25,9 @@ const NATIVE_SEARCH_AFTER = 48;
 const LONG_TEXT = 4096;
 const NATIVE_SEARCH_SOON = 8;
 
+/** How far a string is walked that is judged as a whole; the rest of it is looked at in words. */
+const JUDGED = 128;
+
 /** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
 const DEEPEST = 10_000;
 
@@ -38,14 +41,14 @@ export function skipValue(bytes: Buffer, at: number): number {
 
 /** The same for a value that is judged to its last byte. */
 export function judgeValue(bytes: Buffer, at: number): number {
-  return walkValue(bytes, at, bytes.length);
+  return walkValue(bytes, at, JUDGED);
 }
 
 function leapAfter(bytes: Buffer): number {
   return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
 }
 
-/** `walk` is how far a string is walked before it is leapt over. */
+/** `walk` is how far a string is walked byte by byte; from `JUDGED` on, nothing of it is leapt over unseen. */
 function walkValue(bytes: Buffer, at: number, walk: number): number {
   let depth = 0;
   let i = at;
@@ -263,7 +266,7 @@ export function closingQuote(bytes: Buffer, from: number): number {
 }
 
 /** From a key's opening quote to the first byte of its value, or -1. */
-export function skipKey(bytes: Buffer, at: number, walk: number = bytes.length): number {
+export function skipKey(bytes: Buffer, at: number, walk: number = JUDGED): number {
   if (bytes[at] !== QUOTE) return -1;
   let i = skipString(bytes, at, walk);
   if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
@@ -290,12 +293,36 @@ function skipString(bytes: Buffer, at: number, walk: number): number {
       if (byte !== BACKSLASH) i++;
       else if ((i = skipEscape(bytes, i)) < 0) return -1;
     }
+    if (i >= bytes.length) return -1;
+    if (walk >= JUDGED) {
+      i = skipPlainWords(bytes, i);
+      // Text that is not plain for long is walked for longer.
+      walk *= 2;
+      continue;
+    }
     const quote = bytes.indexOf(QUOTE, i);
     if (quote < 0) return -1;
     if (!isEscaped(bytes, i, quote)) return quote + 1;
     // One escaped quote is seldom alone, and a search for each costs more than walking.
     i = quote + 1;
   }
+}
+
+/** Goes on four bytes at a time, as long as they are plain. */
+function skipPlainWords(bytes: Buffer, at: number): number {
+  const shift = bytes.byteOffset & 3;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset - shift, (bytes.length + shift) >> 2);
+  let w = (at + shift) >> 2;
+  while (w < words.length && isPlainWord(words[w] as number)) w++;
+  return Math.max(at, w * 4 - shift);
+}
+
+/** No byte of the four is a control character, a quote or a backslash. */
+function isPlainWord(word: number): boolean {
+  // With one bit flipped quotes stand next to the control characters: both are what is below 0x21 then.
+  const low = word ^ 0x02020202;
+  const slash = word ^ 0x5c5c5c5c;
+  return ((((low - 0x21212121) & ~low) | ((slash - 0x01010101) & ~slash)) & 0x80808080) === 0;
 }
 
 /** True where an odd number of backslashes stands before the quote. */
