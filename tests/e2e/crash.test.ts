@@ -3,7 +3,7 @@ import { ChildServerError } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, modernMeta, scripted, startWeir, textOf, type Received } from './harness.ts';
-import { open, serveInProcess, type InProcess } from './in-process.ts';
+import { createTestGateway, open, serveInProcess, type InProcess } from './in-process.ts';
 
 verifies(
   'AGG-CHILD-4',
@@ -41,6 +41,28 @@ verifies(
 );
 
 describe('a server that dies', () => {
+  const dies = scripted(`
+    import { serve, tool } from 'stdio';
+    serve({ name: 'dies', tools: [tool('x')], on: { 'tools/list': () => {
+      setTimeout(() => process.exit(7), 50);
+      return { tools: [tool('x')] };
+    } } });`);
+
+  verifies(
+    ['AGG-CHILD-3', 'AGG-CHILD-4'],
+    'before all others are up fails the start, unless that may go on without',
+    async () => {
+      const servers = { d: dies, s: fixture('slow-start', '600') };
+      await expect(createTestGateway(servers).start()).rejects.toMatchObject({
+        serverKey: 'd',
+        phase: 'runtime',
+        message: "Server 'd' crashed during operation: it exited with code 7",
+      });
+      await using weir = serveInProcess(servers, { keepGoing: true });
+      expect(await weir.tools()).toEqual(['s:echo']);
+    },
+  );
+
   verifies('AGG-CHILD-4', 'is a failed one, with its error and its last words in the log', async () => {
     await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') });
     await weir.tools();

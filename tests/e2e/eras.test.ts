@@ -240,7 +240,7 @@ describe('the era of a server', () => {
     const state = join(temporaryFolder(), 'state');
     const script = join(temporaryFolder(), 'server.mjs');
     const entry = { command: process.execPath, args: [script] };
-    for (const name of ['echo', 'modern', 'echo']) {
+    for (const name of ['echo', 'modern', 'echo', 'modern', 'dies-of-probe']) {
       writeFileSync(
         script,
         `process.argv[1] = 'server'; await import(${JSON.stringify(new URL(`../fixtures/${name}.mjs`, import.meta.url).href)});`,

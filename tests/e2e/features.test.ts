@@ -203,6 +203,21 @@ describe('subscriptions', () => {
     );
   });
 
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'promise no resource whose server cannot be asked to watch it',
+    async () => {
+      await using weir = serveInProcess({ c: fixture('changes') });
+      const ask = await open(weir, 'modern');
+      await ask('tools/call', { name: 'c:add', arguments: { kind: 'resources', name: 'new' } });
+      const notifications = { toolsListChanged: true, resourceSubscriptions: ['changes://new'] };
+      weir.send({ id: 'l', method: 'subscriptions/listen', params: { notifications, ...modernMeta() } });
+      expect((await weir.call('notifications/subscriptions/acknowledged')).params).toMatchObject({
+        notifications: { toolsListChanged: true, resourceSubscriptions: [] },
+      });
+    },
+  );
+
   verifies(['AGG-CALL-3', 'ERA-1'], 'include what lies below the resource that was asked for', async () => {
     const folder = scripted(`
       import { notify, serve, text, tool } from 'stdio';

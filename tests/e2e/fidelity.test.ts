@@ -291,6 +291,22 @@ describe('a line', () => {
   });
 });
 
+verifies(
+  ['AGG-CALL-1', 'ERA-1'],
+  'a request without parameters gets them where the era of its server needs them',
+  async () => {
+    const tape = new Tape('modern');
+    await using weir = serveInProcess({ t: tape.entry });
+    await open(weir, 'legacy');
+    await weir.request('tools/list');
+    weir.send('{"jsonrpc":"2.0","id":"bare","method":"x/unknown"}');
+    await weir.answer('bare');
+    expect(tape.received('x/unknown')).toBe(
+      `{"params":{"_meta":{${VERSION},${INFO},${CAPABILITIES}}},"jsonrpc":"2.0","id":#,"method":"x/unknown"}`,
+    );
+  },
+);
+
 verifies('AGG-REG-1', 'the list has the same bytes at every start of the command', async () => {
   const servers = {
     b: fixture('many', '50'),

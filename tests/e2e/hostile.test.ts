@@ -54,26 +54,22 @@ describe('a lying server', () => {
   verifies('AGG-CALL-1', 'answers nobody but its own callers, whatever it says', async () => {
     await using weir = await neighbourhood();
     const before = weir.messages.length;
+    const told: Record<string, string | null> = {};
     for (const [lie, outcome] of Object.entries(OUTCOMES)) {
-      for (const id of [1, 50, 99, `stalled 7`]) {
-        weir.send({
-          id: `${lie} ${id}`,
-          method: 'tools/call',
-          params: { name: `lie:${lie}`, arguments: { id, token: id } },
-        });
+      for (const id of [1, 50, 99, 'stalled 7']) {
+        const params = { name: `lie:${lie}`, arguments: { id, token: id } };
+        weir.send({ id: `${lie} ${id}`, method: 'tools/call', params });
       }
       expect(textOf(await weir.callTool('echo:echo', { text: lie }))).toBe(lie);
-      if (outcome !== null) expect(textOrError(await weir.answer(`${lie} 1`)), lie).toBe(outcome);
+      told[lie] = outcome === null ? null : textOrError(await weir.answer(`${lie} 1`));
     }
+    expect(told).toEqual(OUTCOMES);
     await weir.callTool('lie:honest');
     const answered = weir.messages.slice(before).map(({ id }) => String(id ?? ''));
-    expect(answered.filter((id) => id.startsWith('stalled'))).toEqual([]);
-    for (const [lie, outcome] of Object.entries(OUTCOMES)) {
-      expect(
-        answered.filter((id) => id.startsWith(`${lie} `)),
-        lie,
-      ).toHaveLength(outcome === null ? 0 : 4);
-    }
+    const countOf = (prefix: string): number => answered.filter((id) => id.startsWith(`${prefix} `)).length;
+    expect(countOf('stalled')).toBe(0);
+    const counts = Object.entries(OUTCOMES).map(([lie, outcome]) => ({ lie, outcome, count: countOf(lie) }));
+    expect(counts.filter(({ outcome, count }) => count !== (outcome === null ? 0 : 4))).toEqual([]);
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
     expect(textOf(await weir.callTool('stall:stalled'))).toBe('100');
   });

@@ -48,6 +48,40 @@ describe('a question of an earlier revision', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: JSON.stringify(error) }] });
   });
 
+  verifies(
+    'AGG-CALL-3',
+    'may be long in the answering: progress reaches the server under its own token',
+    async () => {
+      const patient = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      const updates = [];
+      serve({
+        name: 'patient',
+        tools: [tool('ask')],
+        call: { ask: async () => {
+          await ask('sampling/createMessage', { maxTokens: 1, _meta: { progressToken: 'of the server', x: 1 } });
+          return text(JSON.stringify(updates));
+        } },
+        on: { 'notifications/progress': (params) => void updates.push(params) },
+      });`);
+      await using weir = serveInProcess({ p: patient });
+      await weir.initialize(EVERYTHING);
+      const call = weir.callTool('p:ask');
+      const { id, params } = await weir.call('sampling/createMessage');
+      const meta = params?.['_meta'] as { progressToken: number; x: number } | undefined;
+      expect(meta?.x).toBe(1);
+      const progressToken = meta?.progressToken;
+      for (const progress of [1, 2])
+        weir.notify('notifications/progress', { progressToken, progress, 'x-more': [progress] });
+      weir.notify('notifications/progress', { progressToken: 'nobody', progress: 3 });
+      weir.send({ id, result: {} });
+      expect(JSON.parse(textOf(await call))).toEqual([
+        { progressToken: 'of the server', progress: 1, 'x-more': [1] },
+        { progressToken: 'of the server', progress: 2, 'x-more': [2] },
+      ]);
+    },
+  );
+
   verifies('AGG-CALL-3', 'is never mixed up with that of another server under the same id', async () => {
     const keys = ['a', 'b', 'c'];
     await using weir = serveInProcess(Object.fromEntries(keys.map((key) => [key, fixture('asks')])));

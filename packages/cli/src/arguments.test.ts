@@ -169,7 +169,7 @@ describe('mistakes', () => {
     ['64m', 64 * 1024 * 1024],
     ['64MiB', 64 * 1024 * 1024],
     ['10kb', 10 * 1024],
-    ['1G', 1024 ** 3],
+    ['512M', 512 * 1024 ** 2],
   ])('a size: %s', (size, maxMessageSize) => {
     expect(read('--max-message-size', size)).toEqual({ maxMessageSize });
   });
@@ -179,7 +179,7 @@ describe('mistakes', () => {
       "--startup-timeout takes a time such as 20s or 500ms, not 'soon'",
     );
     expect(mistake('--max-message-size', 'big')).toBe(
-      "--max-message-size takes a size such as 64M, not 'big'",
+      "--max-message-size takes a size such as 64M, at most 512M, not 'big'",
     );
   });
 });

@@ -149,10 +149,13 @@ function readDuration(text: string): number {
   throw new UsageError(`--startup-timeout takes a time such as 20s or 500ms, not '${text}'`);
 }
 
+/** A part of a message may have to become a string, and Node has none that is longer. */
+const LARGEST_SIZE = 512 * 1024 ** 2;
+
 /** Bytes. */
 function readSize(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([KMG])?(?:i?B)?$/iu.exec(text) ?? [];
   const bytes = Number(digits) * (SIZES[unit.toUpperCase()] ?? Number.NaN);
-  if (bytes > 0 && Number.isSafeInteger(bytes)) return bytes;
-  throw new UsageError(`--max-message-size takes a size such as 64M, not '${text}'`);
+  if (bytes > 0 && bytes <= LARGEST_SIZE) return bytes;
+  throw new UsageError(`--max-message-size takes a size such as 64M, at most 512M, not '${text}'`);
 }

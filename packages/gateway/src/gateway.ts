@@ -207,6 +207,8 @@ export class Gateway implements AggregatorServer {
     if (this.#clients.size === 0) this.open('{}');
     try {
       await this.#fleet.start(keepGoing, (child) => this.#ready(child));
+      const crashed = keepGoing ? undefined : this.#fleet.crashed();
+      if (crashed !== undefined) throw crashed;
       this.#publish(this.#builder.build(this.#fleet.running()));
       if (this.#collisions.size > 0 && !keepGoing) throw this.#collisions.error(noPrefix);
       this.#settled.resolve();

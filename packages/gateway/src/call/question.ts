@@ -16,7 +16,7 @@ export function ask(upstream: Upstream, client: Caller, message: Message): void 
     from: upstream.peer,
     to: client.peer,
     name: 'The client',
-    edits: (token) =>
-      metaEdits(message, { from: { era: upstream.era, envelope: client.envelope }, to: client }, token),
+    edits: (asked, token) =>
+      metaEdits(asked, { from: { era: upstream.era, envelope: client.envelope }, to: client }, token),
   });
 }

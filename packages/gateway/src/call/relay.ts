@@ -12,7 +12,7 @@ export interface Hop {
   /** Who is asked, for errors. */
   readonly name: string;
   /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
-  edits(token: number | undefined): Edit[];
+  edits(message: Message, token: number | undefined): Edit[];
   /** The edits that the answer needs besides its id, or the error to give instead. */
   adapt?(answer: Message): Edit[] | RpcError | undefined;
   /** Told how the request ended. */
@@ -54,8 +54,9 @@ class Relayed implements Waiter, Served {
     this.#ticket = hop.from.serve(this);
   }
 
-  send({ bytes, id, idAt }: Message): void {
-    const edits = this.#hop.edits(this.#token === undefined ? undefined : this.#sentId);
+  send(message: Message): void {
+    const { bytes, id, idAt } = message;
+    const edits = this.#hop.edits(message, this.#token === undefined ? undefined : this.#sentId);
     edits.push({ start: idAt, end: idAt + id.length, text: String(this.#sentId) });
     this.#hop.to.send(splice(bytes, edits));
   }

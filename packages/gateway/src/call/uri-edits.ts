@@ -2,9 +2,10 @@ import type { Message } from '../wire/message.ts';
 import {
   findMember,
   objectValue,
-  readElements,
   readMembers,
   readString,
+  skipValue,
+  walkArray,
   type Members,
 } from '../wire/scan.ts';
 import { encode, replaceValue, type Edit } from '../wire/splice.ts';
@@ -16,18 +17,22 @@ export type PublicUri = (uri: string) => string | undefined;
 export function uriEdits(answer: Message, publicUri: PublicUri): Edit[] {
   const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
   if (result === undefined) return [];
-  const blocks = [...objects(result, 'content'), ...objects(result, 'contents')];
-  for (const message of objects(result, 'messages')) {
+  const edits: Edit[] = [];
+  const enter = (block: Members): void => void edits.push(...blockEdits(block, publicUri));
+  visitObjects(result, 'content', enter);
+  visitObjects(result, 'contents', enter);
+  visitObjects(result, 'messages', (message) => {
     const content = objectValue(message, 'content');
-    if (content !== undefined) blocks.push(content);
-    else blocks.push(...objects(message, 'content'));
-  }
-  return blocks.flatMap((block) => [...uriEdit(block, publicUri), ...embeddedEdit(block, publicUri)]);
+    if (content !== undefined) enter(content);
+    else visitObjects(message, 'content', enter);
+  });
+  return edits;
 }
 
-function embeddedEdit(block: Members, publicUri: PublicUri): Edit[] {
+/** A link has its URI itself, an embedded resource one level below. */
+function blockEdits(block: Members, publicUri: PublicUri): Edit[] {
   const resource = objectValue(block, 'resource');
-  return resource === undefined ? [] : uriEdit(resource, publicUri);
+  return [...uriEdit(block, publicUri), ...(resource === undefined ? [] : uriEdit(resource, publicUri))];
 }
 
 /** The edit for an object's `uri`, if it needs one. */
@@ -41,13 +46,13 @@ export function uriEdit(members: Members, publicUri: PublicUri): Edit[] {
   return replacement === undefined ? [] : [replaceValue(members, m, encode(replacement))];
 }
 
-function objects(parent: Members, key: string): Members[] {
+/** The objects of an array, one by one: there may be millions of them. */
+function visitObjects(parent: Members, key: string, visit: (members: Members) => void): void {
   const m = findMember(parent, key);
-  const spans = m < 0 ? undefined : readElements(parent.bytes, parent.flat[m + 2] as number);
-  const found: Members[] = [];
-  for (let s = 0; spans !== undefined && s < spans.length; s += 2) {
-    const members = readMembers(parent.bytes, spans[s] as number);
-    if (members !== undefined) found.push(members);
-  }
-  return found;
+  if (m < 0) return;
+  walkArray(parent.bytes, parent.flat[m + 2] as number, (bytes, at) => {
+    const members = readMembers(bytes, at);
+    if (members !== undefined) visit(members);
+    return members?.end ?? skipValue(bytes, at);
+  });
 }

@@ -199,11 +199,16 @@ function parseFilter({ bytes, params }: Message): Filter {
   };
 }
 
+function canWatch({ capabilities }: Upstream): boolean {
+  return (capabilities['resources'] as { subscribe?: unknown } | undefined)?.subscribe === true;
+}
+
+/** Those of the URIs that a server can be asked to watch. */
 function watchedUris(uris: readonly string[], directory: Directory): Map<string, Watched> {
   const watched = new Map<string, Watched>();
   for (const publicUri of uris) {
     const target = resolveUri(directory, publicUri);
-    if (target instanceof RpcError) continue;
+    if (target instanceof RpcError || !canWatch(target.client)) continue;
     const uri = JSON.parse(Buffer.from(target.originalText, 'latin1').toString('utf8')) as string;
     watched.set(publicUri, { upstream: target.client, uri });
   }

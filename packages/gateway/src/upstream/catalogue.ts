@@ -153,7 +153,9 @@ function listed(members: Members, key: string): Listed | undefined {
   const keyAt = flat[m + 2] as number;
   const keyEnd = flat[m + 3] as number;
   const text = readString(page, keyAt, keyEnd);
-  return text === undefined || !isJson(page, at, end) ? undefined : { key: text, page, at, end, keyAt, keyEnd };
+  return text === undefined || !isJson(page, at, end)
+    ? undefined
+    : { key: text, page, at, end, keyAt, keyEnd };
 }
 
 /** The scan does not look into long strings; a list that others are in as well must not be spoiled by one. */

@@ -163,7 +163,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
       const diedOfProbe =
-        verdict === undefined && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
+        verdict !== 'legacy' && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');

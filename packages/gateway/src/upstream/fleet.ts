@@ -46,6 +46,11 @@ export class Fleet {
     return [...this.children.values()].filter(({ status }) => status === ServerStatus.RUNNING);
   }
 
+  /** Why the first server that is up no more is not. */
+  crashed(): Error | undefined {
+    return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
+  }
+
   /** Starts all; see `startAll`. */
   start(keepGoing: boolean, ready: (child: ChildServer) => void): Promise<void> {
     const failed = (error: Error): void => {

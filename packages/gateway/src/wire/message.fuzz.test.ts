@@ -39,7 +39,12 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+/** A text as bytes that begin anywhere in a word, behind something that would matter if it were looked at. */
+function latin1(text: string): Buffer {
+  const shift = text.length % 4;
+  return Buffer.from('"'.repeat(shift) + text, 'latin1').subarray(shift);
+}
+
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';

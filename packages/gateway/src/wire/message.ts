@@ -63,7 +63,7 @@ function readOdd(line: Buffer): Message | Unusable {
     return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
   if (bytes[at] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes };
   const head = top && scanHead(canonicalMessage(top));
-  return head === undefined ? { ...NO_MESSAGE, bytes } : shape(head);
+  return head === undefined ? { ...NO_MESSAGE, bytes, ...readLoosely(bytes) } : shape(head);
 }
 
 const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, meant: undefined } as const;

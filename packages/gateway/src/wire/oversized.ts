@@ -123,9 +123,9 @@ export class OversizedLine {
   }
 }
 
-/** The key that the text spells; most keys spell themselves. */
+/** The key that the text spells, as far as it can be one of ours: no other escape stands for a letter. */
 function keyName(text: string): unknown {
-  return text.includes('\\') ? parse(text) : text.trim().slice(1, -1);
+  return text.includes('\\u') ? parse(text) : text.trim().slice(1, -1);
 }
 
 /** A whole string or number: what was cut off, or is of another kind, must not get into an answer. */
@@ -136,7 +136,7 @@ function usableId(text: string): string | undefined {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

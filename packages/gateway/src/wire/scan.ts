@@ -28,6 +28,9 @@ const NATIVE_SEARCH_SOON = 8;
 /** How far a string is walked that is judged as a whole; the rest of it is looked at in words. */
 const JUDGED = 128;
 
+/** Far more than any object has that the relay reads; where each of millions stands would take more room than the text. */
+const MOST_MEMBERS = 10_000;
+
 /** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
 const DEEPEST = 10_000;
 
@@ -101,7 +104,7 @@ export interface Members {
 /** Finds the end of a member's value: by skipping it, or by reading it on the way. */
 export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: number) => number;
 
-/** The members of the object at `at`, or undefined where there is no well-formed object. */
+/** The members of the object at `at`, or undefined where there is no well-formed object, or one with far too many. */
 export function readMembers(
   bytes: Buffer,
   at: number,
@@ -118,7 +121,7 @@ export function readMembers(
     const keyEnds = keyEnd(bytes, key, value);
     const end = readValue(bytes, value, key, keyEnds);
     if (end < 0) return undefined;
-    flat.push(key, keyEnds, value, end);
+    if (flat.push(key, keyEnds, value, end) > 4 * MOST_MEMBERS) return undefined;
     i = (bytes[end] as number) <= SPACE ? skipSpace(bytes, end) : end;
     if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
     if (bytes[i] !== COMMA) return undefined;
