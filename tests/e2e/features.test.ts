@@ -242,6 +242,32 @@ describe('subscriptions', () => {
     expect(heard.map(({ params }) => params?.['uri'])).toEqual(['dir://a/b', 'dir://a']);
   });
 
+  verifies(
+    ['AGG-REG-2', 'AGG-CALL-3'],
+    'that a server has ended are opened again, and nothing is missed',
+    async () => {
+      await using weir = serveInProcess({ m: fixture('modern') });
+      const ask = await open(weir, 'modern');
+      await watching(weir, 'modern', 'modern://one');
+      const call = (tool: string, args?: Json): Promise<Received> =>
+        ask('tools/call', { name: `m:${tool}`, ...(args && { arguments: args }) });
+      expect(textOf(await call('end-subscriptions'))).toBe('1');
+      // Nobody listens at this moment, so the server tells nobody.
+      expect(textOf(await call('add', { name: 'unheard' }))).toBe('0');
+      let heard = '0';
+      while (heard === '0') {
+        heard = textOf(await call('touch'));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect((await weir.call('notifications/resources/updated')).params).toMatchObject({
+        uri: 'modern://one',
+      });
+      expect(itemsOf<{ name: string }>(await ask('tools/list'), 'tools').map(({ name }) => name)).toContain(
+        'm:unheard',
+      );
+    },
+  );
+
   verifies('AGG-CALL-3', 'end with an empty result when the gateway does', async () => {
     const weir = serveInProcess({ m: fixture('modern') });
     const ask = await open(weir, 'modern');
@@ -357,6 +383,30 @@ describe('lists', () => {
     expect(await weir.tools()).not.toContain('c:first');
     expect(noticesOf(weir, 'tools')).toBeLessThanOrEqual(6);
     expect(noticesOf(weir, 'prompts') + noticesOf(weir, 'resources')).toBe(0);
+  });
+
+  verifies('AGG-REG-2', 'are not read once for every notice of a storm', async () => {
+    const stormy = scripted(`
+      import { notify, serve, text, tool } from 'stdio';
+      let lists = 0;
+      serve({
+        name: 'stormy',
+        capabilities: { tools: { listChanged: true } },
+        on: { 'tools/list': () => ({ tools: [tool('storm'), tool(String(lists++))] }) },
+        call: {
+          storm: () => {
+            for (let i = 0; i < 500; i++) notify('notifications/tools/list_changed');
+            return text('over');
+          },
+        },
+      });`);
+    await using weir = serveInProcess({ s: stormy });
+    await weir.tools();
+    await weir.callTool('s:storm');
+    await weir.call('notifications/tools/list_changed');
+    const names = await weir.tools();
+    // The first list is number 0; one reading may be under way while the storm goes on, one follows it.
+    expect(Number(names[1]?.slice(2))).toBeLessThanOrEqual(5);
   });
 
   verifies('AGG-REG-2', 'of prompts and resources change too, each with its own notice', async () => {

@@ -19,6 +19,7 @@ const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = `"${PREFIX}protocolVersion":"2026-07-28"`;
 /** What the gateway calls itself, here and in the bundled command. */
 const INFO = `"${PREFIX}clientInfo":{"name":"mcp-aggregator-client","version":"9.9.9"}`;
+const LEVEL = `"${PREFIX}logLevel":"error"`;
 const CAPABILITIES = `"${PREFIX}clientCapabilities":{"sampling":{},"x-odd":1.50}`;
 
 /** Everything that parsing and writing again would change, and what a careless scan would trip over. */
@@ -77,7 +78,7 @@ async function open(client: LineClient, era: Era): Promise<void> {
 }
 
 /** The envelope as a client of the modern era writes it, in an order of its own. */
-const CLIENT_ENVELOPE = `"traceparent":"00-0af7-b7ad-01",${CAPABILITIES},"${PREFIX}clientInfo":{"name":"test","version":"1"},"example.com/x":{"n":1.0},${VERSION}`;
+const CLIENT_ENVELOPE = `"traceparent":"00-0af7-b7ad-01",${CAPABILITIES},"${PREFIX}clientInfo":{"name":"test","version":"1"},"example.com/x":{"n":1.0},${LEVEL},${VERSION}`;
 
 function requestLine({ from }: Pair, method: string, members: string): string {
   const meta = from === 'modern' ? `,"_meta":{${CLIENT_ENVELOPE}}` : '';
@@ -94,7 +95,7 @@ const ARRIVES: Record<string, { atFront: string; behind: string }> = {
   },
   'modern→modern': {
     atFront: '',
-    behind: `,"_meta":{${INFO},"traceparent":"00-0af7-b7ad-01",${CAPABILITIES},"example.com/x":{"n":1.0},${VERSION}}`,
+    behind: `,"_meta":{${INFO},"traceparent":"00-0af7-b7ad-01",${CAPABILITIES},"example.com/x":{"n":1.0},${LEVEL},${VERSION}}`,
   },
 };
 

@@ -197,12 +197,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     const greeting = await shakeHands(peer, { envelope, verdict, patience: this.#patience().probe });
     this.#greeting = greeting;
-    await this.#readLists(peer, deadline);
+    // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {
       era: greeting.era,
       meta: await this.#meta(),
       capabilities: greeting.capabilities,
+      missed: () => this.#catalogue?.refreshAll(),
     });
+    await this.#readLists(peer, deadline);
     if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
     return greeting;
   }

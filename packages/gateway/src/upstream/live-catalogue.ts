@@ -57,6 +57,10 @@ export class LiveCatalogue {
     }
   }
 
+  refreshAll(): void {
+    for (const kind of ALL_KINDS) if (this.offers(kind)) void this.#reread(kind);
+  }
+
   async #reread(kind: Kind): Promise<void> {
     const running = this.#reading.get(kind);
     if (running !== undefined) {

@@ -8,7 +8,12 @@ export interface WatchingOptions {
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** For a while nobody listened: what changed meanwhile was not told. */
+  missed(): void;
 }
+
+/** How long after a server has ended the listening it is asked again. */
+const AGAIN_AFTER_MS = 1000;
 
 /** What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. */
 export class Watching {
@@ -51,7 +56,11 @@ export class Watching {
     });
     if (notifications === '{}') return;
     const before = this.#listening;
-    const id = this.#peer.expect({ answered() {}, progressed() {}, lost() {} });
+    const id = this.#peer.expect({
+      answered: ({ isError }) => !isError && this.#ended(id),
+      progressed() {},
+      lost() {},
+    });
     this.#listening = id;
     this.#peer.send(
       requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`),
@@ -59,5 +68,18 @@ export class Watching {
     if (before === undefined) return;
     this.#peer.forget(before);
     this.#peer.notify('notifications/cancelled', { requestId: before });
+  }
+
+  /** A server may end what it was asked for at any time; a refusal it means for good. */
+  #ended(id: number): void {
+    if (this.#listening !== id) return;
+    this.#listening = undefined;
+    setTimeout(() => this.#listenAgain(), AGAIN_AFTER_MS).unref();
+  }
+
+  #listenAgain(): void {
+    if (this.#peer.gone !== undefined) return;
+    if (this.#listening === undefined) this.#listen();
+    this.#options.missed();
   }
 }
