@@ -88,6 +88,7 @@ export class Gateway implements AggregatorServer {
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #logLevel: string | undefined;
+  #isHolding = false;
 
   constructor(config: McpConfig, options: GatewayOptions) {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log = silentLog } = options;
@@ -168,10 +169,8 @@ export class Gateway implements AggregatorServer {
 
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   holdServers(hold: boolean): void {
-    for (const { peer } of this.#directory.registry.upstreams.values()) {
-      if (hold) peer.pause();
-      else peer.resume();
-    }
+    this.#isHolding = hold;
+    for (const child of this.#fleet.running()) child.hold(hold);
   }
 
   /** The level as JSON; servers of the modern era learn it with each request instead. */
@@ -227,6 +226,7 @@ export class Gateway implements AggregatorServer {
   }
 
   #ready(child: ChildServer): void {
+    if (this.#isHolding) child.hold(true);
     this.#tellLogLevel(child);
     this.#rebuild(offered(child));
   }

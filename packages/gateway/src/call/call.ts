@@ -28,7 +28,7 @@ export const complete: Call = (asked) => {
 /** Which member says where a request goes, and how it is understood. */
 interface Address {
   readonly key: 'name' | 'uri';
-  resolve(directory: Directory, value: string): Target | RpcError;
+  readonly resolve: (directory: Directory, value: string) => Target | RpcError;
 }
 
 const BY_TOOL: Address = { key: 'name', resolve: resolveTool };

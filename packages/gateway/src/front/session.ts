@@ -89,7 +89,7 @@ export class Session implements Client {
     gateway.server.attach(this);
     gateway.settled.then(
       () => this.#goOn(),
-      (error: Error) => this.#refuseAll(error),
+      (error: unknown) => this.#refuseAll(error as Error),
     );
   }
 

@@ -103,7 +103,7 @@ class Starter {
   begin(): void {
     this.#hasBegun = true;
     clearTimeout(this.#startTimer);
-    this.#gateway.start().catch((error: Error) => this.#fail(error));
+    this.#gateway.start().catch((error: unknown) => this.#fail(error as Error));
   }
 
   stop(): void {

@@ -45,7 +45,7 @@ export class RegistryBuilder {
   without(registry: Registry, serverKey: string): Registry {
     const routes = Object.fromEntries(
       ALL_KINDS.map((kind) => {
-        const rest = new Map(registry[kind]) as Routes;
+        const rest = new Map(registry[kind]);
         removeServerTools(rest, serverKey);
         return [kind, rest];
       }),

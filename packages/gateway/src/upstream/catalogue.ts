@@ -63,8 +63,8 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
 export interface ListOptions {
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
-  ask(method: string, params: string): Promise<Message>;
-  warn(text: string): void;
+  readonly ask: (method: string, params: string) => Promise<Message>;
+  readonly warn: (text: string) => void;
 }
 
 /** Far more than any honest list has. */

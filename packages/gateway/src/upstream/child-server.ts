@@ -144,6 +144,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     };
   }
 
+  hold(hold: boolean): void {
+    this.#connection?.hold(hold);
+  }
+
   watch(uri: string): void {
     this.#watching?.watch(uri);
   }

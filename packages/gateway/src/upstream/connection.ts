@@ -31,6 +31,8 @@ export class Connection {
   readonly peer: Peer;
   readonly #options: ConnectionOptions;
   readonly #lost = new Deferred<string>();
+  readonly #ended = new Deferred<void>();
+  #flowing = new Deferred<void>();
   #hasSpoken = false;
   #noise: readonly string[] = [];
 
@@ -41,11 +43,15 @@ export class Connection {
       message: (message) => this.#receive(message),
       unusable: (line) => this.#unusable(line),
       oversized: (line) => this.#oversized(line),
-      ended: () => void this.#cutOff('has closed its stdout'),
+      ended: () => {
+        this.#ended.resolve();
+        void this.#cutOff('has closed its stdout');
+      },
     });
     this.peer = new Peer(link);
     process.stdin.once('error', () => void this.#cutOff('has closed its stdin'));
-    void process.exited.then((exit) => this.#lost.resolve(describeExit(exit)));
+    this.#flowing.resolve();
+    void process.exited.then((exit) => this.#exited(describeExit(exit)));
     void this.lost.then((what) => this.fail(what));
   }
 
@@ -68,6 +74,26 @@ export class Connection {
   lastWords(): string[] {
     const stderr = this.process.stderrTail().map((line) => `  stderr | ${line}`);
     return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
+  }
+
+  /** Stops and restarts the flow of what the server says. */
+  hold(hold: boolean): void {
+    if (hold) {
+      this.peer.pause();
+      if (this.#flowing.isResolved) this.#flowing = new Deferred();
+    } else {
+      this.peer.resume();
+      this.#flowing.resolve();
+    }
+  }
+
+  /** What it said before its end counts, also where a slow client has held it up. */
+  async #exited(how: string): Promise<void> {
+    if (!this.#flowing.isResolved) {
+      await this.#flowing.promise;
+      await within(LAST_BREATH_MS, this.#ended.promise);
+    }
+    this.#lost.resolve(how);
   }
 
   /** A server that lives on but has shut one of its ends is as good as dead. */

@@ -14,8 +14,8 @@ export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
-  request(method: string, params: string): Promise<Message>;
-  warn(text: string): void;
+  readonly request: (method: string, params: string) => Promise<Message>;
+  readonly warn: (text: string) => void;
   /** A list has become another one. */
   changed(kind: Kind): void;
 }

@@ -9,6 +9,8 @@ export interface Upstream {
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly catalogue: Readonly<Record<Kind, Listing>>;
+  /** Stops and restarts the flow of what the server says. */
+  hold(hold: boolean): void;
   /** Asks to be told when a resource changes; as often unwatched as watched. */
   watch(uri: string): void;
   unwatch(uri: string): void;
