@@ -76,7 +76,7 @@ describe('a server that stops reading', () => {
       expect(refused[0]?.error).toEqual({
         code: -32000,
         message:
-          "Server 's' has stopped reading and 16 MiB already wait for it. Try again later, or restart it.",
+          "Server 's' has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.",
       });
     },
   );

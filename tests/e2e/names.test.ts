@@ -249,11 +249,23 @@ describe('with a separator that hosts accept', () => {
       return names;
     };
     const names = await listing();
-    expect(names[0]).toBe('a__x_y');
-    expect(names[1]).toMatch(/^a__x_y_[0-9a-f]{8}$/u);
+    // Who is called exactly so keeps the name, wherever it stands in the list.
+    expect(names[1]).toBe('a__x_y');
+    expect(names[0]).toMatch(/^a__x_y_[0-9a-f]{8}$/u);
     expect(names[2]).toMatch(/^a__x_y_[0-9a-f]{8}$/u);
     expect(new Set(names).size).toBe(5);
     expect(await listing()).toEqual(names);
+  });
+
+  verifies('AGG-SEP-3', 'a name does not depend on whether a server of a similar key is up', async () => {
+    const both = { 'a:b': serverWith(['x'], 'colon'), 'a.b': serverWith(['x'], 'dot') };
+    await using weir = startWeir(both, safely);
+    await using alone = startWeir(
+      { ...both, 'a:b': { command: 'no-such-command' } },
+      { args: [...safely.args, '--keep-going'] },
+    );
+    const [, dot] = await weir.tools();
+    expect(await alone.tools()).toEqual([dot]);
   });
 });
 

@@ -131,7 +131,7 @@ describe('--keep-going', () => {
     expect(await weir.tools()).toEqual([]);
     expect((await weir.callTool('gone:x')).error).toEqual({
       code: -32602,
-      message: 'Tool not found: gone:x',
+      message: "Tool not found: gone:x (its server 'gone' is not running)",
     });
     await weir.says("Failed to spawn server 'gone'");
   });

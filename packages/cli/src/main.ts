@@ -11,6 +11,8 @@ const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
 
 const DEFAULT_NAME = 'mcp-simple-aggregator';
 const DEFAULT_VERSION = '1.0.0';
+/** How long the client may take to read our last words. */
+const LAST_WRITE_MS = 500;
 const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts this command.
 Ctrl-C ends it, weir --help tells more.
 `;
@@ -22,6 +24,8 @@ void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
   // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.
   process.stdout.write('', () => process.exit());
+  // A client that has stopped reading does not keep us.
+  setTimeout(() => process.exit(), LAST_WRITE_MS);
 });
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -75,6 +75,9 @@ export interface NameCollision {
   readonly heldBack: { readonly serverKey: string; readonly name: string };
 }
 
+/** What a client may ask for by name. */
+type Thing = 'Tool' | 'Prompt' | 'Resource';
+
 /** Every sentence that a user or a client may read and that more than one place says. */
 export const Messages = {
   toolNotFound: (name: string): string => `Tool not found: ${name}`,
@@ -97,12 +100,11 @@ export const Messages = {
     'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
-  notFound: (what: 'Tool' | 'Prompt', name: string): string => `${what} not found: ${name}`,
-  ownerNotRunning: (what: 'Tool' | 'Prompt', name: string, serverKey: string): string =>
+  notFound: (what: Thing, name: string): string => `${what} not found: ${name}`,
+  ownerNotRunning: (what: Thing, name: string, serverKey: string): string =>
     `${what} not found: ${name} (its server '${serverKey}' is not running)`,
-  ambiguousName: (what: 'Tool' | 'Prompt', name: string, publicNames: readonly string[]): string =>
+  ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
     `${what} not found: ${name} may mean ${publicNames.join(' or ')}; use the full name`,
-  resourceNotFound: (uri: string): string => `Resource not found: ${uri}`,
 
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
@@ -122,6 +124,13 @@ export const Messages = {
     noPrefix
       ? 'Leave out --no-prefix, so that each name begins with its server.'
       : 'Rename one of the servers in the config, or choose another --separator.',
+
+  unfinished: (count: number): string =>
+    `The client has closed its end; ${count === 1 ? 'one request was' : `${count} requests were`} not finished`,
+  clientUnreachable: (reason: string): string =>
+    `The client can no longer be written to (${reason}); stopping`,
+  batchRefused: (): string =>
+    'Send one message at a time: batches belong to protocol version 2025-03-26 alone',
 
   configNotFound: (path: string): string => `Config file not found: ${path}`,
   missingVariables: (names: readonly string[]): string =>

@@ -18,6 +18,7 @@ import type { ChildServerClient } from './upstream/server-status.ts';
 import { errorLine } from './wire/answer.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
+import { decode } from './wire/splice.ts';
 
 const CLIENT_NAME = 'mcp-aggregator-client';
 
@@ -102,8 +103,8 @@ export class Gateway implements AggregatorServer {
     this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
       this.#collided(kind, found),
     );
-    this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#fleet = this.#createFleet();
+    this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#notices = new Notices((lists) => this.#clients.forEach((client) => client.listsChanged(lists)));
     this.server = {
       clients: this.#clients,
@@ -158,8 +159,7 @@ export class Gateway implements AggregatorServer {
     await this.start();
     const target = resolveTool(this.directory, name);
     if (target instanceof RpcError) throw target;
-    const originalName = JSON.parse(Buffer.from(target.originalText, 'latin1').toString('utf8')) as string;
-    return target.client.callTool({ name: originalName, arguments: args });
+    return target.client.callTool({ name: decode(target.originalText), arguments: args });
   }
 
   async listTools(): Promise<ToolSchema[]> {
@@ -250,7 +250,12 @@ export class Gateway implements AggregatorServer {
   }
 
   #directoryOf(registry: Registry): Directory {
-    return { registry, builder: this.#builder, trace: this.log.debug };
+    return {
+      registry,
+      builder: this.#builder,
+      servers: new Set(this.#fleet.children.keys()),
+      trace: this.log.debug,
+    };
   }
 
   /** A question needs exactly one client to go to. */

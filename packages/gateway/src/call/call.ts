@@ -42,7 +42,7 @@ function forward(asked: Asked, holder: Members | undefined, { key, resolve }: Ad
   const target = value === undefined ? missing(message.method, key) : resolve(directory, value);
   if (target instanceof RpcError) return caller.peer.send(errorLine(message.id, target));
   const edit = holder && replaceValue(holder, findMember(holder, key), target.originalText);
-  relay(message, new Passage(asked, target.client, edit));
+  relay(message, new Passage(asked, target, edit));
 }
 
 function missing(method: string, key: string): RpcError {

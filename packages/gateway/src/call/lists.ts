@@ -1,13 +1,14 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { KINDS, type Kind } from '../upstream/catalogue.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
-import { stringValue } from '../wire/scan.ts';
+import { findMember, stringValue } from '../wire/scan.ts';
 import type { Call } from './call.ts';
 
 /** Answers a list from the registry; no server is asked. */
 export function listOf(kind: Kind): Call {
   return ({ directory, caller: { peer, era }, message: { id, params } }) => {
-    const cursor = params && stringValue(params, 'cursor');
+    const hasCursor = params !== undefined && findMember(params, 'cursor') >= 0;
+    const cursor = hasCursor ? (stringValue(params, 'cursor') ?? '') : undefined;
     const result = directory.registry.pages[kind].result(cursor, era);
     if (result !== undefined) return peer.send(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;

@@ -34,7 +34,7 @@ export function relay(message: Message, hop: Hop): void {
 function notReading(name: string): RpcError {
   return new RpcError(
     RpcErrorCode.UNAVAILABLE,
-    `${name} has stopped reading and 16 MiB already wait for it. Try again later, or restart it.`,
+    `${name} has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.`,
   );
 }
 

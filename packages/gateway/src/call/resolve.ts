@@ -1,9 +1,8 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import type { NameBook } from '../registry/name-book.ts';
-import { validateToolName } from '../registry/names.ts';
+import { parseToolPrefix, validateToolName } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
-import { lookupTool, type Route } from '../registry/tool-registry.ts';
-import { matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
+import { lookupTool } from '../registry/tool-registry.ts';
+import { joinUri, matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 
@@ -11,6 +10,8 @@ import { encode } from '../wire/splice.ts';
 export interface Directory {
   readonly registry: Registry;
   readonly builder: RegistryBuilder;
+  /** The servers that are meant to run, whether or not they do. */
+  readonly servers: ReadonlySet<string>;
   /** Told of every call and how long it took, where somebody wants to know. */
   readonly trace?: ((text: string) => void) | undefined;
 }
@@ -19,30 +20,58 @@ export interface Directory {
 export interface Target {
   readonly client: Upstream;
   readonly originalText: string;
+  /** What the client calls the resource, where that differs from what its server does. */
+  readonly publicUri?: string;
 }
 
-export function resolveTool({ registry, builder }: Directory, name: string): Target | RpcError {
-  return lookupTool(registry.tools, name) ?? resolveAlias('Tool', name, registry.tools, builder.books.tools);
+export function resolveTool(directory: Directory, name: string): Target | RpcError {
+  return lookupTool(directory.registry.tools, name) ?? resolveAlias(directory, 'tools', name);
 }
 
-export function resolvePrompt({ registry, builder }: Directory, name: string): Target | RpcError {
-  return registry.prompts.get(name) ?? resolveAlias('Prompt', name, registry.prompts, builder.books.prompts);
+export function resolvePrompt(directory: Directory, name: string): Target | RpcError {
+  return directory.registry.prompts.get(name) ?? resolveAlias(directory, 'prompts', name);
 }
 
 /** The exact owner, else the first template that fits, else the only server that has resources at all. */
-export function resolveUri({ registry, builder }: Directory, uri: string): Target | RpcError {
+export function resolveUri(directory: Directory, uri: string): Target | RpcError {
+  const { registry, builder, servers } = directory;
   const exact = registry.resources.get(uri) ?? registry.templates.get(uri);
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
-  const owner = named && registry.upstreams.get(named.serverKey);
-  if (named !== undefined && owner !== undefined) {
-    const isListed = builder.sharedUri(named.serverKey, named.uri) !== undefined;
-    const expanded = isListed ? undefined : fromTemplate(registry, named.serverKey, uri);
-    return { client: owner, originalText: encode(expanded ?? named.uri) };
-  }
-  const client = byTemplate(registry, uri) ?? onlyOneWithResources(registry);
+  if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
+  const owners = builder.listersOf(uri);
+  if (owners.length > 0) return notReadable(uri, owners);
+  const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.resourceNotFound(uri), { uri });
+  return invalid(Messages.notFound('Resource', uri), { uri });
+}
+
+/** A URI that names its server. */
+function resolveOwnUri(
+  { registry, builder }: Directory,
+  publicUri: string,
+  { serverKey, uri }: { serverKey: string; uri: string },
+): Target | RpcError {
+  const client = registry.upstreams.get(serverKey);
+  if (client === undefined)
+    return invalid(Messages.ownerNotRunning('Resource', publicUri, serverKey), { uri: publicUri });
+  const isListed = builder.sharedUri(serverKey, uri) !== undefined;
+  const expanded = isListed ? undefined : fromTemplate(registry, serverKey, publicUri);
+  return { client, originalText: encode(expanded ?? uri), publicUri };
+}
+
+/** Somebody has listed it, but it cannot be read under this URI, or not now. No other server is asked for it. */
+function notReadable(uri: string, owners: readonly string[]): RpcError {
+  const [owner = '', ...others] = owners;
+  const text =
+    others.length === 0
+      ? Messages.ownerNotRunning('Resource', uri, owner)
+      : Messages.ambiguousName(
+          'Resource',
+          uri,
+          owners.map((serverKey) => joinUri(serverKey, uri)),
+        );
+  return invalid(text, { uri });
 }
 
 /** The server's own URI for one that was made from a template it shares with others. */
@@ -61,7 +90,9 @@ function byTemplate({ templates }: Registry, uri: string): Upstream | undefined 
   return undefined;
 }
 
-function onlyOneWithResources({ upstreams }: Registry): Upstream | undefined {
+/** Only where all servers run: one that is missing may be the one that has it. */
+function onlyOneWithResources({ registry: { upstreams }, servers }: Directory): Upstream | undefined {
+  if (upstreams.size < servers.size) return undefined;
   const candidates = [...upstreams.values()].filter(
     ({ capabilities }) => capabilities['resources'] !== undefined,
   );
@@ -69,24 +100,26 @@ function onlyOneWithResources({ upstreams }: Registry): Upstream | undefined {
 }
 
 /** Another spelling of a name, or the reason why it leads nowhere. */
-function resolveAlias(
-  what: 'Tool' | 'Prompt',
-  name: string,
-  routes: ReadonlyMap<string, Route>,
-  book: NameBook,
-): Target | RpcError {
+function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: string): Target | RpcError {
+  const what = kind === 'tools' ? 'Tool' : 'Prompt';
+  const book = directory.builder.books[kind];
   const owners = book.ownersByAlias(name);
   const publicNames = owners.map((owner) => book.publicName(owner.serverKey, owner.name) ?? owner.name);
   if (owners.length > 1) return invalid(Messages.ambiguousName(what, name, publicNames));
-  const route = publicNames[0] === undefined ? undefined : routes.get(publicNames[0]);
+  const route = publicNames[0] === undefined ? undefined : directory.registry[kind].get(publicNames[0]);
   if (route !== undefined) return route;
-  const owner = book.ownerOf(name) ?? owners[0];
-  if (owner !== undefined) return invalid(Messages.ownerNotRunning(what, name, owner.serverKey));
   const { separator, noPrefix } = book.rules;
+  const owner = book.ownerOf(name) ?? owners[0] ?? parseToolPrefix(name, separator);
+  if (owner !== null && isMissing(directory, owner.serverKey))
+    return invalid(Messages.ownerNotRunning(what, name, owner.serverKey));
   const isWellFormed = noPrefix || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
 }
 
-function invalid(message: string): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, message);
+function isMissing({ registry, servers }: Directory, serverKey: string): boolean {
+  return servers.has(serverKey) && !registry.upstreams.has(serverKey);
+}
+
+function invalid(message: string, data?: unknown): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, message, data);
 }

@@ -6,7 +6,7 @@ import { Passage } from '../call/passage.ts';
 import { ask } from '../call/question.ts';
 import { relay } from '../call/relay.ts';
 import { uriEdit } from '../call/uri-edits.ts';
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client, Gateway } from '../gateway.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
@@ -46,6 +46,12 @@ const LOG_LEVELS: readonly string[] = [
 /** In the modern era `subscriptions/listen` takes their place. */
 const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
 
+/** The one revision with batches. */
+const BATCH_VERSION = '2025-03-26';
+
+/** What may wait for the servers to start; then the client waits too. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
@@ -68,6 +74,7 @@ export class Session implements Client {
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
   readonly #waiting = new Set<Waiting>();
+  #waitingBytes = 0;
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
@@ -188,7 +195,7 @@ export class Session implements Client {
   #unknown(message: Message): void {
     const [only, ...others] = this.#gateway.directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
-      return relay(message, new Passage(this.#asked(message), only));
+      return relay(message, new Passage(this.#asked(message), { client: only, originalText: '' }));
     }
     this.#answer(
       message.id,
@@ -230,20 +237,21 @@ export class Session implements Client {
   }
 
   #unusable({ bytes, id, meant, reason }: Unusable): void {
-    if (reason === 'batch' && this.#version === '2025-03-26') return this.#batch(bytes);
+    if (reason === 'batch') return this.#batch(bytes);
     this.#gateway.log.warn(`The client sent a line that is no message (${reason})`);
     const isJson = reason !== 'not-json';
     const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
     this.#refuse({ id, meant }, new RpcError(code, isJson ? 'Not a JSON-RPC 2.0 message' : 'Not JSON'));
   }
 
-  /** One revision allowed several messages in an array; they are answered one by one. */
+  /** One revision allowed several messages in an array; they are answered one by one. The others refuse each. */
   #batch(bytes: Buffer): void {
     const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
     for (let s = 0; s < spans.length; s += 2) {
       const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
       if (message.kind === 'unusable') this.#unusable({ ...message, reason: 'not-a-message' });
-      else this.#receive(message);
+      else if (this.#version === BATCH_VERSION) this.#receive(message);
+      else if (message.kind === 'request') this.#answer(message.id, batchRefused());
     }
   }
 
@@ -265,11 +273,15 @@ export class Session implements Client {
     const end = (): void => this.#stopWaiting(waiting);
     waiting.ticket = this.peer.serve({ id: message.id, cancel: end, abandon: end });
     this.#waiting.add(waiting);
+    this.#waitingBytes += message.bytes.length;
+    if (this.#waitingBytes > MOST_WAITING) this.peer.pause();
   }
 
   #stopWaiting(waiting: Waiting): void {
     this.#waiting.delete(waiting);
     this.peer.served(waiting.ticket);
+    this.#waitingBytes -= waiting.message.bytes.length;
+    if (this.#waitingBytes <= MOST_WAITING) this.peer.resume();
   }
 
   #goOn(): void {
@@ -285,6 +297,10 @@ export class Session implements Client {
       this.#answer(waiting.message.id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
     }
   }
+}
+
+function batchRefused(): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_REQUEST, Messages.batchRefused());
 }
 
 function unknownLevel(): RpcError {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { Messages } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
@@ -41,7 +41,10 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       },
     );
     // Nobody reads any more: the client is gone, though its end of our input may still be open.
-    output.once('error', resolve);
+    output.once('error', (error) => {
+      gateway.log.warn(Messages.clientUnreachable(error.message));
+      resolve();
+    });
   });
   if (input.isTTY === true) gateway.open('{}');
   try {
@@ -59,8 +62,9 @@ async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
   const deadline = performance.now() + LAST_ANSWERS_MS;
   while (session.inFlight > 0 && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 10));
+  // What is left is answered with an error when its server is stopped.
+  if (session.inFlight > 0) gateway.log.warn(Messages.unfinished(session.inFlight));
   session.close();
-  session.peer.fail(new RpcError(RpcErrorCode.UNAVAILABLE, 'The client is gone'));
 }
 
 /** Decides when the servers are started. */

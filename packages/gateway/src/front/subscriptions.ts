@@ -8,7 +8,7 @@ import { Meta } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { stringValue } from '../wire/scan.ts';
-import { changeMembers, encode, splice } from '../wire/splice.ts';
+import { changeMembers, decode, encode, splice } from '../wire/splice.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -209,7 +209,7 @@ function watchedUris(uris: readonly string[], directory: Directory): Map<string,
   for (const publicUri of uris) {
     const target = resolveUri(directory, publicUri);
     if (target instanceof RpcError || !canWatch(target.client)) continue;
-    const uri = JSON.parse(Buffer.from(target.originalText, 'latin1').toString('utf8')) as string;
+    const uri = decode(target.originalText);
     watched.set(publicUri, { upstream: target.client, uri });
   }
   return watched;

@@ -31,21 +31,33 @@ export class NameBook {
   readonly #publicNames = new Map<string, Map<string, string>>();
   #aliases: Map<string, Owner[]> | undefined;
 
+  /** A host-safe separator makes names safe, and what that makes equal is told apart by a suffix. */
+  readonly #makesSafe: boolean;
+  readonly #ambiguous: ReadonlySet<string>;
+
   constructor(rules: NameRules) {
     this.rules = rules;
+    this.#makesSafe = !rules.noPrefix && isHostSafe(rules.separator);
+    this.#ambiguous = new Set(this.#makesSafe ? ambiguousKeys(rules) : []);
   }
 
   /** The public name of what a server lists, or the collision that holds it back. */
   assign(serverKey: string, name: string): string | Collision {
     const known = this.publicName(serverKey, name);
     if (known !== undefined) return known;
+    const owner = { serverKey, name };
     const wanted = this.rules.noPrefix ? name : joinName(serverKey, name, this.rules.separator);
     const keeper = this.#owners.get(wanted);
-    if (keeper === undefined) return this.#enter(wanted, { serverKey, name });
-    if (!this.rules.noPrefix && isHostSafe(this.rules.separator)) {
-      return this.#enter(withHash(wanted, serverKey, name), { serverKey, name });
-    }
-    return this.#contest(wanted, keeper, { serverKey, name });
+    const isTaken =
+      keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.isExact(serverKey, name));
+    if (isTaken && this.#makesSafe) return this.#enter(withHash(wanted, serverKey, name), owner);
+    return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
+  }
+
+  /** True where nothing in a name had to be replaced; such names come first. */
+  isExact(serverKey: string, name: string): boolean {
+    const { noPrefix, separator } = this.rules;
+    return noPrefix || joinName(serverKey, name, separator) === `${serverKey}${separator}${name}`;
   }
 
   publicName(serverKey: string, name: string): string | undefined {
@@ -90,6 +102,12 @@ export class NameBook {
     }
     return aliases;
   }
+}
+
+/** Keys of the config that become equal when made safe, whether or not their servers run. */
+function ambiguousKeys({ order, separator }: NameRules): string[] {
+  const safe = order.map((key) => joinName(key, '', separator));
+  return order.filter((_, i) => safe.indexOf(safe[i] as string) !== safe.lastIndexOf(safe[i] as string));
 }
 
 function aliasesOf({ serverKey, name }: Owner): Set<string> {

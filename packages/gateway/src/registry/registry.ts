@@ -65,6 +65,11 @@ export class RegistryBuilder {
     return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
   }
 
+  /** The servers that have listed a URI since the gateway started. */
+  listersOf(uri: string): readonly string[] {
+    return [...(this.#listers.get(uri) ?? [])];
+  }
+
   sharesUris(serverKey: string): boolean {
     return this.#sharers.has(serverKey);
   }
@@ -77,10 +82,20 @@ export class RegistryBuilder {
       this.#onCollision(kind, assigned);
       return undefined;
     };
+    this.#assignExact(kind, upstreams);
     for (const upstream of upstreams) {
       addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, nameOf);
     }
     return routes;
+  }
+
+  /** Who is called exactly so keeps the name, in whatever order a server lists what becomes equal. */
+  #assignExact(kind: 'tools' | 'prompts', upstreams: readonly Upstream[]): void {
+    const book = this.books[kind];
+    for (const { serverKey, catalogue } of upstreams) {
+      for (const { key } of catalogue[kind].items)
+        if (book.isExact(serverKey, key)) book.assign(serverKey, key);
+    }
   }
 
   #located(kind: 'resources' | 'templates', upstreams: readonly Upstream[]): Routes {

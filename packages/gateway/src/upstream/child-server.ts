@@ -199,7 +199,9 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   async #greet({ peer }: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
-    const greeting = await shakeHands(peer, { envelope, verdict, patience: this.#patience().probe });
+    // However short the time is, half of it is left for those that do not answer a probe.
+    const patience = Math.min(this.#patience().probe, deadline.remaining() / 2);
+    const greeting = await shakeHands(peer, { envelope, verdict, patience });
     this.#greeting = greeting;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {

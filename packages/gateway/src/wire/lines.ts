@@ -6,6 +6,8 @@ const RETURN = 0x0d;
 /** So many parts of one line are put together: a peer that writes byte by byte must not fill the memory with buffers. */
 const PACK_PARTS = 1024;
 
+const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
+
 export interface LineHandlers {
   line(bytes: Buffer): void;
   oversized(line: Oversized): void;
@@ -19,6 +21,7 @@ export class LineReader {
   /** How many parts are packed already; they stand first. */
   #packed = 0;
   #length = 0;
+  #isFirst = true;
   #oversized: OversizedLine | undefined;
 
   constructor(limit: number, handlers: LineHandlers) {
@@ -50,10 +53,12 @@ export class LineReader {
     else if (oversized !== undefined) this.#handlers.oversized(oversized.end());
   }
 
-  /** Lines may end as Windows ends them; blank ones are nobody's. */
+  /** Lines may begin and end as Windows writes them; blank ones are nobody's. */
   #emit(line: Buffer): void {
     const end = line[line.length - 1] === RETURN ? line.length - 1 : line.length;
-    if (end > 0) this.#handlers.line(end === line.length ? line : line.subarray(0, end));
+    const start = this.#isFirst && line.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0;
+    this.#isFirst = false;
+    if (end > start) this.#handlers.line(end - start === line.length ? line : line.subarray(start, end));
   }
 
   #keep(part: Buffer): void {

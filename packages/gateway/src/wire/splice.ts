@@ -69,6 +69,11 @@ export function encode(value: unknown): string {
   return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
+/** The other direction, for a text known to be a JSON string. */
+export function decode(text: string): string {
+  return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as string;
+}
+
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
   return true;

@@ -9,6 +9,7 @@ export class LineWriter {
   /** Small lines gather here as one string of bytes. */
   #gathered = '';
   #queued = 0;
+  #largest = 0;
   #scheduled = false;
   #full = false;
   readonly #flush: () => void;
@@ -20,9 +21,11 @@ export class LineWriter {
     stream.on('drain', () => this.#setFull(false));
   }
 
-  /** Bytes that the reader has not taken yet. */
+  /** Bytes that the reader has not taken yet. The largest line is left out: it alone may be more than should wait. */
   get backlog(): number {
-    return this.#stream.writableLength + this.#queued;
+    const bytes = this.#stream.writableLength + this.#queued;
+    if (bytes === 0) this.#largest = 0;
+    return Math.max(0, bytes - this.#largest);
   }
 
   write(line: Line): void {
@@ -30,7 +33,9 @@ export class LineWriter {
       this.#gathered += line;
       this.#queued += line.length;
     } else {
+      const before = this.#queued;
       for (const part of line) this.#add(part);
+      this.#largest = Math.max(this.#largest, this.#queued - before);
     }
     this.#gathered += '\n';
     this.#queued += 1;
