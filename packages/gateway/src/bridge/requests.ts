@@ -1,6 +1,6 @@
 import { envelopeMembers, Meta, type Envelope, type Era } from '../wire/era.ts';
+import { findMember } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { findMember } from '../wire/scan.ts';
 import { changeMembers, encode, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** A hop of a request: who speaks which era, and what a modern server is told of a client that does not say it itself. */

@@ -1,6 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { Meta, type Era } from '../wire/era.ts';
-import type { Message } from '../wire/message.ts';
 import {
   findMember,
   isOdd,
@@ -9,7 +8,8 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../wire/scan.ts';
+} from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** Where a resource is missing the earlier revisions said so with a code that the modern one forbids. */

@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { errorLine } from '../wire/answer.ts';
-import { findMember, objectValue, stringValue, type Members } from '../wire/scan.ts';
+import { findMember, objectValue, stringValue, type Members } from '../wire/members.ts';
 import { replaceValue } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
 import { Passage } from './passage.ts';

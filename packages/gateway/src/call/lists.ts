@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { KINDS, type Kind } from '../upstream/catalogue.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
-import { findMember, stringValue } from '../wire/scan.ts';
+import { findMember, stringValue } from '../wire/members.ts';
 import type { Call } from './call.ts';
 
 /** Answers a list from the registry; no server is asked. */

@@ -1,8 +1,8 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { errorLine } from '../wire/answer.ts';
+import { findMember, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer, Served, Waiter } from '../wire/peer.ts';
-import { findMember, valueText } from '../wire/scan.ts';
 import { replaceValue, splice, type Edit } from '../wire/splice.ts';
 
 /** One hop of a request from one peer to another. */

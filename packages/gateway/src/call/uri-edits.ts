@@ -1,13 +1,13 @@
-import type { Message } from '../wire/message.ts';
 import {
   findMember,
   objectValue,
   readMembers,
   readString,
-  skipValue,
   walkArray,
   type Members,
-} from '../wire/scan.ts';
+} from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+import { skipValue } from '../wire/scan.ts';
 import { encode, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** The public form of a URI that a server mentions; undefined where it stays as it is. */

@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era, type Implementation } from '../wire/era.ts';
+import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { stringValue, valueText } from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
 
 /** Told before any server has answered: every feature, since a capability cannot be added later. */

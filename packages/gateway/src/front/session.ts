@@ -12,13 +12,15 @@ import type { ChildServer } from '../upstream/child-server.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
+import { readElements, stringValue } from '../wire/members.ts';
 import { readMessage, type Message, type Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer } from '../wire/peer.ts';
-import { readElements, skipSpace, stringValue } from '../wire/scan.ts';
+import { skipSpace } from '../wire/scan.ts';
 import { changeMembers, encode, splice } from '../wire/splice.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 /** Requests that one server answers, or the registry. */
 const CALLS: ReadonlyMap<string, Call> = new Map([
@@ -49,9 +51,6 @@ const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resource
 /** The one revision with batches. */
 const BATCH_VERSION = '2025-03-26';
 
-/** What may wait for the servers to start; then the client waits too. */
-const MOST_WAITING = 16 * 1024 * 1024;
-
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
@@ -61,20 +60,13 @@ export interface SessionOptions {
   onEnded?(): void;
 }
 
-/** A request that came before the servers were up. */
-interface Waiting {
-  readonly message: Message;
-  ticket: number;
-}
-
 /** One client: what it may do, what it has asked for, and where its requests go. */
 export class Session implements Client {
   readonly peer: Peer;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
-  readonly #waiting = new Set<Waiting>();
-  #waitingBytes = 0;
+  readonly #waitingRoom: WaitingRoom;
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
@@ -93,6 +85,7 @@ export class Session implements Client {
       }),
     );
     this.#subscriptions = new Subscriptions(this.peer);
+    this.#waitingRoom = new WaitingRoom(this.peer);
     gateway.server.attach(this);
     gateway.settled.then(
       () => this.#goOn(),
@@ -156,7 +149,7 @@ export class Session implements Client {
     if (method === 'initialize') return this.#initialize(message);
     if (method === 'ping' && era === 'legacy') return this.peer.send(resultLine(id, '{}'));
     if (this.#gateway.isSettled) return this.#dispatch(message);
-    this.#wait(message);
+    this.#waitingRoom.enter(message);
   }
 
   #answer(id: string, result: string | RpcError): void {
@@ -268,34 +261,13 @@ export class Session implements Client {
     else if (meant === 'response') this.peer.lose(id, error);
   }
 
-  #wait(message: Message): void {
-    const waiting: Waiting = { message, ticket: 0 };
-    const end = (): void => this.#stopWaiting(waiting);
-    waiting.ticket = this.peer.serve({ id: message.id, cancel: end, abandon: end });
-    this.#waiting.add(waiting);
-    this.#waitingBytes += message.bytes.length;
-    if (this.#waitingBytes > MOST_WAITING) this.peer.pause();
-  }
-
-  #stopWaiting(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
-    this.peer.served(waiting.ticket);
-    this.#waitingBytes -= waiting.message.bytes.length;
-    if (this.#waitingBytes <= MOST_WAITING) this.peer.resume();
-  }
-
   #goOn(): void {
-    for (const waiting of this.#waiting) {
-      this.#stopWaiting(waiting);
-      this.#dispatch(waiting.message);
-    }
+    for (const message of this.#waitingRoom.callIn()) this.#dispatch(message);
   }
 
-  #refuseAll(error: Error): void {
-    for (const waiting of this.#waiting) {
-      this.#stopWaiting(waiting);
-      this.#answer(waiting.message.id, new RpcError(RpcErrorCode.UNAVAILABLE, error.message));
-    }
+  #refuseAll({ message: reason }: Error): void {
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
+    for (const { id } of this.#waitingRoom.callIn()) this.#answer(id, error);
   }
 }
 

@@ -5,9 +5,9 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';
+import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import { stringValue } from '../wire/scan.ts';
 import { changeMembers, decode, encode, splice } from '../wire/splice.ts';
 
 /** What a client wants to hear of, as the request says it. */

@@ -1,17 +1,17 @@
 import { canonicalObject } from '../wire/canonical.ts';
-import type { Message } from '../wire/message.ts';
 import {
   findMember,
   isOdd,
   keyIs,
   readMembers,
   readString,
-  skipValue,
   stringValue,
   valueText,
   walkArray,
   type Members,
-} from '../wire/scan.ts';
+} from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+import { skipValue } from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
 
 /** The four kinds of things that servers list. */

@@ -10,7 +10,9 @@ export const MARK_LENGTH = 32;
  */
 export const GUARD_PROGRAM: string = `# weir-guard: stops a gateway's servers when the gateway is gone
 trap '' HUP INT QUIT TERM PIPE
-groups= asked= mark= scan=proc ticks=20 released=
+groups= strays=' ' loose= asked= mark= scan=proc ticks=20 released=
+line_end='
+'
 
 watch() { # GROUP
   case $1 in '' | 0* | 1 | *[!0-9]*) return 1 ;; esac
@@ -35,21 +37,71 @@ forget_the_dead() { # all groups, if nobody in them runs: where nobody buries th
   # Its own line proves that the search has worked.
   [ "$running" != "/proc/$$/stat" ] || groups=
 }
-search() { # SIGNAL to the groups not known so far that hold a marked process
-  [ "\${#mark}" -eq ${MARK_LENGTH} ] || return 0
-  for found in $(marked_groups); do
-    case " $groups $home " in *" $found "*) continue ;; esac
+search() { # SIGNAL to what has left the watched groups
+  note
+  ask "$1"
+}
+ask() { # SIGNAL to the groups of the strays found last
+  for found in $loose; do
     watch "$found" && { kill "-$1" "-$found" || unwatch "$found"; }
     asked="$asked $found"
   done
 }
-marked_groups() {
+note() { # finds the strays (PID:BORN) outside the watched groups, and their groups: descendants, and what is marked
+  # Out of reach stays a daemon that has shed environment and session, and whose parent ended before this look.
+  ours=" $groups " noted=' ' left=' ' loose= more=yes
+  for pid in $(marked_processes); do ours="$ours$pid "; done
+  case $ours$strays in *[0-9]*) ;; *) return ;; esac
+  table=$(processes)
+  while [ -n "$more" ]; do
+    more= IFS=$line_end
+    for line in $table; do
+      IFS=' '
+      trace $line
+    done
+  done
+  IFS=" $line_end" strays=$left
+}
+trace() { # PID PARENT GROUP SESSION BORN; a child of ours is ours, and so is all that is in a group or session which one of ours made
+  case $ours in
+    *" $1 "* | *" $2 "* | *" $3 "* | *" $4 "*) ;;
+    *) case $strays in *" $1:$5 "*) ;; *) return ;; esac ;; # a known one, no later owner of its number
+  esac
+  case "$# 1 $$ $PPID$noted" in [!5]* | *" $1 "*) return ;; esac
+  [ "$3" != "$home" ] && [ "$4" != "$seat" ] || return
+  ours="$ours$1 " noted="$noted$1 " more=yes
+  case " $groups " in *" $3 "*) return ;; esac
+  left="$left$1:$5 "
+  case "$loose " in *" $3 "*) ;; *) loose="$loose $3" ;; esac
+}
+processes() { # all there are, a line each, as trace takes them
+  IFS=$line_end
   case $scan in
-    ps) ps -axww -E -o pgid=,command= | while read -r group rest; do has_mark "$rest" && echo "$group"; done ;;
-    *) for pid in $(marked_processes); do group_of "$pid"; done ;;
+    ps) from_ps $(ps -axo pid=,ppid=,pgid=,lstart=) ;;
+    *) from_proc $(grep -osE '[)] [A-Za-z]( -?[0-9]+){19}' /proc/[0-9]*/stat) ;; # longer than any program's name
+  esac
+}
+from_ps() { # LINE... without a session, of which ps tells nothing that could be compared
+  IFS=' '
+  for line; do set -- $line && echo "$1 $2 $3 - $4$5$6$7$8"; done
+}
+from_proc() { # LINE...
+  IFS=' '
+  case "$*" in
+    *"/proc/$$/stat:"*) # its own line proves that grep has worked
+      for line; do set -- $line && pid=\${1#/proc/} && echo "\${pid%/*} $3 $4 $5 \${21}"; done
+      ;;
+    *) for path in /proc/[0-9]*; do stat_of "\${path#/proc/}" && set -- $stat && echo "\${path#/proc/} $2 $3 $4 \${20}"; done ;;
   esac
 }
 marked_processes() {
+  [ "\${#mark}" -eq ${MARK_LENGTH} ] || return 0
+  case $scan in
+    ps) ps -axww -E -o pid=,command= | while read -r pid rest; do has_mark "$rest" && echo "$pid"; done ;;
+    *) marked_in_proc ;;
+  esac
+}
+marked_in_proc() {
   if printf 'a\\000b\\n' | grep -q b; then # else this grep stops at the first NUL
     paths=$(echo "${OWNER_VARIABLE}=$mark" | grep -ls -f - /proc/[0-9]*/environ)
     [ $? -le 2 ] && for path in $paths; do path=\${path#/proc/} && echo "\${path%/environ}"; done && return
@@ -59,28 +111,32 @@ marked_processes() {
   done
 }
 has_mark() { case $1 in *"${OWNER_VARIABLE}=$mark"*) ;; *) return 1 ;; esac; }
-group_of() { # PID; a program's name may hold blanks, brackets and line ends, what follows its last bracket may not
+stat_of() { # PID; a program's name may hold blanks, brackets and line ends, what follows its last bracket may not
   stat=
   while read -r line; do stat=$line; done <"/proc/$1/stat"
-  set -- \${stat##*') '}
-  echo "$3"
+  stat=\${stat##*') '}
 }
 nap() { sleep 0.1 || { sleep 1 && ticks=$((ticks - 9)); }; }
 
-home=$(group_of "$PPID") # whatever happens, the gateway's own group, and with it a terminal's job, is left alone
+stat_of "$PPID" && set -- $stat
+home=$3 seat=$4 # whatever happens, the gateway's own group and session, and with them a terminal's jobs, are left alone
 while read -r verb word; do
   case $verb in
     +) watch "$word" ;;
     -) unwatch "$word" ;;
     mark) mark=$word ;;
-    scan) scan=$word ;;
+    scan) scan=$word && set -- $(ps -o pgid= -p "$PPID") && home=$1 ;;
+    note) note && echo noted ;;
     sweep) search TERM ;;
     release) ticks=$word released=yes ;;
   esac
 done
 
+[ -n "$released" ] || signal STOP # nobody shall end, and so orphan its children, before they are found
+note
 signal TERM
-search TERM
+[ -n "$released" ] || signal CONT
+ask TERM
 if [ -z "$groups$released" ]; then # the gateway may have died between the fork and the exec of a server
   nap
   search TERM

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalMessage, canonicalObject } from './canonical.ts';
-import { readMembers, type Members } from './scan.ts';
+import { readMembers, type Members } from './members.ts';
 
 const members = (text: string | Buffer): Members => readMembers(Buffer.from(text), 0) as Members;
 

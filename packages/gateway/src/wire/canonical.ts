@@ -1,4 +1,4 @@
-import { readMembers, readString, type Members } from './scan.ts';
+import { readMembers, readString, type Members } from './members.ts';
 
 /** The objects below the top level whose keys the relay reads; deeper bytes are never touched. */
 const ALSO_READ: Readonly<Record<string, readonly string[]>> = { '': ['params'], params: ['_meta', 'ref'] };

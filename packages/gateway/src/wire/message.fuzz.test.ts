@@ -5,17 +5,10 @@ import { test } from 'vitest';
 import { idText, inChunks, jsonText, lineBytes, messageText, mutated } from '../../../../tests/json-texts.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { LineReader } from './lines.ts';
+import { findMember, readMembers, stringValue, type Members } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import { OversizedLine, readLoosely } from './oversized.ts';
-import {
-  findMember,
-  judgeValue,
-  readMembers,
-  skipSpace,
-  skipValue,
-  stringValue,
-  type Members,
-} from './scan.ts';
+import { judgeValue, skipSpace, skipValue } from './scan.ts';
 import { changeMembers, encode, lineBytes as bytesOf, replaceValue, splice, type Edit } from './splice.ts';
 
 type Json = Record<string, unknown>;

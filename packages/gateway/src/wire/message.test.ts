@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { stringValue, valueText } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
-import { stringValue, valueText } from './scan.ts';
 
 const read = (line: string): Message | Unusable => readMessage(Buffer.from(line));
 const message = (line: string): Message => {

@@ -1,21 +1,16 @@
 import { canonicalMessage, canonicalObject } from './canonical.ts';
-import { readLoosely, type Meant } from './oversized.ts';
 import {
   findMember,
   hasEscape,
   isOdd,
-  judgeValue,
-  keyEnd,
   keyIs,
   objectValue,
-  onOneLine,
   readMembers,
   readString,
-  skipKey,
-  skipSpace,
-  skipValue,
   type Members,
-} from './scan.ts';
+} from './members.ts';
+import { readLoosely, type Meant } from './oversized.ts';
+import { judgeValue, keyEnd, onOneLine, skipKey, skipSpace, skipValue } from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {

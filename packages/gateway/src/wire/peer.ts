@@ -2,8 +2,8 @@ import type { RpcError } from '../errors.ts';
 import { notificationLine, requestLine } from './answer.ts';
 import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
+import { valueText } from './members.ts';
 import type { Message } from './message.ts';
-import { valueText } from './scan.ts';
 import { encode, type Line } from './splice.ts';
 
 /** Someone who waits for the answer to a request that we sent. */

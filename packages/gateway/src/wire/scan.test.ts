@@ -1,19 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
-  closingQuote,
   findMember,
   isOdd,
-  judgeValue,
   objectValue,
-  onOneLine,
   readElements,
   readMembers,
   readString,
-  skipValue,
   stringValue,
   valueText,
   type Members,
-} from './scan.ts';
+} from './members.ts';
+import { closingQuote, judgeValue, onOneLine, skipValue } from './scan.ts';
 
 const members = (text: string): Members => readMembers(Buffer.from(text), 0) as Members;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findMember, readMembers, type Members } from './scan.ts';
+import { findMember, readMembers, type Members } from './members.ts';
 import { changeMembers, encode, lineBytes, replaceValue, splice, type Edit } from './splice.ts';
 
 const at = (start: number, end: number, text: string): Edit => ({ start, end, text });

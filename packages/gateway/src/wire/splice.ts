@@ -1,4 +1,4 @@
-import { findMember, type Members } from './scan.ts';
+import { findMember, type Members } from './members.ts';
 
 /** Bytes `start` to `end` of a message give way to `text`, one character a byte. */
 export interface Edit {

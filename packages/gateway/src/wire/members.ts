@@ -1,0 +1,168 @@
+// The parts of a scanned text: objects as lists of positions, and what stands there.
+import { keyEnd, skipKey, skipSpace, skipValue } from './scan.ts';
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Far more than any object has that the relay reads; where each of millions stands would take more room than the text. */
+const MOST_MEMBERS = 10_000;
+
+/** The members of one object: where each key (without its quotes) and each value begins and ends. */
+export interface Members {
+  readonly bytes: Buffer;
+  /** Where the opening brace stands. */
+  readonly at: number;
+  /** The index after the closing brace. */
+  readonly end: number;
+  /** Four numbers a member: key start, key end, value start, value end. */
+  readonly flat: readonly number[];
+}
+
+/** Finds the end of a member's value: by skipping it, or by reading it on the way. */
+export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: number) => number;
+
+/** The members of the object at `at`, or undefined where there is no well-formed object, or one with far too many. */
+export function readMembers(
+  bytes: Buffer,
+  at: number,
+  readValue: ReadValue = skipValue,
+): Members | undefined {
+  if (bytes[at] !== OPEN_BRACE) return undefined;
+  const flat: number[] = [];
+  let i = skipSpace(bytes, at + 1);
+  if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
+  for (;;) {
+    const key = i + 1;
+    const value = skipKey(bytes, i);
+    if (value < 0) return undefined;
+    const keyEnds = keyEnd(bytes, key, value);
+    const end = readValue(bytes, value, key, keyEnds);
+    if (end < 0) return undefined;
+    if (flat.push(key, keyEnds, value, end) > 4 * MOST_MEMBERS) return undefined;
+    i = (bytes[end] as number) <= SPACE ? skipSpace(bytes, end) : end;
+    if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
+    if (bytes[i] !== COMMA) return undefined;
+    if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
+  }
+}
+
+/** Where in `flat` the member called `key` begins, or -1. Of several the last, as a parser would have it. */
+export function findMember({ bytes, flat }: Members, key: string): number {
+  for (let m = flat.length - 4; m >= 0; m -= 4) {
+    if (keyIs(bytes, flat[m] as number, flat[m + 1] as number, key)) return m;
+  }
+  return -1;
+}
+
+/** The JSON text of a member's value, one character a byte; undefined where there is no such member. */
+export function valueText(members: Members, key: string): string | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : members.bytes.toString('latin1', members.flat[m + 2], members.flat[m + 3]);
+}
+
+/** The text of a member that is a string. */
+export function stringValue(members: Members, key: string): string | undefined {
+  const m = findMember(members, key);
+  return m < 0
+    ? undefined
+    : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
+}
+
+/** The members of a member that is an object. */
+export function objectValue(members: Members, key: string): Members | undefined {
+  const m = findMember(members, key);
+  return m < 0 ? undefined : readMembers(members.bytes, members.flat[m + 2] as number);
+}
+
+/** True where a key is escaped or written twice, so that bytes and parser might disagree on what it means. */
+export function isOdd({ bytes, flat }: Members): boolean {
+  const seen = flat.length > 4 * 8 ? new Set<string>() : undefined;
+  for (let m = 0; m < flat.length; m += 4) {
+    const start = flat[m] as number;
+    const end = flat[m + 1] as number;
+    if (hasEscape(bytes, start, end)) return true;
+    if (seen === undefined) {
+      for (let n = 0; n < m; n += 4) {
+        if (sameBytes(bytes, start, end, flat[n] as number, flat[n + 1] as number)) return true;
+      }
+    } else {
+      const key = bytes.toString('latin1', start, end);
+      if (seen.has(key)) return true;
+      seen.add(key);
+    }
+  }
+  return false;
+}
+
+/** The text of the JSON string whose quotes stand at `start` and `end - 1`. */
+export function readString(bytes: Buffer, start: number, end: number): string | undefined {
+  if (bytes[start] !== QUOTE) return undefined;
+  for (let i = start + 1; i < end - 1; i++) {
+    const byte = bytes[i] as number;
+    if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes, start, end);
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
+}
+
+function parseString(bytes: Buffer, start: number, end: number): string | undefined {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return true;
+  return false;
+}
+
+export function keyIs(bytes: Buffer, start: number, end: number, key: string): boolean {
+  if (end - start !== key.length) return false;
+  for (let k = 0; k < key.length; k++) if (bytes[start + k] !== key.charCodeAt(k)) return false;
+  return true;
+}
+
+function sameBytes(bytes: Buffer, start: number, end: number, otherStart: number, otherEnd: number): boolean {
+  return (
+    end - start === otherEnd - otherStart && bytes.compare(bytes, otherStart, otherEnd, start, end) === 0
+  );
+}
+
+/** Visits the elements of the array at `at`; the index after it, or -1. `readElement` gives the end of each. */
+export function walkArray(
+  bytes: Buffer,
+  at: number,
+  readElement: (bytes: Buffer, at: number) => number,
+): number {
+  if (bytes[at] !== OPEN_BRACKET) return -1;
+  let i = skipSpace(bytes, at + 1);
+  if (bytes[i] === CLOSE_BRACKET) return i + 1;
+  for (;;) {
+    const end = readElement(bytes, i);
+    if (end < 0) return -1;
+    i = skipSpace(bytes, end);
+    if (bytes[i] === CLOSE_BRACKET) return i + 1;
+    if (bytes[i] !== COMMA) return -1;
+    i = skipSpace(bytes, i + 1);
+  }
+}
+
+/** The spans `[start, end, start, end, …]` of the array's elements, or undefined where there is no array. */
+export function readElements(bytes: Buffer, at: number): number[] | undefined {
+  const spans: number[] = [];
+  const end = walkArray(bytes, at, (_, start) => {
+    const after = skipValue(bytes, start);
+    spans.push(start, after);
+    return after;
+  });
+  return end < 0 ? undefined : spans;
+}
+
+/** Line breaks are no space here: a message is one line, also to readers that end lines at a carriage return. */
