@@ -67,8 +67,8 @@ trace() { # PID PARENT GROUP SESSION BORN; a child of ours is ours, and so is al
     *" $1 "* | *" $2 "* | *" $3 "* | *" $4 "*) ;;
     *) case $strays in *" $1:$5 "*) ;; *) return ;; esac ;; # a known one, no later owner of its number
   esac
-  case "$# 1 $$ $PPID$noted" in [!5]* | *" $1 "*) return ;; esac
-  [ "$3" != "$home" ] && [ "$4" != "$seat" ] || return
+  case " 1 $$ $PPID$noted" in *" $1 "*) return ;; esac
+  [ $# -eq 5 ] && [ "$3" != "$home" ] && [ "$4" != "$seat" ] || return
   ours="$ours$1 " noted="$noted$1 " more=yes
   case " $groups " in *" $3 "*) return ;; esac
   left="$left$1:$5 "
@@ -126,7 +126,7 @@ while read -r verb word; do
     -) unwatch "$word" ;;
     mark) mark=$word ;;
     scan) scan=$word && set -- $(ps -o pgid= -p "$PPID") && home=$1 ;;
-    note) note && echo noted ;;
+    note) note; echo noted ;;
     sweep) search TERM ;;
     release) ticks=$word released=yes ;;
   esac
@@ -151,9 +151,11 @@ done
 rounds=10
 while [ -n "$groups" ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
+  note
   signal KILL
-  search KILL
+  ask KILL
   [ -z "$groups" ] || nap
   forget_the_dead
+  [ -n "$groups" ] || search KILL
 done
 `;

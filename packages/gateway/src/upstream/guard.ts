@@ -1,9 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
+import { within } from './within.ts';
 
 /** Outlives the gateway by seconds, to stop whatever is left of its servers. */
 export interface Guard {
@@ -12,6 +13,8 @@ export interface Guard {
   watch(group: number): void;
   /** For a group that is empty: its number may soon be another's. */
   unwatch(group: number): void;
+  /** Finds what the servers have started, while their being parents still shows it; resolves when that is done. */
+  note(): Promise<void>;
   /** Asks what has left its server's group to end. */
   sweep(): void;
   /** Stops what is left, also what has left its server's group, and resolves when that is done. */
@@ -28,7 +31,10 @@ export interface GuardOptions {
   shell?: string;
 }
 
-type Program = ChildProcessByStdio<Writable, null, null>;
+type Program = ChildProcessByStdio<Writable, Readable, null>;
+
+/** A look at thousands of processes takes a fifth of a second; a guard that takes longer must not hold up the end. */
+const LONGEST_LOOK_MS = 500;
 
 /** Starts the guard, right before the first server. On Windows it does nothing (unproven there: servers see their stdin end). */
 export function startGuard(options: GuardOptions = {}): Guard {
@@ -62,7 +68,7 @@ function spawnProgram({ path, shell = '/bin/sh', onLost }: GuardOptions): Progra
       cwd: '/',
       detached: true,
       env: { LC_ALL: 'C', PATH: path ?? '/usr/local/bin:/usr/bin:/bin' },
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
   } catch (error) {
     onLost?.(String(error));
@@ -81,6 +87,8 @@ class AbsentGuard implements Guard {
 
   unwatch(): void {}
 
+  async note(): Promise<void> {}
+
   sweep(): void {}
 
   async release(): Promise<void> {}
@@ -90,6 +98,7 @@ class ShellGuard implements Guard {
   readonly mark: string;
   readonly #program: Program;
   readonly #gone: Promise<string>;
+  #noting: Promise<void> | undefined;
   #released: Promise<void> | undefined;
 
   constructor(program: Program, { mark, platform, onLost }: GuardOptions & { mark: string }) {
@@ -99,6 +108,7 @@ class ShellGuard implements Guard {
     void this.#gone.then((reason) => this.#released ?? onLost?.(reason));
     // A guard that is gone is reported once, by its end, not by every line that no longer reaches it.
     program.stdin.on('error', () => undefined);
+    program.stdout.on('error', () => undefined);
     holdNothing(program);
     this.#tell(`mark ${mark}`);
     // Linux alone shows an environment as a file; macOS shows it through ps, elsewhere the groups must do.
@@ -113,6 +123,12 @@ class ShellGuard implements Guard {
     this.#tell(`- ${checkedGroup(group)}`);
   }
 
+  /** One look serves all servers that are stopped at the same time. */
+  note(): Promise<void> {
+    this.#noting ??= this.#note().finally(() => (this.#noting = undefined));
+    return this.#noting;
+  }
+
   sweep(): void {
     this.#tell('sweep');
   }
@@ -120,6 +136,13 @@ class ShellGuard implements Guard {
   release(graceMs = 2000): Promise<void> {
     this.#released ??= this.#release(graceMs);
     return this.#released;
+  }
+
+  async #note(): Promise<void> {
+    if (!this.#program.stdin.writable) return;
+    const noted = new Promise((resolve) => this.#program.stdout.once('data', resolve));
+    this.#tell('note');
+    await within(LONGEST_LOOK_MS, Promise.race([noted, this.#gone]));
   }
 
   async #release(graceMs: number): Promise<void> {
@@ -141,10 +164,10 @@ function end(program: Program): Promise<string> {
   });
 }
 
-/** Neither the process nor its pipe keeps the gateway's event loop alive. */
+/** Neither the process nor its pipes keep the gateway's event loop alive. */
 function holdNothing(program: Program): void {
   program.unref();
-  if (program.stdin instanceof Socket) program.stdin.unref();
+  for (const pipe of [program.stdin, program.stdout]) if (pipe instanceof Socket) pipe.unref();
 }
 
 /** `kill -1` and `kill 0` would reach far more than a server. */

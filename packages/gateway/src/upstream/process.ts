@@ -8,7 +8,7 @@ import { StderrLines } from './stderr-lines.ts';
 import { within } from './within.ts';
 
 export interface SpawnOptions {
-  guard: Pick<Guard, 'mark' | 'watch' | 'unwatch'>;
+  guard: Pick<Guard, 'mark' | 'watch' | 'unwatch' | 'note'>;
   /** One line of stderr, escaped. */
   onStderrLine: (line: string) => void;
   platform?: NodeJS.Platform;
@@ -68,7 +68,7 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
     firstByte: firstByteOf(child.stdout),
     exited: drained(child, exit).finally(() => stderr.end()),
     stderrTail: () => stderr.tail(),
-    stop: onlyOnce(() => stop(child, { exit, clear, timing })),
+    stop: onlyOnce(() => stop(child, { guard, exit, clear, timing })),
   };
 }
 
@@ -107,7 +107,9 @@ async function drained(child: Child, exit: Promise<Exit>): Promise<Exit> {
   return result;
 }
 
-async function stop(child: Child, { exit, clear, timing }: Stopping): Promise<void> {
+async function stop(child: Child, { guard, exit, clear, timing }: Stopping): Promise<void> {
+  // Once it has ended, nothing tells any more what it had started in other groups.
+  await guard.note();
   child.stdin.end();
   await within(timing.eofMs, exit);
   await clear();
@@ -117,6 +119,7 @@ async function stop(child: Child, { exit, clear, timing }: Stopping): Promise<vo
 }
 
 interface Stopping {
+  guard: Pick<Guard, 'note'>;
   exit: Promise<Exit>;
   clear: () => Promise<void>;
   timing: StopTiming;
