@@ -267,6 +267,24 @@ const stubborn = { command: node, args: [fixture('stubborn.mjs')] };
 const sessionFamily = { command: node, args: [fixture('family.mjs'), 'session'] };
 const groupFamily = { command: node, args: [fixture('family.mjs')] };
 
+/** The name of a program may look like the rest of its line in /proc, and hold a line end. */
+const oddlyNamed = join(folder, 'a) S 1 1\n2 (b');
+
+/**
+ * Ends with its stdin, and has started what ignores every request to end: in a session and with an environment of its
+ * own, and from there once more the same. Ready when both are.
+ */
+function strayFamily(token: string): { command: string; args: string[] } {
+  if (!existsSync(oddlyNamed)) symlinkSync(node, oddlyNamed);
+  const strays = 'setsid env -i "$1" "$2" "$3" & exec env -i "$1" "$2" "$3"';
+  const server = `setsid env -i PATH="$PATH" sh -c '${strays}' "$@" | { read -r one && read -r two && echo ready && exec cat; }`;
+  return { command: 'sh', args: ['-c', server, 'sh', oddlyNamed, fixture('stubborn.mjs'), token] };
+}
+
+function strays(token: string): number {
+  return commandLinesWith(`stubborn.mjs\0${token}\0`).filter((line) => line.startsWith(oddlyNamed)).length;
+}
+
 const endings: [string, (gateway: RunningGateway) => void][] = [
   ['the end of its stdin', (gateway) => gateway.endInput()],
   ['SIGINT', (gateway) => process.kill(gateway.pid, 'SIGINT')],
@@ -284,7 +302,41 @@ for (const [name, end] of endings) {
     await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
     await gateway.exited;
   });
+
+  onLinux(
+    'AGG-CHILD-5',
+    `after ${name} descent alone gives away what shed group, session and mark`,
+    async () => {
+      const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
+      const gateway = await startGateway([strayFamily(token), groupFamily]);
+      expect(strays(token)).toBe(2);
+      end(gateway);
+      await until(() => strays(token) === 0, 5000);
+      await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
+    },
+  );
 }
+
+onLinux(
+  'AGG-CHILD-5',
+  'what no server has started is left alone, also where it looks like a stray',
+  async () => {
+    const foreign = spawn('sleep', ['60'], {
+      detached: true,
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] },
+    });
+    const token = `beside-foreign-${process.pid}`;
+    const guard = startGuard({ path: process.env['PATH'] });
+    const { command, args } = strayFamily(token);
+    const server = await start(command, args, { guard });
+    await server.firstByte;
+    await stopServers([server], guard);
+    expect(strays(token)).toBe(0);
+    expect(isAlive(foreign.pid!)).toBe(true);
+    foreign.kill('SIGKILL');
+  },
+);
 
 onLinux('AGG-CHILD-5', 'a killed gateway has its own go, and only those', async () => {
   const [killed, other] = [await startGateway([stubborn]), await startGateway([stubborn])];
@@ -430,7 +482,7 @@ const surroundings: [string, string | undefined, () => GuardOptions][] = [
     undefined,
     () => ({
       platform: 'darwin',
-      path: programs('mac', { ps: '[ "$2" = -E ] && exec /bin/ps axeww -o pgid=,args=' }),
+      path: programs('mac', { ps: '[ "$2" != -E ] || exec /bin/ps axeww -o pid=,args=; exec /bin/ps "$@"' }),
     }),
   ],
 ];
@@ -442,8 +494,15 @@ for (const [name, program, options] of surroundings) {
     const server = await start(node, [fixture('family.mjs'), 'session', 'crash'], { guard });
     await server.exited;
     expect(marked(guard.mark)).toHaveLength(1);
+    const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
+    const family = strayFamily(token);
+    const other = await start(family.command, family.args, { guard });
+    await other.firstByte;
+    await other.stop();
+    expect(strays(token)).toBe(2);
     await guard.release(300);
     expect(marked(guard.mark)).toEqual([]);
+    expect(strays(token)).toBe(0);
   });
 }
 
@@ -454,8 +513,21 @@ onLinux('AGG-CHILD-5', 'the loss of the guard is told once', async () => {
   process.kill(guardOf(process.pid)!, 'SIGKILL');
   await until(() => reasons.length > 0);
   for (let group = 2; group < 100; group += 1) guard.unwatch(group);
+  await guard.note();
   await guard.release();
   expect(reasons).toEqual(['the guard ended (SIGKILL)']);
+});
+
+onLinux('AGG-CHILD-5', 'a guard that is stuck holds up the end of a server for half a second', async () => {
+  const guard = guarded();
+  const server = await start(node, [fixture('obedient.mjs')], { guard });
+  await server.firstByte;
+  const stuck = guardOf(process.pid)!;
+  process.kill(stuck, 'SIGSTOP');
+  const began = performance.now();
+  await server.stop();
+  expect(performance.now() - began).toBeLessThan(2000);
+  process.kill(stuck, 'SIGCONT');
 });
 
 verifies('AGG-CHILD-5', 'a gateway without a guard is told so, and goes on', async () => {
@@ -475,6 +547,7 @@ verifies('AGG-QA-2', 'on Windows the guard is an empty place', async () => {
   });
   guard.watch(5);
   guard.unwatch(5);
+  await guard.note();
   await guard.release();
   expect(guard.mark).toMatch(/^[0-9a-f]{32}$/);
 });

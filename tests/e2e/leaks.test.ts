@@ -25,7 +25,16 @@ const stubborn = {
   forks: fixture('forks'),
   session: fixture('forks', '--own-session'),
   pipes: fixture('forks', '--own-session', '--hold-pipes'),
+  clean: fixture('forks', '--own-session', '--clean-environment'),
 };
+
+/** A grandchild whose descent alone tells whose it is. */
+async function strayOf(weir: Weir): Promise<number> {
+  const [, grandchild] = textOf(await weir.callTool('clean:pids'))
+    .split(' ')
+    .map(Number);
+  return grandchild ?? 0;
+}
 
 /** What every process carries that this gateway has started, read from the first that does. */
 async function markOf(weir: Weir): Promise<string> {
@@ -68,15 +77,33 @@ for (const [name, end] of Object.entries(ENDINGS)) {
     await weir.request('tools/list');
     const mark = await markOf(weir);
     const guard = guardOf(weir.pid) ?? 0;
-    // Five children, three grandchildren, and what npx puts between itself and its server.
-    expect(marked(mark).length).toBeGreaterThanOrEqual(9);
+    // Six children, three grandchildren, and what npx puts between itself and its server.
+    expect(marked(mark).length).toBeGreaterThanOrEqual(10);
+    const stray = await strayOf(weir);
+    expect(isAlive(stray)).toBe(true);
+    expect(marked(mark)).not.toContain(stray);
     weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
     end(weir);
-    await until(() => marked(mark).length === 0 && !isAlive(weir.pid), 5000);
+    await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
     await until(() => !isAlive(guard), 1000);
     const { code } = await weir.ended;
     expect(code).toBe(isOrderly(name) ? 0 : null);
   });
+}
+
+for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
+  onLinux(
+    'AGG-CHILD-5',
+    `after ${name} a grandchild that obeys is gone at once, whatever it shed`,
+    async () => {
+      await using weir = startWeir({ clean: stubborn.clean, e: fixture('echo') });
+      await weir.initialize();
+      const stray = await strayOf(weir);
+      expect(isAlive(stray)).toBe(true);
+      ENDINGS[name]?.(weir);
+      await until(() => !isAlive(stray), 1500);
+    },
+  );
 }
 
 // At the end of its input a start is judged first; these do not wait for that.

@@ -21,7 +21,6 @@ export const node24: string | undefined = installed('node24/bin/node');
 export const inspectorCli: string | undefined = installed(
   '@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
-/** @public */
 export const conformanceCli: string | undefined = installed(
   '@modelcontextprotocol/conformance/dist/index.js',
 );
