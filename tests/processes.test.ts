@@ -272,12 +272,12 @@ const oddlyNamed = join(folder, 'a) S 1 1\n2 (b');
 
 /**
  * Ends with its stdin, and has started what ignores every request to end: in a session and with an environment of its
- * own, and from there once more the same. Ready when both are.
+ * own, and from there once more the same.
  */
 function strayFamily(token: string): { command: string; args: string[] } {
   if (!existsSync(oddlyNamed)) symlinkSync(node, oddlyNamed);
-  const strays = 'setsid env -i "$1" "$2" "$3" & exec env -i "$1" "$2" "$3"';
-  const server = `setsid env -i PATH="$PATH" sh -c '${strays}' "$@" | { read -r one && read -r two && echo ready && exec cat; }`;
+  const both = 'setsid env -i "$@" & exec env -i "$@"';
+  const server = `setsid env -i PATH="$PATH" sh -c '${both}' sh "$@" & exec cat`;
   return { command: 'sh', args: ['-c', server, 'sh', oddlyNamed, fixture('stubborn.mjs'), token] };
 }
 
@@ -309,7 +309,7 @@ for (const [name, end] of endings) {
     async () => {
       const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
       const gateway = await startGateway([strayFamily(token), groupFamily]);
-      expect(strays(token)).toBe(2);
+      await until(() => strays(token) === 2);
       end(gateway);
       await until(() => strays(token) === 0, 5000);
       await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
@@ -330,7 +330,7 @@ onLinux(
     const guard = startGuard({ path: process.env['PATH'] });
     const { command, args } = strayFamily(token);
     const server = await start(command, args, { guard });
-    await server.firstByte;
+    await until(() => strays(token) === 2);
     await stopServers([server], guard);
     expect(strays(token)).toBe(0);
     expect(isAlive(foreign.pid!)).toBe(true);
@@ -497,7 +497,7 @@ for (const [name, program, options] of surroundings) {
     const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
     const family = strayFamily(token);
     const other = await start(family.command, family.args, { guard });
-    await other.firstByte;
+    await until(() => strays(token) === 2);
     await other.stop();
     expect(strays(token)).toBe(2);
     await guard.release(300);

@@ -1,5 +1,6 @@
 import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
+import { now } from '../clock.ts';
 import { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -39,7 +40,7 @@ export class Passage implements Hop {
     this.#method = message.method;
     this.#edit = edit;
     this.#renamed = publicUri === undefined ? undefined : { uri: decode(originalText), publicUri };
-    this.#began = directory.trace === undefined ? 0 : performance.now();
+    this.#began = directory.trace === undefined ? 0 : now();
   }
 
   get name(): string {
@@ -69,7 +70,7 @@ export class Passage implements Hop {
   ended(outcome: Outcome): void {
     if (this.#trace === undefined) return;
     const name = Buffer.from(this.#edit?.text ?? '', 'latin1').toString('utf8');
-    const milliseconds = (performance.now() - this.#began).toFixed(1);
+    const milliseconds = (now() - this.#began).toFixed(1);
     const where = `on '${this.#upstream.serverKey}'`;
     this.#trace(`${`${this.#method} ${name}`.trimEnd()} ${where}: ${outcome} after ${milliseconds} ms`);
   }

@@ -133,10 +133,12 @@ export class Session implements Client {
   }
 
   #receive(message: Message): void {
+    if (!this.peer.take(message)) {
+      if (message.kind === 'request') this.#request(message);
+      else if (message.kind === 'notification') this.#notification(message);
+    }
+    // Only now: what it sets in motion must not hold up the answer.
     this.#options.onMessage?.(message);
-    if (this.peer.take(message)) return;
-    if (message.kind === 'request') this.#request(message);
-    else if (message.kind === 'notification') this.#notification(message);
   }
 
   #request(message: Message): void {

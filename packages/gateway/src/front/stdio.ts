@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { now } from '../clock.ts';
 import { Messages } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Implementation } from '../wire/era.ts';
@@ -59,9 +60,8 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
 /** The start is judged first; then what was asked gets its answer, if it comes soon. */
 async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
   await gateway.settled.catch(() => {});
-  const deadline = performance.now() + LAST_ANSWERS_MS;
-  while (session.inFlight > 0 && performance.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  const deadline = now() + LAST_ANSWERS_MS;
+  while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   // What is left is answered with an error when its server is stopped.
   if (session.inFlight > 0) gateway.log.warn(Messages.unfinished(session.inFlight));
   session.close();

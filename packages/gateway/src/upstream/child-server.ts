@@ -1,3 +1,4 @@
+import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ChildServerError, ErrorPhase, Messages, RpcErrorCode, type RpcError } from '../errors.ts';
 import { prefixed, type Log } from '../log.ts';
@@ -111,11 +112,11 @@ export class ChildServer implements Upstream, ChildServerClient {
   async start(): Promise<void> {
     const { command, args } = this.#command();
     const { verdicts } = this.#context;
-    const began = performance.now();
+    const began = now();
     try {
       const { era, certain } = await this.#connect(verdicts.recall(command, args));
       if (certain) verdicts.remember(command, args, era);
-      this.#log.debug?.(`ready after ${Math.round(performance.now() - began)} ms: ${this.#describe()}`);
+      this.#log.debug?.(`ready after ${Math.round(now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
       throw this.#giveUp(error as Error);
     }

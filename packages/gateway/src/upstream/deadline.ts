@@ -1,3 +1,5 @@
+import { now } from '../clock.ts';
+
 /** A moment until which something must have happened. */
 export class Deadline {
   readonly #at: number;
@@ -5,7 +7,7 @@ export class Deadline {
   isOver = false;
 
   constructor(milliseconds: number, over: () => void) {
-    this.#at = performance.now() + milliseconds;
+    this.#at = now() + milliseconds;
     this.#timer = setTimeout(() => {
       this.isOver = true;
       over();
@@ -13,7 +15,7 @@ export class Deadline {
   }
 
   remaining(): number {
-    return this.#at - performance.now();
+    return this.#at - now();
   }
 
   cancel(): void {

@@ -50,7 +50,7 @@ ask() { # SIGNAL to the groups of the strays found last
 note() { # finds the strays (PID:BORN) outside the watched groups, and their groups: descendants, and what is marked
   # Out of reach stays a daemon that has shed environment and session, and whose parent ended before this look.
   ours=" $groups " noted=' ' left=' ' loose= more=yes
-  for pid in $(marked_processes); do ours="$ours$pid "; done
+  for pid in $(marked_processes); do case " 1 $PPID " in *" $pid "*) ;; *) ours="$ours$pid " ;; esac; done
   case $ours$strays in *[0-9]*) ;; *) return ;; esac
   table=$(processes)
   while [ -n "$more" ]; do
@@ -62,36 +62,36 @@ note() { # finds the strays (PID:BORN) outside the watched groups, and their gro
   done
   IFS=" $line_end" strays=$left
 }
-trace() { # PID PARENT GROUP SESSION BORN; a child of ours is ours, and so is all that is in a group or session which one of ours made
+trace() { # PID PARENT GROUP SESSION BORN STATE; a child of ours is ours, and so is all that is in a group or session which one of ours made
   case $ours in
     *" $1 "* | *" $2 "* | *" $3 "* | *" $4 "*) ;;
     *) case $strays in *" $1:$5 "*) ;; *) return ;; esac ;; # a known one, no later owner of its number
   esac
   case " 1 $$ $PPID$noted" in *" $1 "*) return ;; esac
-  [ $# -eq 5 ] && [ "$3" != "$home" ] && [ "$4" != "$seat" ] || return
+  [ $# -eq 6 ] && [ "$3" != "$home" ] && [ "$4" != "$seat" ] || return
   ours="$ours$1 " noted="$noted$1 " more=yes
-  case " $groups " in *" $3 "*) return ;; esac
+  case "$6 $groups " in [ZX]* | *" $3 "*) return ;; esac # the dead can have living children, but need no signal
   left="$left$1:$5 "
   case "$loose " in *" $3 "*) ;; *) loose="$loose $3" ;; esac
 }
 processes() { # all there are, a line each, as trace takes them
   IFS=$line_end
   case $scan in
-    ps) from_ps $(ps -axo pid=,ppid=,pgid=,lstart=) ;;
+    ps) from_ps $(ps -axo pid=,ppid=,pgid=,state=,lstart=) ;;
     *) from_proc $(grep -osE '[)] [A-Za-z]( -?[0-9]+){19}' /proc/[0-9]*/stat) ;; # longer than any program's name
   esac
 }
 from_ps() { # LINE... without a session, of which ps tells nothing that could be compared
   IFS=' '
-  for line; do set -- $line && echo "$1 $2 $3 - $4$5$6$7$8"; done
+  for line; do set -- $line && echo "$1 $2 $3 - $5$6$7$8$9 $4"; done
 }
 from_proc() { # LINE...
   IFS=' '
   case "$*" in
     *"/proc/$$/stat:"*) # its own line proves that grep has worked
-      for line; do set -- $line && pid=\${1#/proc/} && echo "\${pid%/*} $3 $4 $5 \${21}"; done
+      for line; do set -- $line && pid=\${1#/proc/} && echo "\${pid%/*} $3 $4 $5 \${21} $2"; done
       ;;
-    *) for path in /proc/[0-9]*; do stat_of "\${path#/proc/}" && set -- $stat && echo "\${path#/proc/} $2 $3 $4 \${20}"; done ;;
+    *) for path in /proc/[0-9]*; do stat_of "\${path#/proc/}" && set -- $stat && echo "\${path#/proc/} $2 $3 $4 \${20} $1"; done ;;
   esac
 }
 marked_processes() {

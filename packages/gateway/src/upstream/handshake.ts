@@ -3,6 +3,7 @@ import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type E
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
+import { inTime } from './within.ts';
 
 /** What a server said of itself when the link was opened. */
 export interface Greeting {
@@ -28,12 +29,12 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
     if (greeting instanceof RpcError === false) return greeting;
   }
   const probe = discover(peer, options.envelope);
-  const answer = await within(options.patience, probe);
+  const answer = await inTime(options.patience, probe);
   if (answer !== undefined && answer instanceof RpcError === false) return answer;
   const greeting = await initialize(peer, options.envelope);
   if (greeting instanceof RpcError === false) return { ...greeting, certain: answer !== undefined };
   // A modern server that was slow to boot refuses the handshake, but has the probe still to answer.
-  const late = answer ?? (await within(options.patience, probe));
+  const late = answer ?? (await inTime(options.patience, probe));
   if (late === undefined || late instanceof RpcError) throw greeting;
   return late;
 }
@@ -62,21 +63,6 @@ async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): P
   peer.notify('notifications/initialized');
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
   return { era: 'legacy', version, capabilities: asRecord(result['capabilities']), certain: true };
-}
-
-/** Undefined where nothing came in time. */
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, undefined);
-  });
-  // The loser of the race may still fail later, when the server dies; that is told elsewhere.
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export function readResult(answer: Message): Record<string, unknown> {

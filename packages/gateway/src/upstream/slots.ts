@@ -47,7 +47,9 @@ export async function startInTurn<T extends Starting>(
   const release = await slots.acquire();
   try {
     const started = await start();
-    void within(silenceMs, Promise.race([started.firstByte, started.exited])).then(release);
+    const sign = Promise.race([started.firstByte, started.exited]);
+    // A start blocks for milliseconds: what the first byte has to say goes before the next one.
+    void within(silenceMs, sign).then(() => setImmediate(release));
     return started;
   } catch (error) {
     release();

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+// Reached through their parent, the promised functions are loaded when first used: here, when a start has failed.
+import { constants, promises } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 
 /** Why a program could not be started. */
@@ -64,10 +64,10 @@ function holdsNul(): SpawnError {
 
 async function workingDirectoryMistake(cwd: string | undefined): Promise<string | undefined> {
   if (cwd === undefined) return undefined;
-  const found = await stat(cwd).catch(() => undefined);
+  const found = await promises.stat(cwd).catch(() => undefined);
   if (found === undefined) return `working directory does not exist: "${cwd}"; create it or correct "cwd"`;
   if (!found.isDirectory()) return `working directory is not a directory: "${cwd}"; correct "cwd"`;
-  const mayEnter = await access(cwd, constants.X_OK).then(
+  const mayEnter = await promises.access(cwd, constants.X_OK).then(
     () => true,
     () => false,
   );
@@ -77,11 +77,11 @@ async function workingDirectoryMistake(cwd: string | undefined): Promise<string 
 async function commandMistake(attempt: Attempt): Promise<SpawnError> {
   const file = await findFile(attempt);
   if (file === undefined) return new SpawnError(SpawnFailure.COMMAND_NOT_FOUND, notFound(attempt.command));
-  const mayRun = await access(file, constants.X_OK).then(
+  const mayRun = await promises.access(file, constants.X_OK).then(
     () => true,
     () => false,
   );
-  if (!mayRun || (await stat(file)).isDirectory()) {
+  if (!mayRun || (await promises.stat(file)).isDirectory()) {
     return new SpawnError(
       SpawnFailure.NOT_EXECUTABLE,
       `not executable: "${file}"; allow it with chmod +x or name a program`,
@@ -101,7 +101,7 @@ async function findFile({ command, env, cwd = '.' }: Attempt): Promise<string | 
   for (const folder of folders) {
     const file = resolve(cwd, folder, command);
     if (
-      await stat(file).then(
+      await promises.stat(file).then(
         () => true,
         () => false,
       )

@@ -1,8 +1,22 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Waits for something, but no longer than so many milliseconds; tells whether it came in time. */
 export async function within(ms: number, something: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const tooLate = delay(ms, false, { signal: timer.signal }).catch(() => false);
-  return Promise.race([something.then(() => true), tooLate]).finally(() => timer.abort());
+  return (
+    (await inTime(
+      ms,
+      something.then(() => true),
+    )) === true
+  );
+}
+
+/** What came in time; undefined where nothing did. */
+export async function inTime<T>(ms: number, something: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  try {
+    return await Promise.race([something, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
