@@ -267,6 +267,9 @@ const stubborn = { command: node, args: [fixture('stubborn.mjs')] };
 const sessionFamily = { command: node, args: [fixture('family.mjs'), 'session'] };
 const groupFamily = { command: node, args: [fixture('family.mjs')] };
 
+/** When the guard has had its first look: a server that ends at once with its gateway leaves no time for another. */
+const FIRST_LOOK_MS = 2500;
+
 /** The name of a program may look like the rest of its line in /proc, and hold a line end. */
 const oddlyNamed = join(folder, 'a) S 1 1\n2 (b');
 
@@ -310,6 +313,7 @@ for (const [name, end] of endings) {
       const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
       const gateway = await startGateway([strayFamily(token), groupFamily]);
       await until(() => strays(token) === 2);
+      if (name === 'SIGKILL') await delay(FIRST_LOOK_MS);
       end(gateway);
       await until(() => strays(token) === 0, 5000);
       await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);

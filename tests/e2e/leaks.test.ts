@@ -1,6 +1,7 @@
 // However the command ends, nothing that it started is alive five seconds later.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { guardOf, isAlive, marked, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
@@ -27,6 +28,9 @@ const stubborn = {
   pipes: fixture('forks', '--own-session', '--hold-pipes'),
   clean: fixture('forks', '--own-session', '--clean-environment'),
 };
+
+/** When the guard has had its first look: a server that ends at once with its gateway leaves no time for another. */
+const FIRST_LOOK_MS = 2500;
 
 /** A grandchild whose descent alone tells whose it is. */
 async function strayOf(weir: Weir): Promise<number> {
@@ -82,6 +86,7 @@ for (const [name, end] of Object.entries(ENDINGS)) {
     const stray = await strayOf(weir);
     expect(isAlive(stray)).toBe(true);
     expect(marked(mark)).not.toContain(stray);
+    if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
     weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
     end(weir);
     await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
@@ -100,6 +105,7 @@ for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
       await weir.initialize();
       const stray = await strayOf(weir);
       expect(isAlive(stray)).toBe(true);
+      if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
       ENDINGS[name]?.(weir);
       await until(() => !isAlive(stray), 1500);
     },

@@ -126,13 +126,14 @@ while read -r verb word; do
     -) unwatch "$word" ;;
     mark) mark=$word ;;
     scan) scan=$word && set -- $(ps -o pgid= -p "$PPID") && home=$1 ;;
+    look) note ;;
     note) note; echo noted ;;
     sweep) search TERM ;;
     release) ticks=$word released=yes ;;
   esac
 done
 
-[ -n "$released" ] || signal STOP # nobody shall end, and so orphan its children, before they are found
+[ -n "$released" ] || signal STOP # who ends orphans its children: as few as possible shall, before those are found
 note
 signal TERM
 [ -n "$released" ] || signal CONT

@@ -36,6 +36,9 @@ type Program = ChildProcessByStdio<Writable, Readable, null>;
 /** A look at thousands of processes takes a fifth of a second; a guard that takes longer must not hold up the end. */
 const LONGEST_LOOK_MS = 500;
 
+/** A killed gateway's servers may end faster than the guard can look, so it also looks while all is calm. */
+const LOOK_MS = { afterStart: 2000, again: 30_000 };
+
 /** Starts the guard, right before the first server. On Windows it does nothing (unproven there: servers see their stdin end). */
 export function startGuard(options: GuardOptions = {}): Guard {
   const { platform = process.platform, mark = createMark(platform) } = options;
@@ -98,6 +101,7 @@ class ShellGuard implements Guard {
   readonly mark: string;
   readonly #program: Program;
   readonly #gone: Promise<string>;
+  #nextLook: NodeJS.Timeout | undefined;
   #noting: Promise<void> | undefined;
   #released: Promise<void> | undefined;
 
@@ -117,6 +121,7 @@ class ShellGuard implements Guard {
 
   watch(group: number): void {
     this.#tell(`+ ${checkedGroup(group)}`);
+    this.#lookIn(LOOK_MS.afterStart);
   }
 
   unwatch(group: number): void {
@@ -138,6 +143,15 @@ class ShellGuard implements Guard {
     return this.#released;
   }
 
+  #lookIn(ms: number): void {
+    clearTimeout(this.#nextLook);
+    if (!this.#program.stdin.writable) return;
+    this.#nextLook = setTimeout(() => {
+      this.#tell('look');
+      this.#lookIn(LOOK_MS.again);
+    }, ms).unref();
+  }
+
   async #note(): Promise<void> {
     if (!this.#program.stdin.writable) return;
     const noted = new Promise((resolve) => this.#program.stdout.once('data', resolve));
@@ -146,6 +160,7 @@ class ShellGuard implements Guard {
   }
 
   async #release(graceMs: number): Promise<void> {
+    clearTimeout(this.#nextLook);
     this.#program.ref();
     this.#program.stdin.end(`release ${Math.max(0, Math.round(graceMs / 100))}\n`);
     // Its last rounds take a second; a guard stuck for longer must not keep the gateway from ending.
