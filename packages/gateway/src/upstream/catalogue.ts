@@ -11,7 +11,7 @@ import {
   type Members,
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { skipValue } from '../wire/scan.ts';
+import { NATIVE_SEARCH_SOON, skipValue } from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
 
 /** The four kinds of things that servers list. */
@@ -132,7 +132,7 @@ function readItems(
 ): { items: (Listed | undefined)[]; end: number } | undefined {
   const items: (Listed | undefined)[] = [];
   const end = walkArray(bytes, at, (_, start) => {
-    const members = readMembers(bytes, start);
+    const members = readMembers(bytes, start, skipValue, NATIVE_SEARCH_SOON);
     items.push(members && listed(members, key));
     return members?.end ?? skipValue(bytes, start);
   });

@@ -27,11 +27,15 @@ export interface Members {
 /** Finds the end of a member's value: by skipping it, or by reading it on the way. */
 export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: number) => number;
 
-/** The members of the object at `at`, or undefined where there is no well-formed object, or one with far too many. */
+/**
+ * The members of the object at `at`, or undefined where there is no well-formed object, or one with far too many.
+ * `walk` is how far a key is walked byte by byte, as for values.
+ */
 export function readMembers(
   bytes: Buffer,
   at: number,
   readValue: ReadValue = skipValue,
+  walk?: number,
 ): Members | undefined {
   if (bytes[at] !== OPEN_BRACE) return undefined;
   const flat: number[] = [];
@@ -39,7 +43,7 @@ export function readMembers(
   if (bytes[i] === CLOSE_BRACE) return { bytes, at, end: i + 1, flat };
   for (;;) {
     const key = i + 1;
-    const value = skipKey(bytes, i);
+    const value = skipKey(bytes, i, walk);
     if (value < 0) return undefined;
     const keyEnds = keyEnd(bytes, key, value);
     const end = readValue(bytes, value, key, keyEnds);

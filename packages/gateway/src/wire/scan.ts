@@ -23,7 +23,7 @@ const NATIVE_SEARCH_AFTER = 48;
  * wakes the optimising compiler, which costs more memory than all servers' definitions together.
  */
 const LONG_TEXT = 4096;
-const NATIVE_SEARCH_SOON = 8;
+export const NATIVE_SEARCH_SOON = 8;
 
 /** How far a string is walked that is judged as a whole; the rest of it is looked at in words. */
 const JUDGED = 128;
