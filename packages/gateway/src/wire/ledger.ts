@@ -1,6 +1,6 @@
 /**
- * Numbers what comes and goes by the thousand. A Map would do, but it allocates a new table every few dozen changes, and
- * dead tables that point to their successors keep whatever was in them alive until the next full collection.
+ * Numbers what comes and goes by the thousand. A Map would do, but things that are entered and taken out make it allocate
+ * a new table every few dozen changes; here nothing is allocated on the way.
  */
 export class Ledger<T> {
   #entries: (T | undefined)[] = Array.from({ length: 64 }, () => undefined);
