@@ -37,7 +37,7 @@ async function bundleCommand() {
     entryPoints: [entry],
     outfile: bundle,
     bundle: true,
-    // The older module format starts a quarter faster.
+    // The older module format starts faster: 34 ms instead of 38 when it was measured.
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',
