@@ -26,7 +26,7 @@ const onLinux = verifies.skipIf(process.platform === 'linux' ? undefined : 'find
 const node = process.execPath;
 const folder = mkdtempSync(join(tmpdir(), 'weir-processes-'));
 const gatewayFile = join(folder, 'gateway.mjs');
-const quick = { eofMs: 300, termMs: 300, killMs: 500 };
+const quick = { eofMs: 1000, termMs: 300, killMs: 500 };
 
 beforeAll(async () => {
   const entry = fixture('gateway.ts');

@@ -10,7 +10,7 @@ export const MARK_LENGTH = 32;
  */
 export const GUARD_PROGRAM: string = `# weir-guard: stops a gateway's servers when the gateway is gone
 trap '' HUP INT QUIT TERM PIPE
-groups= strays=' ' loose= asked= mark= scan=proc ticks=20 released=
+groups= strays=' ' loose= asked= mark= scan=proc grace=20 released=
 line_end='
 '
 
@@ -116,7 +116,15 @@ stat_of() { # PID; a program's name may hold blanks, brackets and line ends, wha
   while read -r line; do stat=$line; done <"/proc/$1/stat"
   stat=\${stat##*') '}
 }
-nap() { sleep 0.1 || { sleep 1 && ticks=$((ticks - 9)); }; }
+nap() { sleep 0.1 || sleep 1; }
+clock() { # sets now, in tenths of a second: on a busy machine the naps of two seconds take four
+  if [ "$scan" = proc ] && read -r now rest </proc/uptime; then
+    rest=\${now#*.}
+    now=$((\${now%.*} * 10 + \${rest%\${rest#?}}))
+  else
+    now=$(($(date +%s) * 10))
+  fi
+}
 
 stat_of "$PPID" && set -- $stat
 home=$3 seat=$4 # whatever happens, the gateway's own group and session, and with them a terminal's jobs, are left alone
@@ -129,34 +137,37 @@ while read -r verb word; do
     look) note ;;
     note) note; echo noted ;;
     sweep) search TERM ;;
-    release) ticks=$word released=yes ;;
+    release) grace=$word released=yes ;;
   esac
 done
 
+clock
+last=$((now + grace))
 [ -n "$released" ] || signal STOP # who ends orphans its children: as few as possible shall, before those are found
 note
-signal TERM
-[ -n "$released" ] || signal CONT
-ask TERM
+if [ "$now" -lt "$last" ]; then # else all of them have been asked before
+  signal TERM
+  [ -n "$released" ] || signal CONT
+  ask TERM
+fi
 if [ -z "$groups$released" ]; then # the gateway may have died between the fork and the exec of a server
   nap
   search TERM
 fi
-while [ -n "$groups" ] && [ "$ticks" -gt 0 ]; do
+while [ -n "$groups" ] && [ "$now" -lt "$last" ]; do
   nap
-  ticks=$((ticks - 1))
   signal 0
   forget_the_dead
   [ -n "$groups" ] || search TERM
+  clock
 done
 rounds=10
-while [ -n "$groups" ] && [ "$rounds" -gt 0 ]; do
+while [ -n "$groups$loose" ] && [ "$rounds" -gt 0 ]; do
   rounds=$((rounds - 1))
-  note
   signal KILL
   ask KILL
   [ -z "$groups" ] || nap
   forget_the_dead
-  [ -n "$groups" ] || search KILL
+  note
 done
 `;

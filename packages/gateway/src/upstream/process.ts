@@ -108,10 +108,11 @@ async function drained(child: Child, exit: Promise<Exit>): Promise<Exit> {
 }
 
 async function stop(child: Child, { guard, exit, clear, timing }: Stopping): Promise<void> {
+  const began = performance.now();
   // Once it has ended, nothing tells any more what it had started in other groups.
   await guard.note();
   child.stdin.end();
-  await within(timing.eofMs, exit);
+  await within(timing.eofMs - (performance.now() - began), exit);
   await clear();
   // Something outside the group may hold the other ends; the gateway lets go.
   child.stdout.destroy();
