@@ -111,7 +111,23 @@ export const Messages = {
   notLocalYet: (serverKey: string): string =>
     `Server '${serverKey}' is left out: only servers with a "command" can be started so far, not those with "url" or "image"`,
   nobodyToAsk: (method: string): string =>
-    `${method} cannot be passed on: there is not exactly one client to ask`,
+    `${method} cannot be passed on: no client has a call under way here that it could belong to`,
+  whomToAsk: (serverKey: string): string =>
+    `Several clients have calls under way on server '${serverKey}', so it is not known whom to ask. Set "sharing": "per-session" in its entry to give each client its own.`,
+  clientLacks: (method: string, capability: string): string =>
+    `${method} cannot be passed on: the client does not offer "${capability}"`,
+  clientRefused: (method: string, reason: string): string => `The client refused ${method}: ${reason}`,
+  noRequests: (method: string): string =>
+    `${method} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,
+  notDuringCall: (method: string): string =>
+    `${method} cannot be passed on: the client can be asked only while a call of its own is under way`,
+  tooManyRounds: (most: number): string =>
+    `The server has asked back ${most} times without an answer; it is given up`,
+  tooManyParked: (most: number): string =>
+    `${most} calls already wait for answers of their clients; try again later`,
+  staleState: (): string =>
+    'This requestState is not valid here: it has expired, was used before, belongs to another client or request, or was given out before a restart. Make the call again without it.',
+  clientStaysAway: (): string => 'The client has not come back with an answer',
   namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string => {
     const owners = [keeper, heldBack].map(({ serverKey, name }) =>
       name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${name}'`,

@@ -1,9 +1,12 @@
 import type { Caller } from './call/caller.ts';
+import { LOG_LEVELS, LogLevels } from './call/log-levels.ts';
 import { Notices, type ListName } from './call/notices.ts';
+import { Parking } from './call/parking.ts';
+import { ask } from './call/question.ts';
 import { resolveTool, type Directory } from './call/resolve.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { Deferred } from './deferred.ts';
-import { Messages, RpcError, RpcErrorCode } from './errors.ts';
+import { Messages, RpcError } from './errors.ts';
 import { printable, silentLog, type Log } from './log.ts';
 import { Collisions } from './registry/collisions.ts';
 import { refusedNames } from './registry/hosts.ts';
@@ -15,7 +18,6 @@ import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
-import { errorLine } from './wire/answer.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
 import { decode } from './wire/splice.ts';
@@ -45,10 +47,10 @@ const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 /** A client of the gateway, as the servers' news reach it. */
 export interface Client extends Caller {
   listsChanged(lists: ReadonlySet<ListName>): void;
-  /** A notification of a server's that belongs to no request. */
-  notified(child: ChildServer, message: Message): void;
-  /** A request of a server's. */
-  asked(child: ChildServer, message: Message): void;
+  /** The least level of logs that it has asked for, once and for all. */
+  readonly logLevel: string | undefined;
+  /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
+  notified(child: ChildServer, message: Message, related?: number): void;
 }
 
 /** The side that clients are on. */
@@ -85,10 +87,11 @@ export class Gateway implements AggregatorServer {
   readonly #settled = new Deferred<void>();
   readonly #collisions = new Collisions();
   readonly #notices: Notices;
+  readonly #parking = new Parking();
+  readonly #logLevels = new LogLevels();
   #directory: Directory;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #logLevel: string | undefined;
   #isHolding = false;
 
   constructor(config: McpConfig, options: GatewayOptions) {
@@ -173,9 +176,8 @@ export class Gateway implements AggregatorServer {
     for (const child of this.#fleet.running()) child.hold(hold);
   }
 
-  /** The level as JSON; servers of the modern era learn it with each request instead. */
-  setLogLevel(level: string): void {
-    this.#logLevel = level;
+  /** A client wants to hear more or less: servers are told to log as much as the one wants that wants the most. */
+  logLevelChanged(): void {
     for (const child of this.#fleet.running()) this.#tellLogLevel(child);
   }
 
@@ -191,8 +193,9 @@ export class Gateway implements AggregatorServer {
       capabilities: this.#opening.promise,
       on: {
         changed: (_child, kinds) => this.#rebuild(kinds),
-        request: (child, message) => this.#asked(child, message),
-        notification: (child, message) => this.#clients.forEach((client) => client.notified(child, message)),
+        request: (child, message, related) => this.#asked(child, message, related),
+        notification: (child, message, related) =>
+          this.#clients.forEach((client) => client.notified(child, message, related)),
         crashed: (child) => this.#crashed(child),
       },
     });
@@ -253,23 +256,26 @@ export class Gateway implements AggregatorServer {
     return {
       registry,
       builder: this.#builder,
+      parking: this.#parking,
+      logLevels: this.#logLevels,
       servers: new Set(this.#fleet.children.keys()),
       trace: this.log.debug,
     };
   }
 
-  /** A question needs exactly one client to go to. */
-  #asked(child: ChildServer, message: Message): void {
-    const [client, ...others] = this.#clients;
-    if (client !== undefined && others.length === 0) return client.asked(child, message);
-    const error = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.nobodyToAsk(message.method));
-    child.peer.send(errorLine(message.id, error));
+  #asked(child: ChildServer, message: Message, related: number | undefined): void {
+    const [onlyClient, ...others] = this.#clients;
+    ask(child, message, {
+      related,
+      onlyClient: others.length === 0 ? onlyClient : undefined,
+      parking: this.#parking,
+    });
   }
 
   #tellLogLevel(child: ChildServer): void {
-    const isToldByRequest = child.era === 'modern' || child.capabilities['logging'] === undefined;
-    if (this.#logLevel === undefined || isToldByRequest) return;
-    child.peer.request('logging/setLevel', `{"level":${this.#logLevel}}`).catch(() => {});
+    const asked = Array.from(this.#clients, ({ logLevel }) => logLevel);
+    const most = LOG_LEVELS.find((level) => asked.includes(level));
+    if (most !== undefined) this.#logLevels.tell(child, most);
   }
 
   #collided(kind: Kind, collision: Collision): void {

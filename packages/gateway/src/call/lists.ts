@@ -6,12 +6,12 @@ import type { Call } from './call.ts';
 
 /** Answers a list from the registry; no server is asked. */
 export function listOf(kind: Kind): Call {
-  return ({ directory, caller: { peer, era }, message: { id, params } }) => {
+  return ({ directory, caller: { origin, era }, message: { id, params } }) => {
     const hasCursor = params !== undefined && findMember(params, 'cursor') >= 0;
     const cursor = hasCursor ? (stringValue(params, 'cursor') ?? '') : undefined;
     const result = directory.registry.pages[kind].result(cursor, era);
-    if (result !== undefined) return peer.send(resultLine(id, result));
+    if (result !== undefined) return origin.answer(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;
-    peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)));
+    origin.answer(errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)), RpcErrorCode.INVALID_PARAMS);
   };
 }

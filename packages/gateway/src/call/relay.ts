@@ -1,34 +1,51 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { errorLine } from '../wire/answer.ts';
-import { findMember, valueText } from '../wire/members.ts';
+import { findMember, readMembers, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Peer, Served, Waiter } from '../wire/peer.ts';
-import { replaceValue, splice, type Edit } from '../wire/splice.ts';
+import type { Origin, Recipient, Served, Waiter } from '../wire/peer.ts';
+import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
+import type { Caller } from './caller.ts';
 
 /** One hop of a request from one peer to another. */
 export interface Hop {
-  readonly from: Peer;
-  readonly to: Peer;
+  readonly from: Origin;
+  readonly to: Recipient;
+  /** The client whose request it is; a server's own question has none. */
+  readonly caller?: Caller;
+  /** The least level of logs that the request has asked for. */
+  readonly logLevel?: string | undefined;
+  /** The request, where it may be needed again: the eras differ. */
+  readonly request?: Message | undefined;
   /** Who is asked, for errors. */
   readonly name: string;
   /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
   edits(message: Message, token: number | undefined): Edit[];
-  /** The edits that the answer needs besides its id, or the error to give instead. */
-  adapt?(answer: Message): Edit[] | RpcError | undefined;
+  /** The edits that the answer needs besides its id, the error to give instead, or that the hop has taken it over. */
+  adapt?(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined;
+  /** Called off while nobody is asked for it. */
+  calledOff?(): void;
   /** Told how the request ended. */
   ended?(outcome: Outcome): void;
 }
 
 export type Outcome = 'result' | 'error' | 'cancelled';
 
+/** The answer was no end: the call goes on. */
+export const TAKEN: unique symbol = Symbol('taken');
+
 /** What may wait for a peer that has stopped reading. */
 const LARGEST_BACKLOG = 16 * 1024 * 1024;
 
 /** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
-export function relay(message: Message, hop: Hop): void {
-  const refusal = hop.to.gone ?? (hop.to.backlog > LARGEST_BACKLOG ? notReading(hop.name) : undefined);
-  if (refusal !== undefined) return hop.from.send(errorLine(message.id, refusal));
-  new Relayed(message, hop).send(message);
+export function relay(message: Message, hop: Hop): Relayed | undefined {
+  const refusal = refusalOf(hop);
+  if (refusal === undefined) return new Relayed(message, hop).send(message);
+  hop.from.answer(errorLine(message.id, refusal), refusal.code);
+  return undefined;
+}
+
+function refusalOf({ to, name }: Hop): RpcError | undefined {
+  return to.gone ?? (to.backlog > LARGEST_BACKLOG ? notReading(name) : undefined);
 }
 
 function notReading(name: string): RpcError {
@@ -39,66 +56,152 @@ function notReading(name: string): RpcError {
 }
 
 /** A request on its way, until it is answered, cancelled or lost. */
-class Relayed implements Waiter, Served {
-  readonly id: string;
+export class Relayed implements Waiter, Served {
   readonly #hop: Hop;
-  readonly #ticket: number;
-  readonly #token: string | undefined;
-  readonly #sentId: number;
+  #id: string;
+  #token: string | undefined;
+  #caller: Caller | undefined;
+  /** Where the answer goes; nobody waits for it while the client has been asked something in its place. */
+  #origin: Origin | undefined;
+  #ticket: number;
+  /** The id under which it was sent on; 0 while it is not. */
+  #sentId = 0;
+  #kept: (() => void) | undefined;
 
   constructor({ id, meta }: Message, hop: Hop) {
     this.#hop = hop;
-    this.id = id;
+    this.#id = id;
     this.#token = meta && valueText(meta, 'progressToken');
-    this.#sentId = hop.to.expect(this);
+    this.#caller = hop.caller;
+    this.#origin = hop.from;
     this.#ticket = hop.from.serve(this);
   }
 
-  send(message: Message): void {
+  get id(): string {
+    return this.#id;
+  }
+
+  get caller(): Caller | undefined {
+    return this.#caller;
+  }
+
+  get logLevel(): string | undefined {
+    return this.#hop.logLevel;
+  }
+
+  get request(): Message | undefined {
+    return this.#hop.request;
+  }
+
+  /** Later ones have higher numbers. */
+  get number(): number {
+    return this.#sentId;
+  }
+
+  send(message: Message): this {
     const { bytes, id, idAt } = message;
+    this.#sentId = this.#hop.to.expect(this);
     const edits = this.#hop.edits(message, this.#token === undefined ? undefined : this.#sentId);
     edits.push({ start: idAt, end: idAt + id.length, text: String(this.#sentId) });
     this.#hop.to.send(splice(bytes, edits));
+    return this;
+  }
+
+  /** Sends it on once more, after its answer was taken for a question. */
+  again(message: Message): void {
+    const refusal = refusalOf(this.#hop);
+    if (refusal === undefined) this.send(message);
+    else this.lost(refusal);
   }
 
   answered(answer: Message): void {
-    const edits = this.#hop.adapt?.(answer) ?? [];
+    const edits = this.#hop.adapt?.(answer, this) ?? [];
+    if (edits === TAKEN) {
+      this.#sentId = 0;
+      return;
+    }
     if (edits instanceof RpcError) return this.lost(edits);
-    this.#end(answer.isError ? 'error' : 'result');
-    edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: this.id });
-    this.#hop.from.send(splice(answer.bytes, edits));
+    edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: this.#id });
+    const code = answer.isError ? errorCode(answer) : undefined;
+    if (this.#origin !== undefined) return this.#end(splice(answer.bytes, edits), code);
+    this.#sentId = 0;
+    this.#kept = () => {
+      edits[edits.length - 1] = { start: answer.idAt, end: answer.idAt + answer.id.length, text: this.#id };
+      this.#end(splice(answer.bytes, edits), code);
+    };
   }
 
   progressed({ bytes, params }: Message): void {
     if (this.#token === undefined || params === undefined) return;
     const edit = replaceValue(params, findMember(params, 'progressToken'), this.#token);
-    this.#hop.from.send(splice(bytes, [edit]));
+    this.#origin?.send(splice(bytes, [edit]));
   }
 
   lost(error: RpcError): void {
-    this.#end('error');
-    this.#hop.from.send(errorLine(this.id, error));
+    this.#sentId = 0;
+    if (this.#origin !== undefined) return this.#end(errorLine(this.#id, error), error.code);
+    this.#kept = () => this.#end(errorLine(this.#id, error), error.code);
+  }
+
+  /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
+  park(line: Line): void {
+    const origin = this.#origin;
+    this.#origin = undefined;
+    origin?.served(this.#ticket);
+    origin?.answer(line);
+  }
+
+  /** The client has come back for it with another request. */
+  takeUp({ id, meta }: Message, caller: Caller): void {
+    this.#id = id;
+    this.#token = meta && valueText(meta, 'progressToken');
+    this.#caller = caller;
+    this.#origin = caller.origin;
+    this.#ticket = caller.origin.serve(this);
+  }
+
+  /** Gives the answer that came while nobody waited for it; false where none did. */
+  deliver(): boolean {
+    this.#kept?.();
+    return this.#kept !== undefined;
   }
 
   cancel({ bytes, params }: Message): void {
-    this.#forget();
-    if (params === undefined) return;
-    const edit = replaceValue(params, findMember(params, 'requestId'), String(this.#sentId));
+    const sentId = this.#forget();
+    if (params === undefined || sentId === 0) return;
+    const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
     this.#hop.to.send(splice(bytes, [edit]));
   }
 
   abandon(reason: string): void {
-    this.#forget();
-    this.#hop.to.notify('notifications/cancelled', { requestId: this.#sentId, reason });
+    const sentId = this.#forget();
+    if (sentId !== 0) this.#hop.to.notify('notifications/cancelled', { requestId: sentId, reason });
   }
 
-  #forget(): void {
-    this.#hop.to.forget(this.#sentId);
-    this.#end('cancelled');
+  #forget(): number {
+    const sentId = this.#sentId;
+    if (sentId === 0) this.#hop.calledOff?.();
+    else this.#hop.to.forget(sentId);
+    this.#leave();
+    this.#hop.ended?.('cancelled');
+    return sentId;
   }
 
-  #end(outcome: Outcome): void {
-    this.#hop.from.served(this.#ticket);
-    this.#hop.ended?.(outcome);
+  #end(line: Line, code: number | undefined): void {
+    const origin = this.#leave();
+    this.#hop.ended?.(code === undefined ? 'result' : 'error');
+    origin?.answer(line, code);
   }
+
+  #leave(): Origin | undefined {
+    const origin = this.#origin;
+    this.#origin = undefined;
+    origin?.served(this.#ticket);
+    return origin;
+  }
+}
+
+function errorCode({ bytes, bodyAt }: Message): number {
+  const error = readMembers(bytes, bodyAt);
+  return Number(error && valueText(error, 'code'));
 }

@@ -5,11 +5,15 @@ import { lookupTool } from '../registry/tool-registry.ts';
 import { joinUri, matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
+import type { LogLevels } from './log-levels.ts';
+import type { Parking } from './parking.ts';
 
 /** What calls are resolved against. */
 export interface Directory {
   readonly registry: Registry;
   readonly builder: RegistryBuilder;
+  readonly parking: Parking;
+  readonly logLevels: LogLevels;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** Told of every call and how long it took, where somebody wants to know. */

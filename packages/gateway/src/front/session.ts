@@ -1,9 +1,10 @@
 import { callTool, complete, getPrompt, useResource, type Call } from '../call/call.ts';
-import type { Asked } from '../call/caller.ts';
+import type { Asked, Caller } from '../call/caller.ts';
 import { listOf } from '../call/lists.ts';
 import type { ListName } from '../call/notices.ts';
+import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
 import { Passage } from '../call/passage.ts';
-import { ask } from '../call/question.ts';
+import { callsOf } from '../call/question.ts';
 import { relay } from '../call/relay.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
@@ -15,10 +16,11 @@ import type { Link, LinkHandlers } from '../wire/link.ts';
 import { readElements, stringValue } from '../wire/members.ts';
 import { readMessage, type Message, type Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
-import { Peer } from '../wire/peer.ts';
+import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { skipSpace } from '../wire/scan.ts';
 import { changeMembers, encode, splice } from '../wire/splice.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
+import { RequestCaller, Through } from './request-caller.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
@@ -34,17 +36,6 @@ const CALLS: ReadonlyMap<string, Call> = new Map([
   ['completion/complete', complete],
 ]);
 
-const LOG_LEVELS: readonly string[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-];
-
 /** In the modern era `subscriptions/listen` takes their place. */
 const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
 
@@ -54,6 +45,10 @@ const BATCH_VERSION = '2025-03-26';
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
+  /** Who this is, where several clients are told apart. */
+  readonly identity?: string;
+  /** Known beforehand where the transport tells. */
+  readonly era?: Era;
   /** A message came that is more than a probe. */
   onOpened?(): void;
   onMessage?(message: Message): void;
@@ -63,6 +58,7 @@ export interface SessionOptions {
 /** One client: what it may do, what it has asked for, and where its requests go. */
 export class Session implements Client {
   readonly peer: Peer;
+  readonly identity: string;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
@@ -75,22 +71,41 @@ export class Session implements Client {
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
     this.#gateway = gateway;
     this.#options = options;
+    this.identity = options.identity ?? 'stdio';
+    this.#era = options.era;
     this.peer = new Peer(
       openLink({
-        message: (message) => this.#receive(message),
+        message: (message) => this.receive(message),
         unusable: (line) => this.#unusable(line),
         oversized: (line) => this.#oversized(line),
         ended: () => options.onEnded?.(),
         full: (full) => gateway.holdServers(full),
       }),
     );
-    this.#subscriptions = new Subscriptions(this.peer);
+    this.#subscriptions = new Subscriptions();
     this.#waitingRoom = new WaitingRoom(this.peer);
     gateway.server.attach(this);
     gateway.settled.then(
       () => this.#goOn(),
       (error: unknown) => this.#refuseAll(error as Error),
     );
+  }
+
+  get origin(): Origin {
+    return this.peer;
+  }
+
+  get client(): this {
+    return this;
+  }
+
+  get logLevel(): string | undefined {
+    return this.#logLevel;
+  }
+
+  /** What the handshake settled on; empty before. */
+  get version(): string {
+    return this.#version;
   }
 
   get era(): Era {
@@ -101,7 +116,7 @@ export class Session implements Client {
     return {
       clientInfo: this.#gateway.clientInfo,
       capabilities: this.#capabilities,
-      logLevel: this.#logLevel,
+      logLevel: this.#logLevel === undefined ? undefined : encode(this.#logLevel),
     };
   }
 
@@ -115,16 +130,16 @@ export class Session implements Client {
     for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
   }
 
-  notified(child: ChildServer, message: Message): void {
-    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(child, message);
-    // Between the gateway and a modern server; and a modern client hears no log that it has not asked for.
-    if (message.method === 'notifications/subscriptions/acknowledged') return;
-    if (message.method === 'notifications/message' && this.era === 'modern' && child.era === 'legacy') return;
-    this.peer.send(splice(message.bytes, []));
+  recipient(origin: Origin = this.peer): Recipient {
+    return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }
 
-  asked(child: ChildServer, message: Message): void {
-    ask(child, this, message);
+  notified(child: ChildServer, message: Message, related?: number): void {
+    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(child, message);
+    if (message.method === 'notifications/message') return this.#logged(child, message, related);
+    // Between the gateway and a modern server.
+    if (message.method === 'notifications/subscriptions/acknowledged') return;
+    if (child.era === this.era) this.peer.send(splice(message.bytes, []));
   }
 
   close(): void {
@@ -132,30 +147,34 @@ export class Session implements Client {
     this.#gateway.server.detach(this);
   }
 
-  #receive(message: Message): void {
+  /** The client is gone: what it asked for is called off, and what it was asked gets no answer. */
+  end(reason: string): void {
+    this.close();
+    this.peer.fail(new RpcError(RpcErrorCode.UNAVAILABLE, reason));
+  }
+
+  /** Takes a message of the client's; `origin` is where a request is answered. */
+  receive(message: Message, origin: Origin = this.peer): void {
     if (!this.peer.take(message)) {
-      if (message.kind === 'request') this.#request(message);
+      if (message.kind === 'request') this.#request(message, origin);
       else if (message.kind === 'notification') this.#notification(message);
     }
     // Only now: what it sets in motion must not hold up the answer.
     this.#options.onMessage?.(message);
   }
 
-  #request(message: Message): void {
+  #request(message: Message, origin: Origin): void {
     const { id, method } = message;
     if (method === 'server/discover')
-      return this.#answer(id, discoverResult(message, this.#options.serverInfo));
+      return answer(origin, id, discoverResult(message, this.#options.serverInfo));
     const era = eraOf(message, this.#era);
-    if (era instanceof RpcError) return this.#answer(id, era);
+    if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#era === undefined) this.#open(era, message);
-    if (method === 'initialize') return this.#initialize(message);
-    if (method === 'ping' && era === 'legacy') return this.peer.send(resultLine(id, '{}'));
-    if (this.#gateway.isSettled) return this.#dispatch(message);
-    this.#waitingRoom.enter(message);
-  }
-
-  #answer(id: string, result: string | RpcError): void {
-    this.peer.send(result instanceof RpcError ? errorLine(id, result) : resultLine(id, result));
+    if (method === 'initialize') return this.#initialize(message, origin);
+    if (method === 'ping' && era === 'legacy') return origin.answer(resultLine(id, '{}'));
+    const caller = origin === this.peer ? this : new RequestCaller(this, origin);
+    if (this.#gateway.isSettled) return this.#dispatch(message, caller);
+    this.#waitingRoom.enter(message, caller);
   }
 
   /** The first request settles the era of the connection and what its client can do. */
@@ -165,50 +184,49 @@ export class Session implements Client {
     this.#gateway.open(this.#capabilities);
   }
 
-  #initialize(message: Message): void {
+  #initialize(message: Message, origin: Origin): void {
     const { version, result } = initializeResult(message, this.#options.serverInfo);
     this.#version = version;
-    this.peer.send(resultLine(message.id, result));
+    if (this.#era === 'legacy') this.#capabilities = clientCapabilities(message);
+    origin.answer(resultLine(message.id, result));
   }
 
-  #dispatch(message: Message): void {
+  #dispatch(message: Message, caller: Caller): void {
+    const asked = { directory: this.#gateway.directory, caller, message };
     const call = CALLS.get(message.method);
-    if (call !== undefined) return call(this.#asked(message));
+    if (call !== undefined) return call(asked);
     const isModern = this.era === 'modern';
     if (isModern && message.method === 'subscriptions/listen')
-      return this.#subscriptions.listen(message, this.#gateway.directory);
-    if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message);
-    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(message);
-    this.#unknown(message);
-  }
-
-  #asked(message: Message): Asked {
-    return { directory: this.#gateway.directory, caller: this, message };
+      return this.#subscriptions.listen(message, asked.directory, caller.origin);
+    if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
+    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(asked);
+    this.#unknown(asked);
   }
 
   /** A method that the gateway does not know may be known to the server, where there is only one. */
-  #unknown(message: Message): void {
-    const [only, ...others] = this.#gateway.directory.registry.upstreams.values();
+  #unknown(asked: Asked): void {
+    const { directory, caller, message } = asked;
+    const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
-      return relay(message, new Passage(this.#asked(message), { client: only, originalText: '' }));
+      relay(message, new Passage(asked, { client: only, originalText: '' }));
+      return;
     }
-    this.#answer(
-      message.id,
-      new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`),
-    );
+    const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`);
+    answer(caller.origin, message.id, error);
   }
 
-  #setLevel({ id, params }: Message): void {
+  #setLevel({ id, params }: Message, origin: Origin): void {
     const level = (params && stringValue(params, 'level')) ?? '';
-    if (!LOG_LEVELS.includes(level)) return this.#answer(id, unknownLevel());
-    this.#logLevel = encode(level);
-    this.#gateway.setLogLevel(this.#logLevel);
-    this.#answer(id, '{}');
+    if (!LOG_LEVELS.includes(level)) return answer(origin, id, unknownLevel());
+    this.#logLevel = level;
+    this.#gateway.logLevelChanged();
+    answer(origin, id, '{}');
   }
 
-  #subscribe(message: Message): void {
-    if (this.#subscriptions.follow(message, this.#gateway.directory)) return this.#answer(message.id, '{}');
-    useResource(this.#asked(message));
+  #subscribe(asked: Asked): void {
+    const { caller, message, directory } = asked;
+    if (this.#subscriptions.follow(message, directory)) return answer(caller.origin, message.id, '{}');
+    useResource(asked);
   }
 
   #notification(message: Message): void {
@@ -231,6 +249,21 @@ export class Session implements Client {
     this.peer.send(splice(bytes, edits));
   }
 
+  /** A log is about the calls under way, if any; a modern client hears only what it has asked for with one of them. */
+  #logged(child: ChildServer, message: Message, related: number | undefined): void {
+    const level = message.params && stringValue(message.params, 'level');
+    const calls = callsOf(child, related);
+    const own = calls.filter(({ caller }) => caller?.client === this);
+    if (related !== undefined && own.length < calls.length) return;
+    const line = splice(message.bytes, []);
+    if (this.era === 'legacy') {
+      if (isWanted(level, this.#logLevel)) (own.at(-1)?.caller?.origin ?? this.peer).send(line);
+      return;
+    }
+    const asking = own.filter(({ logLevel }) => logLevel !== undefined && isWanted(level, logLevel));
+    for (const origin of new Set(asking.map(({ caller }) => caller?.origin))) origin?.send(line);
+  }
+
   #unusable({ bytes, id, meant, reason }: Unusable): void {
     if (reason === 'batch') return this.#batch(bytes);
     this.#gateway.log.warn(`The client sent a line that is no message (${reason})`);
@@ -245,8 +278,8 @@ export class Session implements Client {
     for (let s = 0; s < spans.length; s += 2) {
       const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
       if (message.kind === 'unusable') this.#unusable({ ...message, reason: 'not-a-message' });
-      else if (this.#version === BATCH_VERSION) this.#receive(message);
-      else if (message.kind === 'request') this.#answer(message.id, batchRefused());
+      else if (this.#version === BATCH_VERSION) this.receive(message);
+      else if (message.kind === 'request') answer(this.peer, message.id, batchRefused());
     }
   }
 
@@ -259,18 +292,23 @@ export class Session implements Client {
   /** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
   #refuse({ id, meant }: Glimpse, error: RpcError): void {
     if (id === undefined) return;
-    if (meant === 'request') this.#answer(id, error);
+    if (meant === 'request') answer(this.peer, id, error);
     else if (meant === 'response') this.peer.lose(id, error);
   }
 
   #goOn(): void {
-    for (const message of this.#waitingRoom.callIn()) this.#dispatch(message);
+    for (const { message, caller } of this.#waitingRoom.callIn()) this.#dispatch(message, caller);
   }
 
   #refuseAll({ message: reason }: Error): void {
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
-    for (const { id } of this.#waitingRoom.callIn()) this.#answer(id, error);
+    for (const { message, caller } of this.#waitingRoom.callIn()) answer(caller.origin, message.id, error);
   }
+}
+
+function answer(origin: Origin, id: string, result: string | RpcError): void {
+  if (result instanceof RpcError) origin.answer(errorLine(id, result), result.code);
+  else origin.answer(resultLine(id, result));
 }
 
 function batchRefused(): RpcError {

@@ -7,8 +7,8 @@ import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Peer } from '../wire/peer.ts';
-import { changeMembers, decode, encode, splice } from '../wire/splice.ts';
+import type { Origin } from '../wire/peer.ts';
+import { changeMembers, decode, encode, splice, type Line } from '../wire/splice.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -19,9 +19,11 @@ interface Filter {
 }
 
 interface Subscription {
+  readonly id: string;
+  readonly origin: Origin;
   readonly filter: Filter;
   readonly watched: ReadonlyMap<string, Watched>;
-  readonly ticket: number;
+  ticket: number;
 }
 
 interface Watched {
@@ -37,38 +39,25 @@ const FILTER_KEYS = {
 
 /** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
 export class Subscriptions {
-  readonly #peer: Peer;
-  readonly #open = new Map<string, Subscription>();
+  readonly #open = new Set<Subscription>();
   readonly #followed = new Map<string, Watched>();
-
-  constructor(peer: Peer) {
-    this.#peer = peer;
-  }
 
   get size(): number {
     return this.#open.size;
   }
 
   /** Opens one: what is honoured is told first, and the request stays open until it is cancelled. */
-  listen(message: Message, directory: Directory): void {
+  listen(message: Message, directory: Directory, origin: Origin): void {
     const { id } = message;
     const filter = readFilter(message);
-    if (filter === undefined) return this.#peer.send(errorLine(id, badFilter()));
+    if (filter === undefined) return origin.answer(errorLine(id, badFilter()), RpcErrorCode.INVALID_PARAMS);
     const watched = watchedUris(filter.resourceSubscriptions ?? [], directory);
-    const end = (): void => this.#end(id);
-    const ticket = this.#peer.serve({ id, cancel: end, abandon: end });
-    this.#open.set(id, { filter, watched, ticket });
+    const subscription: Subscription = { id, origin, filter, watched, ticket: 0 };
+    const end = (): void => this.#end(subscription);
+    subscription.ticket = origin.serve({ id, cancel: end, abandon: end });
+    this.#open.add(subscription);
     for (const { upstream, uri } of watched.values()) upstream.watch(uri);
-    const honoured = {
-      ...filter,
-      ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
-    };
-    this.#peer.send(
-      notificationLine(
-        'notifications/subscriptions/acknowledged',
-        `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
-      ),
-    );
+    origin.send(acknowledgement(subscription));
   }
 
   /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
@@ -92,42 +81,43 @@ export class Subscriptions {
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
-    for (const [id, { filter }] of this.#open) {
+    for (const { id, origin, filter } of this.#open) {
       for (const list of lists) {
-        if (filter[FILTER_KEYS[list]] === true) {
-          this.#peer.send(notificationLine(`notifications/${list}/list_changed`, `{"_meta":${tag(id)}}`));
-        }
+        if (filter[FILTER_KEYS[list]] === true)
+          origin.send(notificationLine(`notifications/${list}/list_changed`, `{"_meta":${tag(id)}}`));
       }
     }
   }
 
   /** Passes on that a resource has changed, to every request that asked for it, under the URI that it asked for. */
   updated(changed: Watched, message: Message, sharedUri: string | undefined): void {
-    for (const [id, { watched }] of this.#open) {
-      const exact = [...watched].find(([, asked]) => isSame(asked, changed));
-      if (exact !== undefined) this.#pass(id, message, exact[0]);
-      else if ([...watched.values()].some((asked) => isBelow(asked, changed)))
-        this.#pass(id, message, sharedUri);
+    for (const subscription of this.#open) {
+      const asked = [...subscription.watched];
+      const exact = asked.find(([, watched]) => isSame(watched, changed));
+      if (exact !== undefined) this.#pass(subscription, message, exact[0]);
+      else if (asked.some(([, watched]) => isBelow(watched, changed)))
+        this.#pass(subscription, message, sharedUri);
     }
   }
 
-  #pass(id: string, { bytes, params, meta }: Message, publicUri: string | undefined): void {
+  #pass({ id, origin }: Subscription, { bytes, params, meta }: Message, publicUri: string | undefined): void {
     if (params === undefined) return;
     const member = `"${Meta.SUBSCRIPTION_ID}":${id}`;
     const tagged =
       meta === undefined
         ? changeMembers(params, ['_meta'], `"_meta":{${member}}`)
         : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
-    this.#peer.send(
+    origin.send(
       splice(bytes, [...tagged, ...uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri))]),
     );
   }
 
   /** The gateway ends: each request gets the answer that says so. */
   close(): void {
-    for (const id of this.#open.keys()) {
-      this.#peer.send(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
-      this.#end(id);
+    for (const subscription of this.#open) {
+      const { id, origin } = subscription;
+      this.#end(subscription);
+      origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
     }
     for (const publicUri of this.#followed.keys()) this.#unfollow(publicUri);
   }
@@ -138,11 +128,9 @@ export class Subscriptions {
     if (followed !== undefined && isTold(followed)) followed.upstream.unwatch(followed.uri);
   }
 
-  #end(id: string): void {
-    const subscription = this.#open.get(id);
-    if (subscription === undefined) return;
-    this.#open.delete(id);
-    this.#peer.served(subscription.ticket);
+  #end(subscription: Subscription): void {
+    if (!this.#open.delete(subscription)) return;
+    subscription.origin.served(subscription.ticket);
     for (const { upstream, uri } of subscription.watched.values()) upstream.unwatch(uri);
   }
 }
@@ -161,6 +149,18 @@ function isBelow(asked: Watched, changed: Watched): boolean {
   return (
     asked.upstream === changed.upstream &&
     changed.uri.startsWith(asked.uri.endsWith('/') ? asked.uri : `${asked.uri}/`)
+  );
+}
+
+/** What is honoured is told first. */
+function acknowledgement({ id, filter, watched }: Subscription): Line {
+  const honoured = {
+    ...filter,
+    ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
+  };
+  return notificationLine(
+    'notifications/subscriptions/acknowledged',
+    `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
   );
 }
 

@@ -1,11 +1,13 @@
+import type { Caller } from '../call/caller.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 
 /** What may wait; then the client waits too. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-interface Waiting {
+export interface Waiting {
   readonly message: Message;
+  readonly caller: Caller;
   ticket: number;
 }
 
@@ -19,26 +21,26 @@ export class WaitingRoom {
     this.#peer = peer;
   }
 
-  enter(message: Message): void {
-    const waiting: Waiting = { message, ticket: 0 };
+  enter(message: Message, caller: Caller): void {
+    const waiting: Waiting = { message, caller, ticket: 0 };
     const leave = (): void => this.#leave(waiting);
-    waiting.ticket = this.#peer.serve({ id: message.id, cancel: leave, abandon: leave });
+    waiting.ticket = caller.origin.serve({ id: message.id, cancel: leave, abandon: leave });
     this.#waiting.add(waiting);
     this.#bytes += message.bytes.length;
     if (this.#bytes > MOST_BYTES) this.#peer.pause();
   }
 
   /** All that wait, one by one; each has left when it is handed out. */
-  *callIn(): Generator<Message> {
+  *callIn(): Generator<Waiting> {
     for (const waiting of this.#waiting) {
       this.#leave(waiting);
-      yield waiting.message;
+      yield waiting;
     }
   }
 
   #leave(waiting: Waiting): void {
     this.#waiting.delete(waiting);
-    this.#peer.served(waiting.ticket);
+    waiting.caller.origin.served(waiting.ticket);
     this.#bytes -= waiting.message.bytes.length;
     if (this.#bytes <= MOST_BYTES) this.#peer.resume();
   }

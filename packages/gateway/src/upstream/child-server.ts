@@ -39,8 +39,8 @@ export interface ChildContext {
 
 export interface ChildEvents {
   changed(child: ChildServer, kinds: readonly Kind[]): void;
-  request(child: ChildServer, message: Message): void;
-  notification(child: ChildServer, message: Message): void;
+  request(child: ChildServer, message: Message, related?: number): void;
+  notification(child: ChildServer, message: Message, related?: number): void;
   /** It ran, and runs no more. */
   crashed(child: ChildServer): void;
 }

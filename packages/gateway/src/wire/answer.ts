@@ -8,8 +8,10 @@ export function resultLine(id: string, result: Line): Line {
   return typeof result === 'string' ? `${head}${result}}` : [head, ...result, '}'];
 }
 
-export function errorLine(id: string, { code, message, data }: RpcError): Line {
-  return `{"jsonrpc":"2.0","id":${id},"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
+/** Without an id where it is not known which request failed. */
+export function errorLine(id: string | undefined, { code, message, data }: RpcError): Line {
+  const member = id === undefined ? '' : `"id":${id},`;
+  return `{"jsonrpc":"2.0",${member}"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
 }
 
 export function requestLine(id: number, method: string, params: string): Line {

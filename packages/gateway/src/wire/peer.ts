@@ -6,6 +6,19 @@ import { valueText } from './members.ts';
 import type { Message } from './message.ts';
 import { encode, type Line } from './splice.ts';
 
+/** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
+export interface Origin {
+  /** Something on the way: progress, a log, a question. */
+  send(line: Line): void;
+  /** The answer, after which nothing follows; the code of an error tells a front how to deliver it. */
+  answer(line: Line, errorCode?: number): void;
+  serve(served: Served): number;
+  served(ticket: number): void;
+}
+
+/** Whom a request is sent to. */
+export type Recipient = Pick<Peer, 'gone' | 'backlog' | 'expect' | 'forget' | 'send' | 'notify'>;
+
 /** Someone who waits for the answer to a request that we sent. */
 export interface Waiter {
   answered(answer: Message): void;
@@ -24,7 +37,7 @@ export interface Served {
 }
 
 /** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
-export class Peer {
+export class Peer implements Origin {
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
   readonly #served = new Ledger<Served>();
@@ -52,6 +65,10 @@ export class Peer {
     this.#link.send(line);
   }
 
+  answer(line: Line): void {
+    this.#link.send(line);
+  }
+
   pause(): void {
     this.#link.pause();
   }
@@ -63,6 +80,16 @@ export class Peer {
   /** The id under which `waiter` will hear of the answer. */
   expect(waiter: Waiter): number {
     return this.#waiting.add(waiter);
+  }
+
+  /** Who waits for the answer to the request with this id, as we sent it. */
+  waiter(id: number): Waiter | undefined {
+    return this.#waiting.get(id);
+  }
+
+  /** All who wait now. */
+  waiters(): Waiter[] {
+    return this.#waiting.all();
   }
 
   forget(id: number): void {

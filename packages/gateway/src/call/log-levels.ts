@@ -1,0 +1,37 @@
+import type { Upstream } from '../upstream/upstream.ts';
+import { encode } from '../wire/splice.ts';
+
+/** From the most verbose on. */
+export const LOG_LEVELS: readonly string[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];
+
+/** Whether a message of one level is for someone who has asked for another; without a wish everything is. */
+export function isWanted(level: string | undefined, asked: string | undefined): boolean {
+  if (asked === undefined || level === undefined) return true;
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(asked);
+}
+
+/** Tells servers of the earlier revisions how much to log; the others learn it with each request. */
+export class LogLevels {
+  readonly #told = new WeakMap<object, string>();
+
+  tell({ era, capabilities, peer }: Upstream, level: string): void {
+    if (era === 'modern' || capabilities['logging'] === undefined || this.#told.get(peer) === level) return;
+    this.#told.set(peer, level);
+    peer.request('logging/setLevel', encode({ level })).catch(() => {});
+  }
+
+  /** One request wants to hear this much: the server may be told to log more, not less. */
+  ask(upstream: Upstream, level: string): void {
+    const told = this.#told.get(upstream.peer);
+    if (LOG_LEVELS.includes(level) && (told === undefined || !isWanted(level, told))) this.tell(upstream, level);
+  }
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Refusal } from './respond.ts';
+
+export interface BodyHandlers {
+  read(body: Buffer): void;
+  refused(refusal: Refusal): void;
+}
+
+/** What is thrown away of a body that is too large before its connection is closed. */
+const MOST_DISCARDED = 16 * 1024 * 1024;
+
+/** Reads a whole body; one that is too large is refused as soon as that is known. */
+export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers): void {
+  if (Number(req.headers['content-length'] ?? 0) > limit) return on.refused(tooLarge(limit));
+  const chunks: Buffer[] = [];
+  let size = 0;
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) return void chunks.push(chunk);
+    if (size - chunk.length <= limit) on.refused(tooLarge(limit));
+    if (size > limit + MOST_DISCARDED) req.destroy();
+  });
+  req.on('end', () => {
+    if (size <= limit) on.read(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+  });
+}
+
+/** Of what kind a POST must be, and what its sender must be able to read. */
+export function checkKind({ headers }: IncomingMessage): Refusal | undefined {
+  const { accept, 'content-type': type } = headers;
+  if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
+  return accept === BOTH || (accepts(accept, JSON_TYPE) && accepts(accept, EVENTS_TYPE))
+    ? undefined
+    : notAcceptable(`${JSON_TYPE} and ${EVENTS_TYPE}`);
+}
+
+/** What the sender of a GET must be able to read. */
+export function checkReader({ headers: { accept } }: IncomingMessage): Refusal | undefined {
+  return accepts(accept, EVENTS_TYPE) ? undefined : notAcceptable(EVENTS_TYPE);
+}
+
+const JSON_TYPE = 'application/json';
+const EVENTS_TYPE = 'text/event-stream';
+/** As most clients write it. */
+const BOTH = `${JSON_TYPE}, ${EVENTS_TYPE}`;
+
+function isJson(type: string | undefined): boolean {
+  return type !== undefined && type.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
+}
+
+function accepts(accept: string | undefined, type: string): boolean {
+  if (accept === undefined) return false;
+  const anyOfKind = `${type.split('/', 1)[0] ?? ''}/*`;
+  return accept
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.split(';', 1)[0]?.trim())
+    .some((part) => part === type || part === anyOfKind || part === '*/*');
+}
+
+function tooLarge(limit: number): Refusal {
+  const text = `The body is over the limit of ${limit} bytes. Send less at once, or raise maxBodySize.`;
+  return { status: 413, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
+
+function wrongType(type: string | undefined): Refusal {
+  const text = `Content-Type is ${type === undefined ? 'missing' : `'${type}'`}; messages are sent as ${JSON_TYPE}.`;
+  return { status: 415, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
+
+function notAcceptable(types: string): Refusal {
+  const text = `The Accept header must name ${types}: answers come as one or the other.`;
+  return { status: 406, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import type { Line } from '../../wire/splice.ts';
+import { sizeOf, writeParts } from './respond.ts';
+
+/** What may wait for a client that does not read; the largest event is left out, for it alone may be more. */
+const LARGEST_BACKLOG = 16 * 1024 * 1024;
+
+/** Beats without an event after which a comment tells everybody on the way that the stream lives. */
+const SILENT_BEATS = 15;
+
+/** How long a client should wait before it comes back to a stream that has broken off. */
+const RETRY_MS = 1000;
+
+const HEADERS: readonly string[] = [
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-transform',
+  // Tells proxies to pass events on as they come.
+  'X-Accel-Buffering',
+  'no',
+];
+
+/** An answer that comes in parts, as server-sent events. */
+export class EventStream {
+  readonly #res: ServerResponse;
+  #largest = 0;
+  #silence = 0;
+
+  constructor(res: ServerResponse, headers: readonly string[] = []) {
+    this.#res = res;
+    res.writeHead(200, headers.length === 0 ? [...HEADERS] : [...HEADERS, ...headers]);
+    res.flushHeaders();
+  }
+
+  /** Bytes that the client has not taken yet, but for the largest event. */
+  get backlog(): number {
+    return Math.max(0, this.#res.writableLength - this.#largest);
+  }
+
+  /** A message has no line break in it, so it is one line of data. */
+  event(line: Line, id?: string): void {
+    const head = id === undefined ? 'data: ' : `id: ${id}\ndata: `;
+    if (typeof line === 'string') this.#write([`${head}${line}\n\n`]);
+    else this.#write([head, ...line, '\n\n']);
+  }
+
+  /** An event without data, so that a client which loses the stream knows where it was. */
+  prime(id: string): void {
+    this.#write([`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`]);
+  }
+
+  /** Called once a second. */
+  beat(): void {
+    if (++this.#silence >= SILENT_BEATS) this.#write([': \n\n']);
+  }
+
+  end(): void {
+    this.#res.end();
+  }
+
+  #write(parts: readonly (string | Buffer)[]): void {
+    if (this.#res.destroyed || this.#res.writableEnded) return;
+    this.#silence = 0;
+    this.#largest = this.#res.writableLength === 0 ? sizeOf(parts) : Math.max(this.#largest, sizeOf(parts));
+    const [only] = parts;
+    if (parts.length === 1 && typeof only === 'string') this.#res.write(only, 'latin1');
+    else writeParts(this.#res, parts);
+    // Servers are shared: they never wait for one client.
+    if (this.backlog > LARGEST_BACKLOG) this.#res.destroy();
+  }
+}

@@ -1,0 +1,101 @@
+import type { ServerResponse } from 'node:http';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { errorLine } from '../../wire/answer.ts';
+import type { Message } from '../../wire/message.ts';
+import type { Origin, Served } from '../../wire/peer.ts';
+import type { Line } from '../../wire/splice.ts';
+import { EventStream } from './event-stream.ts';
+import type { Beating, Pulse } from './pulse.ts';
+import { respondJson } from './respond.ts';
+
+/** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
+const PATIENT_BEATS = 15;
+
+/** These name something that may be missing, which is another thing than a method that nobody knows. */
+const NAMING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
+
+/** One request of the modern era: a JSON answer, or a stream from the first word that precedes it. */
+export class Exchange implements Origin, Beating {
+  readonly #id: string;
+  readonly #method: string;
+  readonly #res: ServerResponse;
+  readonly #pulse: Pulse;
+  readonly #number: number;
+  #served: Served | undefined;
+  #stream: EventStream | undefined;
+  #isOver = false;
+  #beats = 0;
+
+  constructor({ id, method }: Message, res: ServerResponse, pulse: Pulse) {
+    this.#id = id;
+    this.#method = method;
+    this.#res = res;
+    this.#pulse = pulse;
+    this.#number = pulse.add(this);
+    res.once('close', () => this.#closed());
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get method(): string {
+    return this.#method;
+  }
+
+  send(line: Line): void {
+    if (!this.#isOver) this.#open().event(line);
+  }
+
+  answer(line: Line, errorCode?: number): void {
+    if (this.#isOver) return;
+    this.#finish();
+    if (this.#stream === undefined) return respondJson(this.#res, statusOf(errorCode, this.#method), line);
+    this.#stream.event(line);
+    this.#stream.end();
+  }
+
+  serve(served: Served): number {
+    this.#served = served;
+    return 0;
+  }
+
+  served(): void {
+    this.#served = undefined;
+  }
+
+  /** Ends it from our side: the call is called off, the client hears why. */
+  stop(error: RpcError): void {
+    if (this.#isOver) return;
+    this.#served?.abandon(error.message);
+    this.answer(errorLine(this.#id, error), error.code);
+  }
+
+  beat(): void {
+    if (this.#stream !== undefined) this.#stream.beat();
+    else if (++this.#beats > PATIENT_BEATS) this.#open();
+  }
+
+  #open(): EventStream {
+    this.#stream ??= new EventStream(this.#res);
+    return this.#stream;
+  }
+
+  /** A client that hangs up has called off its request. */
+  #closed(): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#served?.abandon('The client has closed the response stream');
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#pulse.remove(this.#number);
+  }
+}
+
+/** Errors travel with success, but for those that the protocol gives a status. */
+function statusOf(code: number | undefined, method: string): number {
+  if (code === RpcErrorCode.METHOD_NOT_FOUND) return NAMING.has(method) ? 200 : 404;
+  return code === RpcErrorCode.MISSING_CAPABILITY ? 400 : 200;
+}

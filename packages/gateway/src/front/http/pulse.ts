@@ -1,0 +1,39 @@
+import { Ledger } from '../../wire/ledger.ts';
+
+/** Something that lasts and must be looked after from time to time. */
+export interface Beating {
+  beat(): void;
+}
+
+/** A second: how long a call may take before its client is given a stream, in steps of which streams are kept alive. */
+const BEAT_MS = 1000;
+
+/** One timer for all streams and all requests under way. */
+export class Pulse {
+  readonly #beating = new Ledger<Beating>();
+  #timer: NodeJS.Timeout | undefined;
+
+  get size(): number {
+    return this.#beating.size;
+  }
+
+  /** The number is for `remove`. The timer runs only while there is something to look after. */
+  add(beating: Beating): number {
+    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
+    return this.#beating.add(beating);
+  }
+
+  remove(number: number): void {
+    this.#beating.take(number);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #beat(): void {
+    if (this.#beating.size === 0) return this.stop();
+    for (const beating of this.#beating.all()) beating.beat();
+  }
+}

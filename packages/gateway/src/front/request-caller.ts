@@ -1,0 +1,61 @@
+import type { Caller } from '../call/caller.ts';
+import { notificationLine } from '../wire/answer.ts';
+import type { Envelope, Era } from '../wire/era.ts';
+import type { Origin, Peer, Recipient, Waiter } from '../wire/peer.ts';
+import { encode, type Line } from '../wire/splice.ts';
+import type { RpcError } from '../errors.ts';
+import type { Session } from './session.ts';
+
+/** A client as one of its requests sees it, where requests are answered apart from each other. */
+export class RequestCaller implements Caller {
+  readonly origin: Origin;
+  readonly client: Session;
+
+  constructor(client: Session, origin: Origin) {
+    this.client = client;
+    this.origin = origin;
+  }
+
+  get era(): Era {
+    return this.client.era;
+  }
+
+  get envelope(): Envelope {
+    return this.client.envelope;
+  }
+}
+
+/** A client that is asked on the way that one of its requests came; its answer comes like any other. */
+export class Through implements Recipient {
+  readonly #peer: Peer;
+  readonly #origin: Origin;
+
+  constructor(peer: Peer, origin: Origin) {
+    this.#peer = peer;
+    this.#origin = origin;
+  }
+
+  get gone(): RpcError | undefined {
+    return this.#peer.gone;
+  }
+
+  get backlog(): number {
+    return this.#peer.backlog;
+  }
+
+  expect(waiter: Waiter): number {
+    return this.#peer.expect(waiter);
+  }
+
+  forget(id: number): void {
+    this.#peer.forget(id);
+  }
+
+  send(line: Line): void {
+    this.#origin.send(line);
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send(notificationLine(method, params === undefined ? undefined : encode(params)));
+  }
+}
