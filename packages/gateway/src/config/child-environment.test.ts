@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { childEnvironment } from './child-environment.ts';
+import { childEnvironments } from './child-environment.ts';
 
 const parent = {
   HOME: '/home/me',
@@ -30,7 +30,15 @@ const safe = {
   NODE_EXTRA_CA_CERTS: '/d',
 };
 
-describe('childEnvironment', () => {
+function childEnvironment(
+  server: Parameters<ReturnType<typeof childEnvironments>>[0],
+  parentEnv: Record<string, string | undefined>,
+  platform: NodeJS.Platform,
+): Record<string, string> {
+  return childEnvironments(parentEnv, platform)(server);
+}
+
+describe('childEnvironments', () => {
   verifies('AGG-ENV-3', 'hands on the short list and nothing else', () => {
     expect(childEnvironment({}, parent, 'linux')).toEqual(safe);
     expect(childEnvironment({ inheritEnv: false }, parent, 'linux')).toEqual(safe);

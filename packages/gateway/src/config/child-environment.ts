@@ -51,37 +51,32 @@ const ON_WINDOWS: readonly string[] = [
   'WINDIR',
 ];
 
-/** The environment of a child: the short list, what `inheritEnv` adds, and the server's own `env` over both. */
-export function childEnvironment(
-  server: Pick<ServerConfig, 'env' | 'inheritEnv'>,
+type Inheriting = Pick<ServerConfig, 'env' | 'inheritEnv'>;
+
+/**
+ * The environments of children: the short list, what `inheritEnv` adds, and the server's own `env` over both.
+ * The list is looked through once for all of them: with many servers and variables that is work.
+ */
+export function childEnvironments(
   parentEnv: Environment,
   platform: NodeJS.Platform,
-): Record<string, string> {
-  const own = server.env ?? {};
-  const sameName = platform === 'win32' ? (name: string) => name.toUpperCase() : (name: string) => name;
-  const ownNames = new Set(Object.keys(own).map(sameName));
-  const isInherited = inheritance(server.inheritEnv, platform === 'win32', sameName);
-  const inherited = Object.entries(parentEnv).filter(
-    // On Windows PATH and Path are one variable: the server's own spelling must be the only one.
-    ([name, value]) => value !== undefined && isInherited(name) && !ownNames.has(sameName(name)),
-  );
-  return Object.fromEntries([...inherited, ...Object.entries(own)]) as Record<string, string>;
-}
-
-function inheritance(
-  inheritEnv: ServerConfig['inheritEnv'],
-  windows: boolean,
-  sameName: (name: string) => string,
-): (name: string) => boolean {
-  const listed = new Set(Array.isArray(inheritEnv) ? inheritEnv.map(sameName) : []);
+): (server: Inheriting) => Record<string, string> {
+  const windows = platform === 'win32';
+  const sameName = windows ? (name: string) => name.toUpperCase() : (name: string) => name;
   const safe = windows ? [...EVERYWHERE, ...ON_WINDOWS] : EVERYWHERE;
-  return (name) => {
-    if (isOwnVariable(name)) return false;
-    return (
-      inheritEnv === true ||
-      listed.has(sameName(name)) ||
-      safe.some((pattern) => matches(pattern, sameName(name)))
+  const all = Object.entries(parentEnv).filter(([name, value]) => value !== undefined && !isOwnVariable(name));
+  const short = all.filter(([name]) => safe.some((pattern) => matches(pattern, sameName(name))));
+  const shortNames = new Set(short.map(([name]) => name));
+  return ({ env: own = {}, inheritEnv }) => {
+    const ownNames = new Set(Object.keys(own).map(sameName));
+    const listed = new Set(Array.isArray(inheritEnv) ? inheritEnv.map(sameName) : []);
+    const wanted =
+      listed.size === 0 ? short : all.filter(([name]) => shortNames.has(name) || listed.has(sameName(name)));
+    const inherited = (inheritEnv === true ? all : wanted).filter(
+      // On Windows PATH and Path are one variable: the server's own spelling must be the only one.
+      ([name]) => !ownNames.has(sameName(name)),
     );
+    return Object.fromEntries([...inherited, ...Object.entries(own)]) as Record<string, string>;
   };
 }
 

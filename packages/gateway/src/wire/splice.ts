@@ -75,8 +75,7 @@ export function decode(text: string): string {
 }
 
 function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
-  return true;
+  return Buffer.byteLength(text) === text.length;
 }
 
 /** The edit that gives a member another value. */
