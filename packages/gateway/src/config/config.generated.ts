@@ -35,7 +35,7 @@ export interface ServerConfig {
   disabled?: boolean;
   /** false leaves the server out; its variables are not looked up. */
   enabled?: boolean;
-  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download. */
+  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for remote servers. */
   startupTimeout?: number;
   /** A label for people; no two servers share one. */
   name?: string;
@@ -43,9 +43,9 @@ export interface ServerConfig {
   type?: string;
   /** The same as type, under its other name. */
   transport?: string;
-  /** The address of a remote server. */
+  /** The address of a remote server: Streamable HTTP, or HTTP+SSE where the server knows only that. */
   url?: string;
-  /** HTTP headers for a remote server. */
+  /** HTTP headers that a remote server gets with every request. */
   headers?: Record<string, string>;
   /** A remote server of the older HTTP+SSE kind. */
   sseConfig?: SseConfig;
@@ -61,6 +61,8 @@ export interface ServerConfig {
   tools?: string[] | Record<string, ToolSettings>;
   /** Whether clients share the server or each session or call gets its own. */
   sharing?: 'shared' | 'per-session' | 'per-call';
+  /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
+  cwdFromRoots?: boolean;
   /** true starts the server at its first call. */
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
@@ -249,6 +251,7 @@ const SERVER_CONFIG_KEYS: readonly string[] = [
   'timeout',
   'tools',
   'sharing',
+  'cwdFromRoots',
   'lazy',
   'sectionBindings',
 ];
@@ -398,6 +401,15 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
           found.errors.push({
             path: here,
             message: 'sharing must be "shared", "per-session" or "per-call"',
+            value: item,
+          });
+        }
+        break;
+      case 'cwdFromRoots':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'cwdFromRoots must be true or false, without quotes',
             value: item,
           });
         }

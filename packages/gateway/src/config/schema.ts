@@ -63,14 +63,13 @@ const sseConfig = z
     url: key(filledText(), {
       description: 'Address of the HTTP+SSE endpoint.',
       errorMessage: 'url must be an address: write "url": "https://example.com/sse"',
-      status: 'accepted',
     }),
   })
   .meta({
     id: 'SseConfig',
     description: 'A remote server of the older HTTP+SSE kind.',
     errorMessage: 'sseConfig must be an object: write "sseConfig": { "url": "https://example.com/sse" }',
-    status: 'accepted',
+    status: 'in effect',
   });
 
 const toolSettings = z
@@ -188,7 +187,7 @@ const server = z
     }).optional(),
     startupTimeout: key(milliseconds(), {
       description:
-        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download.',
+        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for remote servers.',
       errorMessage: 'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
       examples: [20000],
     }).optional(),
@@ -211,17 +210,16 @@ const server = z
       status: 'accepted',
     }).optional(),
     url: key(filledText(), {
-      description: 'The address of a remote server.',
+      description:
+        'The address of a remote server: Streamable HTTP, or HTTP+SSE where the server knows only that.',
       errorMessage: 'url must be an address: write "url": "https://example.com/mcp"',
       examples: ['https://example.com/mcp'],
-      status: 'accepted',
     }).optional(),
     headers: key(textMap(), {
-      description: 'HTTP headers for a remote server.',
+      description: 'HTTP headers that a remote server gets with every request.',
       errorMessage:
         'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
       examples: [{ Authorization: 'Bearer ${TOKEN}' }],
-      status: 'accepted',
     }).optional(),
     sseConfig: sseConfig.optional(),
     image: key(filledText(), {
@@ -234,7 +232,6 @@ const server = z
     deploymentType: key(z.enum(['managed', 'external']), {
       description: 'managed: a container that is started here; external: a remote server.',
       errorMessage: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
-      status: 'accepted',
     }).optional(),
     timeout: key(milliseconds(), {
       description: 'Time limit of a call, in milliseconds.',
@@ -251,7 +248,11 @@ const server = z
     sharing: key(z.enum(['shared', 'per-session', 'per-call']), {
       description: 'Whether clients share the server or each session or call gets its own.',
       errorMessage: 'sharing must be "shared", "per-session" or "per-call"',
-      status: 'accepted',
+    }).optional(),
+    cwdFromRoots: key(z.boolean(), {
+      description:
+        "true runs the server in the first folder among the client's roots; for servers that clients do not share.",
+      errorMessage: 'cwdFromRoots must be true or false, without quotes',
     }).optional(),
     lazy: key(z.boolean(), {
       description: 'true starts the server at its first call.',

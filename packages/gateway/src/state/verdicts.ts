@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
 import type { Era } from '../wire/era.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** What earlier starts found out about the era that a command speaks. */
 export interface Verdicts {
@@ -46,19 +47,6 @@ function write(file: string, text: string): void {
     renameSync(fresh, file);
   } catch {
     remove(fresh);
-  }
-}
-
-/** Node's own `recursive` never returns where a missing folder stands in one that takes none, as in /proc. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
-    makeFolder(dirname(folder));
-    makeFolder(folder);
   }
 }
 

@@ -8,16 +8,18 @@ import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
 import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
-import { Connection } from './connection.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import type { Guard } from './guard.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
+import type { Sharing } from './instances.ts';
 import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
-import { spawnServer, type ServerProcess } from './process.ts';
+import { ProcessConnection } from './process-connection.ts';
+import { spawnServer } from './process.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startInTurn, type Slots } from './slots.ts';
-import { describeExit, reasonOf, Unavailable } from './unavailable.ts';
+import { reasonOf } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 import { Watching } from './watching.ts';
 import { within } from './within.ts';
@@ -35,6 +37,8 @@ export interface ChildContext {
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;
   readonly on: ChildEvents;
+  /** How the server is greeted, where that is not to be found out. */
+  readonly era?: Era | undefined;
 }
 
 export interface ChildEvents {
@@ -49,6 +53,8 @@ export interface ChildEvents {
 const PATIENCE = { startup: 5000, probe: 2000 };
 /** For programs that may have to download the server first. */
 const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
+/** For servers elsewhere, some of which are woken up by the first request. */
+const REMOTE_PATIENCE = { startup: 30_000, probe: 10_000 };
 
 const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
 const NO_LISTS: Readonly<Record<Kind, Listing>> = {
@@ -58,7 +64,7 @@ const NO_LISTS: Readonly<Record<Kind, Listing>> = {
   templates: EMPTY,
 };
 
-/** A server that runs as a child process. */
+/** A server: a child process, or one at an address. */
 export class ChildServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
@@ -96,12 +102,25 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#connection.peer;
   }
 
+  get sharing(): Sharing {
+    return this.config.sharing ?? 'shared';
+  }
+
   get era(): Era {
     return this.#greeting?.era ?? 'legacy';
   }
 
+  /** The server keeps a session, in which it can ask and tell. */
+  get keepsSession(): boolean {
+    return this.#connection?.keepsSession ?? false;
+  }
+
   get capabilities(): Readonly<Record<string, unknown>> {
     return this.#greeting?.capabilities ?? {};
+  }
+
+  get instructions(): string | undefined {
+    return this.#greeting?.instructions;
   }
 
   get catalogue(): Readonly<Record<Kind, Listing>> {
@@ -110,23 +129,26 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
-    const { command, args } = this.#command();
+    const { command, args } = this.#identity();
     const { verdicts } = this.#context;
     const began = now();
     try {
-      const { era, certain } = await this.#connect(verdicts.recall(command, args));
-      if (certain) verdicts.remember(command, args, era);
+      // HTTP+SSE is older than the probe.
+      const isOldest = this.config.command === undefined && this.config.url === undefined;
+      const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
+      const { era, certain } = await this.#connect(verdict);
+      if (certain && this.#context.era === undefined) verdicts.remember(command, args, era);
       this.#log.debug?.(`ready after ${Math.round(now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
       throw this.#giveUp(error as Error);
     }
   }
 
-  /** Answers nobody any more; what remains is the process to stop, if there is one. */
-  retire(): ServerProcess | undefined {
+  /** Answers nobody any more; what remains is to be stopped, if there is anything. */
+  retire(): Pick<Connection, 'stop'> | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
     this.#connection?.fail('has been stopped');
-    return this.#connection?.process;
+    return this.#connection;
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
@@ -160,9 +182,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Starts a process and greets it; one that dies of the greeting is started once more, the old way. */
   async #connect(verdict: Era | undefined): Promise<Greeting> {
     const connection = await this.#launch();
-    const capabilities = await Promise.race([this.#context.capabilities, connection.process.exited]);
     // Nothing was asked yet that it could have died of.
-    if (typeof capabilities !== 'string') throw new Unavailable(this.serverKey, describeExit(capabilities));
+    const capabilities = await connection.outlive(this.#context.capabilities);
     const deadline = this.#setDeadline(connection);
     try {
       return await this.#greet(connection, { verdict, capabilities, deadline });
@@ -178,27 +199,46 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #launch(): Promise<Connection> {
-    const { guard, slots, environmentOf, maxMessageSize, on } = this.#context;
-    const spec = { ...this.#command(), env: environmentOf(this.config), cwd: this.config.cwd };
-    const process = await startInTurn(slots, () => {
-      if (this.#isStopped()) throw new Error('was stopped before its turn came');
-      return spawnServer(spec, { guard: guard(), onStderrLine: (line) => this.#log.info(line) });
-    });
-    this.#log.debug?.(`started as process ${process.pid}`);
-    const connection = new Connection(process, {
-      serverKey: this.serverKey,
-      maxMessageSize,
-      log: this.#log,
-      request: (message) => on.request(this, message),
-      notification: (message) => this.#notified(message),
-    });
+    const connection = await (this.config.command === undefined ? this.#reach() : this.#spawn());
     this.#connection = connection;
     if (this.#isStopped()) throw new Error('was stopped while it started');
     void connection.lost.then((how) => this.#crashed(connection, how));
     return connection;
   }
 
-  async #greet({ peer }: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
+  async #spawn(): Promise<Connection> {
+    const { guard, slots, environmentOf } = this.#context;
+    const spec = { ...this.#command(), env: environmentOf(this.config), cwd: this.config.cwd };
+    const process = await startInTurn(slots, () => {
+      if (this.#isStopped()) throw new Error('was stopped before its turn came');
+      return spawnServer(spec, { guard: guard(), onStderrLine: (line) => this.#log.info(line) });
+    });
+    this.#log.debug?.(`started as process ${process.pid}`);
+    return new ProcessConnection(process, this.#conversation());
+  }
+
+  /** What it needs is loaded here: most gateways have no server elsewhere. */
+  async #reach(): Promise<Connection> {
+    const { reachServer } = await import('./remote/remote-connection.ts');
+    const { config } = this;
+    return reachServer({ ...this.#conversation(), config, clientInfo: this.#context.clientInfo });
+  }
+
+  #conversation(): ConnectionOptions {
+    const { maxMessageSize, on } = this.#context;
+    return {
+      serverKey: this.serverKey,
+      maxMessageSize,
+      log: this.#log,
+      request: (message, related) => on.request(this, message, related),
+      notification: (message, related) => this.#notified(message, related),
+      renewed: () => this.#catalogue?.refreshAll(),
+      outdated: async () => this.#catalogue?.readAgain('tools'),
+    };
+  }
+
+  async #greet(connection: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
+    const { peer } = connection;
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
     const patience = Math.min(this.#patience().probe, deadline.remaining() / 2);
@@ -211,17 +251,18 @@ export class ChildServer implements Upstream, ChildServerClient {
       capabilities: greeting.capabilities,
       missed: () => this.#catalogue?.refreshAll(),
     });
-    await this.#readLists(peer, deadline);
+    await this.#readLists(connection, deadline);
     if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
     return greeting;
   }
 
   /** The first list of tools decides; the other lists may come late or not at all. */
-  async #readLists(peer: Peer, deadline: Deadline): Promise<void> {
+  async #readLists({ peer, screen }: Connection, deadline: Deadline): Promise<void> {
     const catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
       meta: await this.#meta(),
       request: (method, params) => peer.request(method, params),
+      screen: this.era === 'modern' ? screen : undefined,
       warn: (text) => this.#log.warn(text),
       changed: (kind) => this.#changed(kind),
     });
@@ -244,9 +285,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     }
   }
 
-  #notified(message: Message): void {
-    if (message.method.endsWith('/list_changed')) this.#catalogue?.refresh(message.method);
-    else this.#context.on.notification(this, message);
+  #notified(message: Message, related?: number): void {
+    if (message.method.endsWith('/list_changed')) return this.#catalogue?.refresh(message.method);
+    if (message.method === 'notifications/subscriptions/acknowledged') this.#watching?.acknowledged();
+    this.#context.on.notification(this, message, related);
   }
 
   /** Before the server runs its lists are nobody's news. */
@@ -274,7 +316,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
     this.#error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
-    void connection?.process.stop();
+    void connection?.stop();
     return failure;
   }
 
@@ -294,6 +336,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   #patience(): typeof PATIENCE {
+    if (this.config.command === undefined) return REMOTE_PATIENCE;
     const { command, args } = this.#command();
     return isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
   }
@@ -317,9 +360,20 @@ export class ChildServer implements Upstream, ChildServerClient {
     });
   }
 
-  #command(): { command: string; args: readonly string[] } {
+  #command(): Command {
     return { command: this.config.command ?? '', args: this.config.args ?? [] };
   }
+
+  /** What the server's era is remembered under: what is started, or where it is. */
+  #identity(): Command {
+    const { command, url, sseConfig } = this.config;
+    return command === undefined ? { command: 'url', args: [url ?? sseConfig?.url ?? ''] } : this.#command();
+  }
+}
+
+interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
 interface Opening {

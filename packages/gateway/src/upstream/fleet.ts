@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
-import { childEnvironment } from '../config/child-environment.ts';
+import { childEnvironments } from '../config/child-environment.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { Deferred } from '../deferred.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ChildServer, type ChildContext, type ChildEvents } from './child-server.ts';
 import { startGuard, type Guard } from './guard.ts';
+import type { Apart, Tenant } from './instances.ts';
+import { Retries } from './retries.ts';
 import { ServerStatus } from './server-status.ts';
 import { createSlots } from './slots.ts';
 import { startAll } from './start-all.ts';
@@ -28,17 +31,29 @@ export interface FleetOptions {
   readonly on: ChildEvents;
 }
 
-/** All servers of a config that run here, and the guard that outlives them. */
+/** What an own server of a client's says. */
+export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
+
+/** All servers of a config, and the guard that outlives those that run here. */
 export class Fleet {
-  readonly children: ReadonlyMap<string, ChildServer>;
+  readonly #children: Map<string, ChildServer>;
   readonly #options: FleetOptions;
+  readonly #servers: Readonly<Record<string, ServerConfig>>;
+  readonly #shared: ChildContext;
+  readonly #apart = new Set<ChildServer>();
   #guard: Guard | undefined;
+  #retries: Retries | undefined;
 
   constructor(servers: Readonly<Record<string, ServerConfig>>, options: FleetOptions) {
     this.#options = options;
-    const context = this.#context();
-    const local = Object.entries(servers).filter(([key, server]) => this.#isLocal(key, server));
-    this.children = new Map(local.map(([key, server]) => [key, new ChildServer(key, server, context)]));
+    this.#servers = servers;
+    this.#shared = this.#context();
+    const meant = Object.entries(servers).filter(([key, server]) => this.#isReachable(key, server));
+    this.#children = new Map(meant.map(([key, server]) => [key, new ChildServer(key, server, this.#shared)]));
+  }
+
+  get children(): ReadonlyMap<string, ChildServer> {
+    return this.#children;
   }
 
   /** In the order of the config. */
@@ -53,19 +68,71 @@ export class Fleet {
 
   /** Starts all; see `startAll`. */
   start(keepGoing: boolean, ready: (child: ChildServer) => void): Promise<void> {
-    const failed = (error: Error): void => {
-      if (keepGoing) this.#options.log.error(error.message);
+    const failed = (child: ChildServer, error: Error): void => {
+      if (!keepGoing) return;
+      this.#options.log.error(error.message);
+      if (child.config.command === undefined) this.#tryAgain(child.serverKey, ready);
     };
     return startAll(this.children.values(), { keepGoing, latecomersMs: LATECOMERS_MS, ready, failed });
   }
 
+  /** Starts a server once more, for one client or call. */
+  startApart(serverKey: string, tenant: Tenant, on: ApartEvents): Apart {
+    return this.#startApart(serverKey, tenant, on).apart;
+  }
+
+  /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
+  async openTwin(serverKey: string, capabilities: string, on: ApartEvents): Promise<ChildServer | undefined> {
+    const { apart, child } = this.#startApart(serverKey, { capabilities, era: 'legacy' }, on);
+    await apart.started;
+    if (child.era === 'legacy' && child.keepsSession) return child;
+    apart.stop();
+    return undefined;
+  }
+
+  #startApart(
+    serverKey: string,
+    { capabilities, cwd, era }: Tenant,
+    on: ApartEvents,
+  ): { apart: Apart; child: ChildServer } {
+    const ended = new Deferred<void>();
+    const config = { ...this.#servers[serverKey], ...(cwd !== undefined && { cwd }) };
+    const child = new ChildServer(serverKey, config, {
+      ...this.#shared,
+      capabilities: Promise.resolve(capabilities),
+      era,
+      on: { ...on, changed() {}, crashed: () => ended.resolve() },
+    });
+    this.#apart.add(child);
+    void ended.promise.then(() => this.#apart.delete(child));
+    const started = child.start();
+    started.catch(() => ended.resolve());
+    const stop = (): void => {
+      void child.retire()?.stop();
+      ended.resolve();
+    };
+    return { child, apart: { upstream: child, started, ended: ended.promise, stop } };
+  }
+
   async stop(): Promise<void> {
-    const processes = Array.from(this.children.values(), (child) => child.retire());
-    if (this.#guard === undefined) return;
-    await stopServers(
-      processes.filter((process) => process !== undefined),
-      this.#guard,
-    );
+    const all = [...this.children.values(), ...this.#apart, ...(this.#retries?.stop() ?? [])];
+    const rest = all.map((child) => child.retire()).filter((connection) => connection !== undefined);
+    if (this.#guard !== undefined) return stopServers(rest, this.#guard);
+    await Promise.all(rest.map((connection) => connection.stop()));
+  }
+
+  /** A server elsewhere may come back; the one that comes takes the place of the one that failed. */
+  #tryAgain(serverKey: string, ready: (child: ChildServer) => void): void {
+    this.#retries ??= new Retries({
+      log: this.#options.log,
+      create: (key) => new ChildServer(key, this.#servers[key] as ServerConfig, this.#shared),
+      ready: (child) => {
+        this.#children.set(child.serverKey, child);
+        this.#options.log.info(`Server '${child.serverKey}' can be reached now`);
+        ready(child);
+      },
+    });
+    this.#retries.later(serverKey);
   }
 
   #context(): ChildContext {
@@ -75,14 +142,15 @@ export class Fleet {
       guard: () => this.#guardian(),
       slots: createSlots(2 * availableParallelism()),
       verdicts: state === undefined ? noVerdicts : verdictsIn(state),
-      environmentOf: (server) => childEnvironment(server, env, process.platform),
+      environmentOf: childEnvironments(env, process.platform),
     };
   }
 
-  #isLocal(key: string, { command, enabled, disabled }: ServerConfig): boolean {
+  #isReachable(key: string, { command, url, sseConfig, enabled, disabled }: ServerConfig): boolean {
     if (enabled === false || disabled === true) return false;
-    if (command === undefined) this.#options.log.warn(Messages.notLocalYet(key));
-    return command !== undefined;
+    const isReachable = command !== undefined || url !== undefined || sseConfig !== undefined;
+    if (!isReachable) this.#options.log.warn(Messages.noContainersYet(key));
+    return isReachable;
   }
 
   /** Started right before the first server: a gateway without servers needs none. */

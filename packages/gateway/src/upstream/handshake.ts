@@ -10,6 +10,8 @@ export interface Greeting {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** How it wants to be used, in its own words. */
+  readonly instructions: string | undefined;
   /** False where silence decided: another day it may answer in time. */
   readonly certain: boolean;
 }
@@ -41,16 +43,29 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
 
 /** The modern greeting; an error where the server does not know it. */
 async function discover(peer: Peer, envelope: Envelope): Promise<Greeting | RpcError> {
-  const answer = await peer.request('server/discover', `{"_meta":{${envelopeMembers(envelope)}}}`);
+  const ask = (): Promise<Message> =>
+    peer.request('server/discover', `{"_meta":{${envelopeMembers(envelope)}}}`);
+  const first = await ask();
+  // A server that refuses a version, and names the same one as supported, is asked once more.
+  const answer = first.isError && offersModern(readError(first)) ? await ask() : first;
   if (answer.isError) return readError(answer);
-  const { supportedVersions, capabilities } = readResult(answer);
+  const { supportedVersions, ...result } = readResult(answer);
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
     return new RpcError(
       RpcErrorCode.UNSUPPORTED_VERSION,
       `no ${MODERN_VERSION} among the versions it offers`,
     );
   }
-  return { era: 'modern', version: MODERN_VERSION, capabilities: asRecord(capabilities), certain: true };
+  return { era: 'modern', version: MODERN_VERSION, certain: true, ...selfDescription(result) };
+}
+
+function offersModern({ code, data }: RpcError): boolean {
+  const { supported } = asRecord(data);
+  return (
+    code === RpcErrorCode.UNSUPPORTED_VERSION &&
+    Array.isArray(supported) &&
+    supported.includes(MODERN_VERSION)
+  );
 }
 
 /** The handshake of the earlier revisions. */
@@ -62,7 +77,15 @@ async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): P
   const result = readResult(answer);
   peer.notify('notifications/initialized');
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
-  return { era: 'legacy', version, capabilities: asRecord(result['capabilities']), certain: true };
+  return { era: 'legacy', version, certain: true, ...selfDescription(result) };
+}
+
+function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capabilities' | 'instructions'> {
+  const { capabilities, instructions } = result;
+  return {
+    capabilities: asRecord(capabilities),
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
 }
 
 export function readResult(answer: Message): Record<string, unknown> {

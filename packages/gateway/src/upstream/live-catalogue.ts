@@ -15,6 +15,8 @@ export interface LiveCatalogueOptions {
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
   readonly request: (method: string, params: string) => Promise<Message>;
+  /** Takes out of a list of tools what cannot be called. */
+  readonly screen?: ((tools: Listing) => Listing) | undefined;
   readonly warn: (text: string) => void;
   /** A list has become another one. */
   changed(kind: Kind): void;
@@ -31,7 +33,7 @@ export class LiveCatalogue {
     resources: NOTHING,
     templates: NOTHING,
   };
-  readonly #reading = new Map<Kind, { again: boolean }>();
+  readonly #reading = new Map<Kind, { again: boolean; done: Promise<void> }>();
 
   constructor(options: LiveCatalogueOptions) {
     this.#options = options;
@@ -53,27 +55,33 @@ export class LiveCatalogue {
   /** The lists that a `list_changed` notification is about, read again; several notices in a row are one reading. */
   refresh(method: string): void {
     for (const kind of ALL_KINDS) {
-      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.#reread(kind);
+      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.readAgain(kind);
     }
   }
 
   refreshAll(): void {
-    for (const kind of ALL_KINDS) if (this.offers(kind)) void this.#reread(kind);
+    for (const kind of ALL_KINDS) if (this.offers(kind)) void this.readAgain(kind);
   }
 
-  async #reread(kind: Kind): Promise<void> {
+  /** Reads one list again; resolves when what it says now is known. */
+  async readAgain(kind: Kind): Promise<void> {
     const running = this.#reading.get(kind);
     if (running !== undefined) {
       running.again = true;
-      return;
+      return running.done;
     }
-    const state = { again: false };
+    const state = { again: true, done: Promise.resolve() };
     this.#reading.set(kind, state);
-    do {
+    state.done = this.#readWhile(kind, state);
+    return state.done;
+  }
+
+  async #readWhile(kind: Kind, state: { again: boolean }): Promise<void> {
+    while (state.again) {
       state.again = false;
       // Oxlint's rule is right in general; here the second reading must come after the first.
       await this.#replace(kind);
-    } while (state.again);
+    }
     this.#reading.delete(kind);
   }
 
@@ -87,14 +95,15 @@ export class LiveCatalogue {
     }
   }
 
-  #read(kind: Kind): Promise<Listing> {
-    const { meta, request, warn } = this.#options;
+  async #read(kind: Kind): Promise<Listing> {
+    const { meta, request, warn, screen } = this.#options;
     const ask = async (method: string, params: string): Promise<Message> => {
       const answer = await request(method, params);
       if (answer.isError) throw readError(answer);
       return answer;
     };
-    return readList(kind, { meta, ask, warn });
+    const listing = await readList(kind, { meta, ask, warn });
+    return kind === 'tools' && screen !== undefined ? screen(listing) : listing;
   }
 }
 

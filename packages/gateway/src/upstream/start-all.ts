@@ -6,7 +6,7 @@ export interface StartAllOptions {
   /** How long latecomers are waited for after the last server became ready. */
   readonly latecomersMs: number;
   ready(child: ChildServer): void;
-  failed(error: Error): void;
+  failed(child: ChildServer, error: Error): void;
 }
 
 /** Starts all servers side by side. Resolves when each is ready or given up, or the rest is not worth waiting for. */
@@ -18,7 +18,7 @@ export async function startAll(children: Iterable<ChildServer>, options: StartAl
       options.ready(child);
       if (options.keepGoing) patience.renew();
     } catch (error) {
-      options.failed(error as Error);
+      options.failed(child, error as Error);
       if (!options.keepGoing) throw error;
     }
   });

@@ -1,6 +1,6 @@
+import type { Connection } from './connection.ts';
 import type { Guard } from './guard.ts';
 import { STOP_TIMING } from './process-group.ts';
-import type { ServerProcess } from './process.ts';
 import { within } from './within.ts';
 
 /** When the last means is used on whatever still runs, counted from the beginning. */
@@ -9,7 +9,7 @@ const LONGEST_GRACE_MS = 2000;
 
 /** Stops all servers at once. What has left their groups is the guard's: asked to end when the slow servers are, and killed when those are. */
 export async function stopServers(
-  servers: Iterable<ServerProcess>,
+  servers: Iterable<Pick<Connection, 'stop'>>,
   guard: Guard,
   now: () => number = () => performance.now(),
 ): Promise<void> {

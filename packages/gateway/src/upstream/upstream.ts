@@ -1,13 +1,17 @@
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Kind, Listing } from './catalogue.ts';
+import type { Sharing } from './instances.ts';
 
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
 export interface Upstream {
   readonly serverKey: string;
   readonly peer: Peer;
+  readonly sharing: Sharing;
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** How it wants to be used, in its own words. */
+  readonly instructions: string | undefined;
   readonly catalogue: Readonly<Record<Kind, Listing>>;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;

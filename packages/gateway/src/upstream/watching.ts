@@ -2,6 +2,7 @@ import { requestLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
+import { BackOff } from './remote/back-off.ts';
 
 export interface WatchingOptions {
   readonly era: Era;
@@ -12,15 +13,14 @@ export interface WatchingOptions {
   missed(): void;
 }
 
-/** How long after a server has ended the listening it is asked again. */
-const AGAIN_AFTER_MS = 1000;
-
 /** What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. */
 export class Watching {
   readonly #peer: Peer;
   readonly #options: WatchingOptions;
   readonly #watchers = new Map<string, number>();
   #listening: number | undefined;
+  #again: BackOff | undefined;
+  #isDeaf = false;
 
   constructor(peer: Peer, options: WatchingOptions) {
     this.#peer = peer;
@@ -59,7 +59,7 @@ export class Watching {
     const id = this.#peer.expect({
       answered: ({ isError }) => !isError && this.#ended(id),
       progressed() {},
-      lost() {},
+      lost: () => this.#ended(id),
     });
     this.#listening = id;
     this.#peer.send(
@@ -70,16 +70,23 @@ export class Watching {
     this.#peer.notify('notifications/cancelled', { requestId: before });
   }
 
-  /** A server may end what it was asked for at any time; a refusal it means for good. */
+  /** The server has begun to tell. */
+  acknowledged(): void {
+    this.#again?.reset();
+    if (this.#isDeaf) this.#options.missed();
+    this.#isDeaf = false;
+  }
+
+  /** A server may end what it was asked for at any time, or be out of reach; a refusal it means for good. */
   #ended(id: number): void {
-    if (this.#listening !== id) return;
+    if (this.#listening !== id || this.#peer.gone !== undefined) return;
     this.#listening = undefined;
-    setTimeout(() => this.#listenAgain(), AGAIN_AFTER_MS).unref();
+    this.#isDeaf = true;
+    this.#again ??= new BackOff({ isBackground: true });
+    this.#again.later(() => this.#listenAgain());
   }
 
   #listenAgain(): void {
-    if (this.#peer.gone !== undefined) return;
-    if (this.#listening === undefined) this.#listen();
-    this.#options.missed();
+    if (this.#peer.gone === undefined && this.#listening === undefined) this.#listen();
   }
 }

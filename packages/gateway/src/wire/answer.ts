@@ -9,7 +9,7 @@ export function resultLine(id: string, result: Line): Line {
 }
 
 /** Without an id where it is not known which request failed. */
-export function errorLine(id: string | undefined, { code, message, data }: RpcError): Line {
+export function errorLine(id: string | undefined, { code, message, data }: RpcError): string {
   const member = id === undefined ? '' : `"id":${id},`;
   return `{"jsonrpc":"2.0",${member}"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
 }

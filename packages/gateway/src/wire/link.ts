@@ -18,7 +18,8 @@ export interface Link {
 
 /** What a link tells its owner. */
 export interface LinkHandlers {
-  message(message: Message): void;
+  /** `related` is the id of the request that it came on the way to, where the link can tell. */
+  message(message: Message, related?: number): void;
   /** A line that is no message. */
   unusable(line: Unusable): void;
   oversized(line: Oversized): void;

@@ -12,6 +12,8 @@ export interface Origin {
   send(line: Line): void;
   /** The answer, after which nothing follows; the code of an error tells a front how to deliver it. */
   answer(line: Line, errorCode?: number): void;
+  /** The answer will take its time: the client may be sent away, where it knows how to come back for it. */
+  release?(): void;
   serve(served: Served): number;
   served(ticket: number): void;
 }
@@ -23,6 +25,8 @@ export type Recipient = Pick<Peer, 'gone' | 'backlog' | 'expect' | 'forget' | 's
 export interface Waiter {
   answered(answer: Message): void;
   progressed(update: Message): void;
+  /** The answer will come, but whom we asked does not keep us waiting for it. */
+  suspended?(): void;
   /** No answer will come. */
   lost(error: RpcError): void;
 }
@@ -41,6 +45,7 @@ export class Peer implements Origin {
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
   readonly #served = new Ledger<Served>();
+  #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
 
   constructor(link: Link) {
@@ -92,6 +97,16 @@ export class Peer implements Origin {
     return this.#waiting.all();
   }
 
+  /** Hears of progress also after the answer: some requests go on as tasks. */
+  follow(id: number, progressed: (update: Message) => void): void {
+    this.#followers ??= new Map();
+    this.#followers.set(id, progressed);
+  }
+
+  unfollow(id: number): void {
+    this.#followers?.delete(id);
+  }
+
   forget(id: number): void {
     this.#waiting.take(id);
   }
@@ -116,6 +131,11 @@ export class Peer implements Origin {
 
   notify(method: string, params?: unknown): void {
     this.send(notificationLine(method, params === undefined ? undefined : encode(params)));
+  }
+
+  /** The answer to the request that we sent under this id is put off. */
+  suspend(id: number): void {
+    this.#waiting.get(id)?.suspended?.();
   }
 
   /** One request will not be answered; its id is the text that stood in the peer's message. */
@@ -149,7 +169,9 @@ export class Peer implements Origin {
 
   #progress(message: Message): boolean {
     const token = message.params && valueText(message.params, 'progressToken');
-    if (token !== undefined) this.#waiting.get(sentId(token))?.progressed(message);
+    const waiter = token === undefined ? undefined : this.#waiting.get(sentId(token));
+    if (waiter !== undefined) waiter.progressed(message);
+    else if (token !== undefined) this.#followers?.get(sentId(token))?.(message);
     // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
     return true;
   }

@@ -1,0 +1,47 @@
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Instance } from '../upstream/instances.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { errorLine } from '../wire/answer.ts';
+import type { Asked } from './caller.ts';
+import { Passage, type Address } from './passage.ts';
+import { relay } from './relay.ts';
+import type { Target } from './resolve.ts';
+
+/** A call of a server that clients do not share: it goes on when the one is up that is meant for it. */
+export function forwardApart(asked: Asked, target: Target, address?: Address): void {
+  const { directory, caller, message } = asked;
+  const { origin } = caller;
+  let isCalledOff = false;
+  const callOff = (): void => {
+    isCalledOff = true;
+    origin.served(ticket);
+  };
+  const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
+  directory.instanceFor(target.client, caller).then(
+    (instance) => {
+      if (isCalledOff) return instance.release();
+      origin.served(ticket);
+      pass(asked, sameOf(target, instance.upstream), { address, instance });
+    },
+    (error: unknown) => {
+      if (isCalledOff) return;
+      origin.served(ticket);
+      const refusal = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance((error as Error).message));
+      origin.answer(errorLine(message.id, refusal), refusal.code);
+    },
+  );
+}
+
+function pass(
+  asked: Asked,
+  target: Target,
+  { address, instance }: { address: Address | undefined; instance: Instance },
+): void {
+  const passage = new Passage(asked, target, address, () => instance.release());
+  if (relay(asked.message, passage) === undefined) instance.release();
+}
+
+/** The same thing of another server; a route tells its text only when asked for it. */
+function sameOf({ originalText, publicUri }: Target, client: Upstream): Target {
+  return { client, originalText, ...(publicUri !== undefined && { publicUri }) };
+}

@@ -1,0 +1,45 @@
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { errorLine } from '../../wire/answer.ts';
+import { readElements, readMembers, valueText } from '../../wire/members.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
+import { skipSpace } from '../../wire/scan.ts';
+import { lineBytes } from '../../wire/splice.ts';
+
+const OPEN_BRACKET = 0x5b;
+
+/** The message in a body, an error without an id of its own taken for the answer to `id`; undefined where there is none. */
+export function readAnswer(body: Buffer, id: number): Message | undefined {
+  const message = readMessage(body);
+  return message.kind === 'unusable' ? namelessError(message.bytes, id) : message;
+}
+
+/** One revision allowed several messages in an array. */
+export function partsOf(data: Buffer): Buffer[] {
+  const at = skipSpace(data, 0);
+  const spans = data[at] === OPEN_BRACKET ? readElements(data, at) : undefined;
+  if (spans === undefined) return [data];
+  return Array.from({ length: spans.length / 2 }, (_, index) =>
+    data.subarray(spans[2 * index], spans[2 * index + 1]),
+  );
+}
+
+/** Whether the error in a body says whose it is. */
+export function isNameless(body: Buffer): boolean {
+  return readMessage(body).kind === 'unusable';
+}
+
+/** A server that cannot tell which request it refuses leaves the id out or writes null; here it is known. */
+function namelessError(body: Buffer, id: number): Message | undefined {
+  const members = readMembers(body, skipSpace(body, 0));
+  const error = members && valueText(members, 'error');
+  const nameless = members && [undefined, 'null'].includes(valueText(members, 'id'));
+  if (error === undefined || !nameless) return undefined;
+  const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`, 'latin1'));
+  return message.kind === 'unusable' ? undefined : message;
+}
+
+/** The answer of a server that does not know a method, where it said so in HTTP alone. */
+export function unknownMethod(id: number, status: number): Message {
+  const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `HTTP ${status}`);
+  return readMessage(lineBytes(errorLine(String(id), error))) as Message;
+}

@@ -1,0 +1,222 @@
+import type { IncomingMessage } from 'node:http';
+import type { Message } from '../../wire/message.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+import { BackOff } from './back-off.ts';
+import { partsOf, readAnswer } from './error-body.ts';
+import type { Abortable, HttpClient } from './http-client.ts';
+import { describeContentType, describeStatus } from './http-errors.ts';
+import { contentType, readBody, readEvents } from './response-stream.ts';
+import type { SseEvent } from './sse-parser.ts';
+import type { Streams } from './streams.ts';
+
+/** What all exchanges with a server share. */
+export interface Wire {
+  readonly client: HttpClient;
+  readonly streams: Streams;
+  readonly maxMessageSize: number;
+  /** The headers of a request; of one that is taken up again, where `resumes` says so. */
+  headers(exchange: Exchange, resumes: boolean): Record<string, string>;
+  debug(text: string): void;
+}
+
+/** What comes of an exchange. Of all but `received` and `suspended` one comes, once. */
+export interface ExchangeEvents {
+  /** Something on the way: a notification or a question. */
+  received(exchange: Exchange, message: Message): void;
+  /** The server has ended its response before the answer, which is fetched later. */
+  suspended(exchange: Exchange): void;
+  answered(exchange: Exchange, answer: Message, response: IncomingMessage): void;
+  /** An HTTP status that says no; the body where it could be read. */
+  refused(exchange: Exchange, status: number, body: Buffer | undefined): void;
+  oversized(exchange: Exchange, answer: Oversized): void;
+  lost(exchange: Exchange, what: string): void;
+}
+
+/** A refusal is short. */
+const LONGEST_REFUSAL = 1024 * 1024;
+/** How often in a row a stream that broke off is asked for again in vain. */
+const MOST_FAILURES = 5;
+/** How long a stream may stay open after its answer. */
+const LINGER_MS = 5000;
+
+/** One request as a POST of its own, until its answer is there. A stream that breaks off is taken up again where the server allows it. */
+export class Exchange {
+  readonly id: number;
+  readonly message: Message;
+  readonly isModern: boolean;
+  /** The number of the session in which it was sent; undefined where there was none. */
+  session: number | undefined;
+  readonly #wire: Wire;
+  readonly #events: ExchangeEvents;
+  #isOver = false;
+  #sending: Abortable | undefined;
+  #lastEventId: string | undefined;
+  #backOff: BackOff | undefined;
+  #failures = 0;
+
+  constructor(message: Message, isModern: boolean, { wire, events }: { wire: Wire; events: ExchangeEvents }) {
+    this.id = Number(message.id);
+    this.message = message;
+    this.isModern = isModern;
+    this.#wire = wire;
+    this.#events = events;
+  }
+
+  get method(): string {
+    return this.message.method;
+  }
+
+  post(): void {
+    const headers = this.#wire.headers(this, false);
+    this.#sending = this.#wire.client.send(
+      { method: 'POST', headers, body: this.message.bytes },
+      { response: (response) => this.#respond(response), failed: (what) => this.#lose(what) },
+    );
+  }
+
+  /** Nobody waits any more. In the modern era the server takes that for a cancellation. */
+  abort(): void {
+    this.#isOver = true;
+    this.#backOff?.stop();
+    this.#sending?.abort();
+  }
+
+  #respond(response: IncomingMessage): void {
+    const { statusCode: status = 0 } = response;
+    const type = contentType(response);
+    if (status < 200 || status > 299) this.#readRefusal(response, status);
+    else if (type === 'text/event-stream') this.#readStream(response);
+    else if (type === 'application/json') this.#readAnswer(response);
+    else {
+      response.destroy();
+      const isEmpty = type === '' && (status === 202 || status === 204);
+      this.#lose(
+        isEmpty
+          ? `answered ${this.method} with HTTP ${status} and no result`
+          : describeContentType(type, this.method),
+      );
+    }
+  }
+
+  #readRefusal(response: IncomingMessage, status: number): void {
+    readBody(response, LONGEST_REFUSAL, (body) => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      this.#events.refused(this, status, Buffer.isBuffer(body) ? body : undefined);
+    });
+  }
+
+  #readAnswer(response: IncomingMessage): void {
+    readBody(response, this.#wire.maxMessageSize, (body) => {
+      if (this.#isOver) return;
+      if (body === undefined) return this.#lose(`broke off in the middle of its answer to ${this.method}`);
+      if (!Buffer.isBuffer(body)) return this.#oversized(body);
+      const answer = readAnswer(body, this.id);
+      if (answer === undefined)
+        this.#lose(`answered ${this.method} with something that is no JSON-RPC message`);
+      else if (this.#isOwn(answer)) this.#answer(answer, response);
+      else this.#lose(`answered ${this.method} under an id that was not asked`);
+    });
+    this.#wire.streams.add(response);
+  }
+
+  #readStream(response: IncomingMessage): void {
+    readEvents(response, this.#wire.maxMessageSize, {
+      event: (event) => this.#event(event, response),
+      oversized: (data) => !this.#isOver && this.#oversized(data),
+      retry: (milliseconds) => {
+        this.#backOff ??= new BackOff({ isBackground: false });
+        this.#backOff.retry = milliseconds;
+      },
+      ended: () => this.#ended(),
+    });
+    this.#wire.streams.add(response);
+  }
+
+  #event({ type, data, id }: SseEvent, response: IncomingMessage): void {
+    if (this.#isOver) return;
+    if (id !== undefined) this.#lastEventId = id;
+    this.#failures = 0;
+    if (data.length === 0 || type !== 'message') return;
+    for (const part of partsOf(data)) this.#read(part, response);
+  }
+
+  #read(data: Buffer, response: IncomingMessage): void {
+    if (this.#isOver) return;
+    const message = readAnswer(data, this.id);
+    if (message === undefined)
+      this.#wire.debug(`sent an event that is no JSON-RPC message on the way to ${this.method}`);
+    else if (message.kind !== 'response') this.#events.received(this, message);
+    else if (this.#isOwn(message)) this.#answer(message, response);
+    else this.#wire.debug(`answered ${message.id} where ${this.id} was asked; that is dropped`);
+  }
+
+  /** Some servers return a number as a string. */
+  #isOwn({ kind, id }: Message): boolean {
+    return kind === 'response' && (id === String(this.id) || id === `"${this.id}"`);
+  }
+
+  #answer(answer: Message, response: IncomingMessage): void {
+    this.#isOver = true;
+    if (!response.complete) letLinger(response);
+    this.#events.answered(this, answer, response);
+  }
+
+  /** Only where it is the answer; what is too long on the way is left out. */
+  #oversized(data: Oversized): void {
+    if (data.meant === 'response') this.#isOver = true;
+    this.#events.oversized(this, data);
+  }
+
+  #ended(): void {
+    if (this.#isOver) return;
+    if (this.#lastEventId !== undefined && !this.isModern) {
+      this.#events.suspended(this);
+      return this.#resumeLater();
+    }
+    this.#lose(`ended its answer to ${this.method} before the result came`);
+  }
+
+  #resumeLater(): void {
+    this.#backOff ??= new BackOff({ isBackground: false });
+    this.#backOff.later(() => this.#resume());
+  }
+
+  #resume(): void {
+    this.#sending = this.#wire.client.send(
+      {
+        method: 'GET',
+        headers: { ...this.#wire.headers(this, true), 'last-event-id': this.#lastEventId ?? '' },
+      },
+      { response: (response) => this.#resumed(response), failed: (what) => this.#failedAgain(what) },
+    );
+  }
+
+  #resumed(response: IncomingMessage): void {
+    const { statusCode: status = 0 } = response;
+    if (status === 200 && contentType(response) === 'text/event-stream') return this.#readStream(response);
+    response.destroy();
+    const what = `${describeStatus(status, 'GET')}, when the rest of its answer to ${this.method} was asked for`;
+    if (status >= 500) this.#failedAgain(what);
+    else this.#lose(what);
+  }
+
+  #failedAgain(what: string): void {
+    if (this.#isOver) return;
+    this.#failures += 1;
+    if (this.#failures >= MOST_FAILURES) this.#lose(what);
+    else this.#resumeLater();
+  }
+
+  #lose(what: string): void {
+    if (this.#isOver) return;
+    this.abort();
+    this.#events.lost(this, what);
+  }
+}
+
+/** A server may leave a stream open after the answer; a connection for each of them would be too many. */
+function letLinger(response: IncomingMessage): void {
+  const timer = setTimeout(() => response.destroy(), LINGER_MS).unref();
+  response.once('close', () => clearTimeout(timer));
+}

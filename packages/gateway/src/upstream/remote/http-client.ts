@@ -1,0 +1,209 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { CONNECT_MS, connectTimeout, describeFailure, describeRedirect } from './http-errors.ts';
+
+/** The part of `node:http` or `node:https` that is needed, loaded when there is a server to reach. */
+interface HttpModule {
+  Agent: new (options: {
+    keepAlive: boolean;
+    maxSockets: number;
+    timeout: number;
+    scheduling: 'lifo';
+  }) => Agent;
+  request(options: RequestOptions): ClientRequest;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Where to, if not the server's own address. */
+  readonly url?: URL | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** Small things that must get through while many calls are under way. */
+  readonly isAside?: boolean;
+}
+
+/** What becomes of a request: exactly one of these is called, unless it is aborted. */
+export interface HttpOutcome {
+  response(response: IncomingMessage): void;
+  /** `what` ends a sentence that begins with the server's name. */
+  failed(what: string): void;
+}
+
+export interface Abortable {
+  abort(): void;
+}
+
+/** So many calls to one server are under way at once; more wait for one of their connections. */
+const MOST_CALLS = 256;
+/** An unused connection is given up before the usual server does, so that no call meets one that is just being closed. */
+const IDLE_MS = 4000;
+const KEEP_ALIVE_MS = 30_000;
+
+/** Loads what an address needs. */
+export async function createHttpClient(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+): Promise<HttpClient> {
+  const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  return new HttpClient(http, url, headers);
+}
+
+/** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
+export class HttpClient {
+  readonly #http: HttpModule;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #calls: Agent;
+  readonly #asides: Agent;
+  #url: URL;
+  #target: RequestOptions;
+  #unsent = 0;
+  #largest = 0;
+
+  constructor(http: HttpModule, url: URL, headers: Readonly<Record<string, string>>) {
+    this.#http = http;
+    this.#url = url;
+    this.#target = urlToHttpOptions(url);
+    this.#headers = headers;
+    const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
+    this.#calls = new http.Agent({ ...options, maxSockets: MOST_CALLS });
+    this.#asides = new http.Agent({ ...options, maxSockets: MOST_CALLS });
+  }
+
+  get url(): URL {
+    return this.#url;
+  }
+
+  /** Bytes that no connection has taken yet. The largest request is left out: it alone may be more than should wait. */
+  get backlog(): number {
+    if (this.#unsent === 0) this.#largest = 0;
+    return Math.max(0, this.#unsent - this.#largest);
+  }
+
+  send(request: HttpRequest, outcome: HttpOutcome): Abortable {
+    return new Sending(this, request, outcome);
+  }
+
+  close(): void {
+    this.#calls.destroy();
+    this.#asides.destroy();
+  }
+
+  /** Throws where a configured header cannot be sent. */
+  open({ method, url = this.#url, headers, body, isAside = false }: HttpRequest): ClientRequest {
+    const sent = this.#http.request({
+      ...(url === this.#url ? this.#target : urlToHttpOptions(url)),
+      method,
+      agent: isAside ? this.#asides : this.#calls,
+      headers: {
+        ...this.#headers,
+        ...headers,
+        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+      },
+    });
+    if (body !== undefined) this.#count(sent, body.length);
+    sent.end(body);
+    return sent;
+  }
+
+  movedTo(url: URL): void {
+    this.#url = url;
+    this.#target = urlToHttpOptions(url);
+  }
+
+  #count(sent: ClientRequest, bytes: number): void {
+    this.#unsent += bytes;
+    this.#largest = Math.max(this.#largest, bytes);
+    let isTaken = false;
+    const taken = (): void => {
+      if (!isTaken) this.#unsent -= bytes;
+      isTaken = true;
+    };
+    sent.once('finish', taken).once('close', taken);
+  }
+}
+
+/** One request, with the one redirection that it may take. */
+class Sending implements Abortable {
+  readonly #client: HttpClient;
+  readonly #outcome: HttpOutcome;
+  #request: HttpRequest;
+  #sent: ClientRequest | undefined;
+  #isRedirected = false;
+  #isOver = false;
+
+  constructor(client: HttpClient, request: HttpRequest, outcome: HttpOutcome) {
+    this.#client = client;
+    this.#request = request;
+    this.#outcome = outcome;
+    this.#start();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#sent?.destroy();
+  }
+
+  #start(): void {
+    try {
+      const sent = this.#client.open(this.#request);
+      this.#sent = sent;
+      sent.on('error', (error) => this.#fail(describeFailure(error, this.#address.origin)));
+      sent.once('socket', (socket) => this.#limitConnecting(sent, socket));
+      sent.once('response', (response) => this.#receive(response));
+    } catch (error) {
+      // Later, so that nobody hears of the end before the beginning.
+      queueMicrotask(() =>
+        this.#fail(`cannot be asked: ${(error as Error).message}; check "headers" in its entry`),
+      );
+    }
+  }
+
+  get #address(): URL {
+    return this.#request.url ?? this.#client.url;
+  }
+
+  #fail(what: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#outcome.failed(what);
+  }
+
+  #limitConnecting(sent: ClientRequest, socket: Socket): void {
+    if (!socket.connecting) return;
+    // So that a stream on which nothing comes for hours is known to be alive.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    const timer = setTimeout(() => {
+      this.#fail(connectTimeout(this.#address.origin));
+      sent.destroy();
+    }, CONNECT_MS);
+    const stop = (): void => clearTimeout(timer);
+    socket.once(this.#address.protocol === 'https:' ? 'secureConnect' : 'connect', stop).once('close', stop);
+  }
+
+  #receive(response: IncomingMessage): void {
+    // What happens to a response after its head is its reader's; without a listener an error would end the process.
+    response.on('error', () => {});
+    if (this.#isOver) return void response.destroy();
+    const { statusCode: status = 0, headers } = response;
+    if (status >= 300 && status < 400 && status !== 304)
+      return this.#redirect(response, status, headers.location);
+    this.#isOver = true;
+    this.#outcome.response(response);
+  }
+
+  /** Only within the same origin, only where the method stays, and only once: headers may hold secrets. */
+  #redirect(response: IncomingMessage, status: number, location: string | undefined): void {
+    response.resume();
+    const from = this.#address;
+    const to =
+      location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+    const isAllowed = (status === 307 || status === 308) && to?.origin === from.origin && !this.#isRedirected;
+    if (to === undefined || !isAllowed) return this.#fail(describeRedirect(status, to, from.origin));
+    this.#isRedirected = true;
+    if (status === 308 && this.#request.url === undefined) this.#client.movedTo(to);
+    this.#request = { ...this.#request, url: to };
+    this.#start();
+  }
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { describeContentType, describeFailure, describeRedirect, describeStatus } from './http-errors.ts';
+
+const ORIGIN = 'https://example.com';
+const failure = (code: string): string => describeFailure(Object.assign(new Error('x'), { code }), ORIGIN);
+
+describe('why no answer came', () => {
+  test.each([
+    ['CERT_HAS_EXPIRED', 'has a certificate'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'has a certificate'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'has a certificate'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'has a certificate'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'has a certificate'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate'],
+    ['EPROTO', 'does not speak TLS'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
+    ['EAI_AGAIN', 'cannot be found'],
+    ['ETIMEDOUT', 'did not accept a connection'],
+    ['EHOSTUNREACH', 'cannot be reached'],
+    ['EPIPE', 'closed the connection'],
+    ['HPE_INVALID_CONSTANT', 'answered at https://example.com with something that is no HTTP'],
+    ['EWHATEVER', 'cannot be reached'],
+  ])('%s', (code, beginning) => {
+    expect(failure(code).startsWith(beginning)).toBe(true);
+    expect(failure(code)).toContain(ORIGIN);
+    expect(failure(code)).toContain(`(${code})`);
+  });
+});
+
+describe('answers that say no', () => {
+  test('a status says what to look at', () => {
+    expect(describeStatus(429, 'tools/call')).toBe(
+      'answered tools/call with HTTP 429 Too Many Requests; it wants fewer calls, try again later',
+    );
+    expect(describeStatus(418, 'tools/call')).toContain('HTTP 418');
+    expect(describeStatus(599, 'tools/call')).toContain('HTTP 599; try again');
+  });
+
+  test('a redirection to nowhere', () => {
+    expect(describeRedirect(302, undefined, ORIGIN)).toBe('answered with HTTP 302 and no address to go to');
+  });
+
+  test('a content type is shown only where it is one', () => {
+    expect(describeContentType('text/html', 'x')).toContain('text/html');
+    expect(describeContentType('\u001b[31m', 'x')).toContain('no usable content type');
+  });
+});

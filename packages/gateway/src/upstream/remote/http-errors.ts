@@ -1,0 +1,67 @@
+import { STATUS_CODES } from 'node:http';
+
+// What can go wrong between here and a server at an address, each as the end of a sentence that begins with the server's name.
+
+/** How long a server may take to accept a connection. */
+export const CONNECT_MS = 10_000;
+
+/** Why no answer came at all. */
+export function describeFailure(error: Error, origin: string): string {
+  const code = 'code' in error ? String(error.code) : '';
+  const known = FAILURES[code];
+  if (known !== undefined) return `${known(origin)} (${code})`;
+  if (code.startsWith('HPE_')) return `answered at ${origin} with something that is no HTTP (${code})`;
+  if (CERTIFICATE.test(code)) return `${badCertificate(origin)} (${code})`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${noTls(origin)} (${code})`;
+  return `cannot be reached at ${origin} (${code || error.name})`;
+}
+
+const CERTIFICATE = /CERT|ISSUER|SELF_SIGNED|UNABLE_TO_VERIFY/;
+
+const FAILURES: Readonly<Record<string, (origin: string) => string>> = {
+  ECONNREFUSED: (origin) =>
+    `accepts no connections at ${origin}; check that it runs there and that "url" in its entry is right`,
+  ENOTFOUND: (origin) => `cannot be found: ${origin} has no address; check "url" in its entry`,
+  EAI_AGAIN: (origin) =>
+    `cannot be found: the address of ${origin} could not be looked up; check the network`,
+  ETIMEDOUT: (origin) =>
+    `did not accept a connection at ${origin} in time; check the network and "url" in its entry`,
+  ENETUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
+  EHOSTUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
+  ECONNRESET: (origin) => `closed the connection at ${origin} before it answered`,
+  EPIPE: (origin) => `closed the connection at ${origin} before it answered`,
+};
+
+function badCertificate(origin: string): string {
+  return `has a certificate at ${origin} that cannot be trusted; where it is your own, name its issuer's file in NODE_EXTRA_CA_CERTS`;
+}
+
+function noTls(origin: string): string {
+  return `does not speak TLS at ${origin}; check whether "url" in its entry should begin with http://`;
+}
+
+export function connectTimeout(origin: string): string {
+  return `did not accept a connection at ${origin} within ${CONNECT_MS / 1000} s; check the network and "url" in its entry`;
+}
+
+/** An answer that says no, and does not say it in JSON-RPC. */
+export function describeStatus(status: number, method: string): string {
+  const said = `answered ${method} with HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
+  if (status === 401 || status === 403) return `${said}; check "headers" in its entry`;
+  if (status === 404 || status === 405 || status === 410) return `${said}; check "url" in its entry`;
+  if (status === 429) return `${said}; it wants fewer calls, try again later`;
+  return status >= 500 ? `${said}; try again, or look into its own log` : said;
+}
+
+/** A redirection that is not followed. */
+export function describeRedirect(status: number, target: URL | undefined, origin: string): string {
+  if (target === undefined) return `answered with HTTP ${status} and no address to go to`;
+  const where = target.origin === origin ? `${target.origin}${target.pathname}` : target.origin;
+  return `redirects to ${where} (HTTP ${status}), where it is not followed; write the address meant as "url" in its entry`;
+}
+
+/** An answer of another kind than was asked for: most often a page for people. */
+export function describeContentType(contentType: string, method: string): string {
+  const kind = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'no usable content type';
+  return `answered ${method} with ${kind} where JSON or an event stream belongs; check "url" in its entry`;
+}

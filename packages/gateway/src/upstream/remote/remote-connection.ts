@@ -1,0 +1,150 @@
+import type { ServerConfig } from '../../config/config.generated.ts';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { errorLine, resultLine } from '../../wire/answer.ts';
+import type { Implementation } from '../../wire/era.ts';
+import type { Message } from '../../wire/message.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+import { Peer } from '../../wire/peer.ts';
+import { definitionOf, type Listed, type Listing } from '../catalogue.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import {
+  InvalidAnnotation,
+  mayHaveParameterHeaders,
+  readParameterHeaders,
+  type ParameterHeader,
+} from '../parameter-headers.ts';
+import { Unavailable } from '../unavailable.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import { RemoteLink } from './remote-link.ts';
+
+export interface ReachOptions extends ConnectionOptions {
+  readonly config: ServerConfig;
+  readonly clientInfo: Implementation;
+}
+
+/** Where a server is, and what to send with every request. */
+interface Clients {
+  readonly streamable: HttpClient | undefined;
+  readonly sse: HttpClient;
+}
+
+/** Gets ready to reach a server at an address; nothing is sent yet. */
+export async function reachServer(options: ReachOptions): Promise<Connection> {
+  const { url, sseConfig, headers = {} } = options.config;
+  const { name, version } = options.clientInfo;
+  const sent = { 'user-agent': `${name}/${version}`, ...lowerCased(headers) };
+  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent);
+  const sseUrl = sseConfig?.url;
+  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent);
+  if (sse === undefined) throw new Error('has no "url" in its entry');
+  return new RemoteConnection(options, { streamable, sse });
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The conversation with a server at an address. A request that fails is that request's misfortune: the server is not given up for it. */
+class RemoteConnection implements Connection {
+  readonly peer: Peer;
+  /** A server elsewhere is never known to be gone for good. */
+  readonly lost: Promise<string> = new Promise(() => {});
+  readonly #options: ReachOptions;
+  readonly #link: RemoteLink;
+  #marked: ReadonlyMap<string, readonly ParameterHeader[]> = new Map();
+  #hasSpoken = false;
+
+  constructor(options: ReachOptions, clients: Clients) {
+    this.#options = options;
+    this.#link = new RemoteLink({
+      ...clients,
+      maxMessageSize: options.maxMessageSize,
+      markedIn: (tool) => this.#marked.get(tool),
+      handlers: {
+        message: (message, related) => this.#receive(message, related),
+        oversized: (message) => this.#oversized(message),
+        suspended: (id) => this.peer.suspend(id),
+        lost: (id, what) => this.#lose(String(id), what),
+        renewed: () => options.renewed(),
+        outdated: () => options.outdated(),
+        debug: (text) => options.log.debug?.(text),
+      },
+    });
+    this.peer = new Peer(this.#link);
+  }
+
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
+
+  get keepsSession(): boolean {
+    return this.#link.keepsSession;
+  }
+
+  fail(what: string): void {
+    this.peer.fail(new Unavailable(this.#options.serverKey, what));
+  }
+
+  hold(hold: boolean): void {
+    if (hold) this.peer.pause();
+    else this.peer.resume();
+  }
+
+  outlive<T>(promised: Promise<T>): Promise<T> {
+    return promised;
+  }
+
+  lastWords(): string[] {
+    return [];
+  }
+
+  stop(): Promise<void> {
+    return this.#link.end();
+  }
+
+  /** Notes which tools want arguments in headers, and leaves out those that want it in a way that is not allowed. */
+  readonly screen = (tools: Listing): Listing => {
+    const marked = new Map<string, readonly ParameterHeader[]>();
+    const items = tools.items.filter((tool) => this.#isUsable(tool, marked));
+    this.#marked = marked;
+    return items.length === tools.items.length ? tools : { ...tools, items };
+  };
+
+  #isUsable(tool: Listed, marked: Map<string, readonly ParameterHeader[]>): boolean {
+    const definition = definitionOf(tool);
+    if (!mayHaveParameterHeaders(definition)) return true;
+    try {
+      marked.set(tool.key, readParameterHeaders(definition));
+      return true;
+    } catch (error) {
+      if (!(error instanceof InvalidAnnotation)) throw error;
+      this.#options.log.warn(`tool ${JSON.stringify(tool.key)} is left out: it ${error.message}`);
+      return false;
+    }
+  }
+
+  #receive(message: Message, related?: number): void {
+    this.#hasSpoken = true;
+    if (this.peer.take(message)) return;
+    if (message.kind === 'notification') this.#options.notification(message, related);
+    else if (message.kind === 'response')
+      this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
+    else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
+    else this.#options.request(message, related);
+  }
+
+  /** The one call that it would have answered fails; a request of the server's is answered with why. */
+  #oversized({ id, meant, size }: Oversized): void {
+    const { maxMessageSize, log } = this.#options;
+    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
+    log.warn(text);
+    if (id === undefined) return;
+    if (meant === 'response') return this.#lose(id, text);
+    if (meant !== 'request') return;
+    this.peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${text}`)));
+  }
+
+  #lose(id: string, what: string): void {
+    this.peer.lose(id, new Unavailable(this.#options.serverKey, what));
+  }
+}

@@ -1,0 +1,19 @@
+import type { Message } from '../../wire/message.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+
+/** What a link to a server at an address tells its owner. */
+export interface RemoteHandlers {
+  /** `related` is the id of the request on whose answer's way the message came. */
+  message(message: Message, related?: number): void;
+  /** A message that was too long to be kept. */
+  oversized(message: Oversized): void;
+  /** The answer to one request comes later, and by another way; whoever waits for it may be sent away meanwhile. */
+  suspended(id: number): void;
+  /** One request will not be answered; `what` ends a sentence that begins with the server's name. */
+  lost(id: number, what: string): void;
+  /** The server has forgotten us and was greeted anew, or was not heard for a while: what it told meanwhile is lost. */
+  renewed(): void;
+  /** The server does not agree with what we know of its tools; resolves when they have been read again. */
+  outdated(): Promise<void>;
+  readonly debug: (text: string) => void;
+}

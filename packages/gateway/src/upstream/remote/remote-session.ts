@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { readMembers, stringValue } from '../../wire/members.ts';
+import type { Message } from '../../wire/message.ts';
+
+/** What a handshake over HTTP has settled. In the modern era there is none. */
+export class RemoteSession {
+  #id: string | undefined;
+  #version: string | undefined;
+  #count = 0;
+
+  /** Whether there was a handshake at all. */
+  get isOpen(): boolean {
+    return this.#version !== undefined;
+  }
+
+  /** Counts the sessions: a server may give the same name twice. Undefined where the server keeps none. */
+  get number(): number | undefined {
+    return this.#id === undefined ? undefined : this.#count;
+  }
+
+  /** Takes over what the server has answered to a handshake. */
+  adopt({ bytes, bodyAt }: Message, { headers }: IncomingMessage): void {
+    const result = readMembers(bytes, bodyAt);
+    const id = headers['mcp-session-id'];
+    this.#version = (result && stringValue(result, 'protocolVersion')) ?? '';
+    this.#id = typeof id === 'string' ? id : undefined;
+    this.#count += 1;
+  }
+
+  /** What every request of the session says of it. */
+  headers(): Record<string, string> {
+    return {
+      ...(this.#id !== undefined && { 'mcp-session-id': this.#id }),
+      ...(this.#version && { 'mcp-protocol-version': this.#version }),
+    };
+  }
+}

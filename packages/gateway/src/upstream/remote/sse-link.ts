@@ -1,0 +1,195 @@
+import type { IncomingMessage } from 'node:http';
+import { notificationLine } from '../../wire/answer.ts';
+import type { Link } from '../../wire/link.ts';
+import { valueText } from '../../wire/members.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
+import { lineBytes, type Line } from '../../wire/splice.ts';
+import { BackOff } from './back-off.ts';
+import type { Abortable, HttpClient } from './http-client.ts';
+import { describeContentType, describeStatus } from './http-errors.ts';
+import type { RemoteHandlers } from './remote-handlers.ts';
+import { contentType, readEvents } from './response-stream.ts';
+import { SessionMemory } from './session-memory.ts';
+import type { SseEvent } from './sse-parser.ts';
+import { Streams } from './streams.ts';
+
+export interface SseLinkOptions {
+  readonly client: HttpClient;
+  /** Where the stream is. */
+  readonly url: URL;
+  readonly maxMessageSize: number;
+  readonly handlers: RemoteHandlers;
+}
+
+/** HTTP+SSE, the oldest kind: one stream brings everything, and the address to post to as its first event. */
+export class SseLink implements Link {
+  readonly #options: SseLinkOptions;
+  readonly #streams = new Streams();
+  readonly #memory = new SessionMemory();
+  readonly #backOff = new BackOff({ isBackground: false });
+  /** The ids of requests that the server has not answered. */
+  readonly #asked = new Set<number>();
+  /** What waits until there is an address to post to; undefined once there is. */
+  #waiting: Message[] | undefined = [];
+  #endpoint: URL | undefined;
+  #sending: Abortable | undefined;
+  /** The handshake of a new stream is under way; its answer is nobody else's. */
+  #isGreetingAgain = false;
+  #isClosed = false;
+
+  constructor(options: SseLinkOptions) {
+    this.#options = options;
+    this.#open();
+  }
+
+  get backlog(): number {
+    return this.#options.client.backlog;
+  }
+
+  send(line: Line): void {
+    const message = readMessage(lineBytes(line));
+    if (message.kind === 'unusable') return;
+    if (message.method === 'notifications/cancelled') this.#forget(message);
+    if (this.#waiting === undefined) this.#post(message);
+    else this.#waiting.push(message);
+  }
+
+  pause(): void {
+    this.#streams.pause();
+  }
+
+  resume(): void {
+    this.#streams.resume();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#backOff.stop();
+    this.#sending?.abort();
+  }
+
+  async end(): Promise<void> {
+    this.close();
+  }
+
+  #open(): void {
+    if (this.#isClosed) return;
+    const { client, url } = this.#options;
+    this.#sending = client.send(
+      { method: 'GET', url, isAside: true, headers: { accept: 'text/event-stream' } },
+      { response: (response) => this.#respond(response), failed: (what) => this.#broken(what) },
+    );
+  }
+
+  #respond(response: IncomingMessage): void {
+    const { statusCode: status = 0 } = response;
+    const type = contentType(response);
+    if (status === 200 && type === 'text/event-stream') return this.#read(response);
+    response.destroy();
+    this.#broken(status === 200 ? describeContentType(type, 'GET') : describeStatus(status, 'GET'));
+  }
+
+  #read(response: IncomingMessage): void {
+    const { maxMessageSize, handlers } = this.#options;
+    readEvents(response, maxMessageSize, {
+      event: (event) => this.#event(event),
+      oversized: (data) => handlers.oversized(data),
+      retry: (milliseconds) => {
+        this.#backOff.retry = milliseconds;
+      },
+      ended: () => this.#broken('has closed its stream of events'),
+    });
+    this.#streams.add(response);
+  }
+
+  #event({ type, data }: SseEvent): void {
+    if (this.#isClosed || data.length === 0) return;
+    if (type === 'endpoint') return this.#opened(data.toString('utf8'));
+    if (type !== 'message') return;
+    const message = readMessage(data);
+    if (message.kind === 'unusable')
+      return this.#options.handlers.debug('sent an event that is no JSON-RPC message');
+    if (this.#isGreetingAgain && message.kind === 'response') return this.#greeted(message);
+    if (message.kind === 'response') this.#asked.delete(Number(message.id));
+    this.#options.handlers.message(message);
+  }
+
+  /** Posting elsewhere would hand the configured headers to a stranger. */
+  #opened(address: string): void {
+    const { url } = this.#options;
+    const endpoint = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
+    if (endpoint?.origin !== url.origin) {
+      this.#sending?.abort();
+      return this.#broken('names an address to post to that is not its own; that is not followed');
+    }
+    this.#endpoint = endpoint;
+    this.#backOff.reset();
+    const { opening } = this.#memory;
+    if (opening === undefined) return this.#release();
+    this.#isGreetingAgain = true;
+    this.#post(opening);
+  }
+
+  #greeted({ isError }: Message): void {
+    this.#isGreetingAgain = false;
+    if (isError) {
+      this.#sending?.abort();
+      return this.#broken('refuses to be greeted again');
+    }
+    for (const told of [lineBytes(notificationLine('notifications/initialized')), ...this.#memory.replay()])
+      this.#deliver(told);
+    this.#release();
+    this.#options.handlers.renewed();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const message of waiting) this.#post(message);
+  }
+
+  #post(message: Message): void {
+    this.#memory.note(message);
+    const isRequest = message.kind === 'request' && !this.#isGreetingAgain;
+    if (isRequest) this.#asked.add(Number(message.id));
+    this.#deliver(message.bytes, (what) => {
+      if (this.#isGreetingAgain) this.#options.handlers.debug(what);
+      else if (isRequest) this.#lose(Number(message.id), what);
+    });
+  }
+
+  #deliver(body: Buffer, failed: (what: string) => void = () => {}): void {
+    this.#options.client.send(
+      { method: 'POST', url: this.#endpoint, body, headers: {} },
+      {
+        response: (response) => {
+          response.resume();
+          const { statusCode: status = 0 } = response;
+          if (status > 299) failed(describeStatus(status, 'POST'));
+        },
+        failed,
+      },
+    );
+  }
+
+  #forget({ params }: Message): void {
+    const id = Number(params && valueText(params, 'requestId'));
+    this.#asked.delete(id);
+    this.#waiting = this.#waiting?.filter((waiting) => Number(waiting.id) !== id);
+  }
+
+  #lose(id: number, what: string): void {
+    if (this.#asked.delete(id)) this.#options.handlers.lost(id, what);
+  }
+
+  /** Nobody gets an answer through a stream that is no more; those who come later wait for the next one. */
+  #broken(what: string): void {
+    if (this.#isClosed) return;
+    for (const { id, kind } of this.#waiting ?? []) if (kind === 'request') this.#asked.add(Number(id));
+    this.#waiting = [];
+    this.#endpoint = undefined;
+    this.#isGreetingAgain = false;
+    this.#backOff.later(() => this.#open());
+    for (const id of this.#asked) this.#lose(id, what);
+  }
+}

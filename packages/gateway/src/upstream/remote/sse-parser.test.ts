@@ -1,0 +1,186 @@
+import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+import { SseParser, type SseEvent } from './sse-parser.ts';
+
+const LIMIT = 1024;
+
+interface Read {
+  events: { type: string; data: string; id: string | undefined }[];
+  oversized: Oversized[];
+  retries: number[];
+}
+
+function read(chunks: readonly Buffer[], limit = LIMIT): Read {
+  const found: Read = { events: [], oversized: [], retries: [] };
+  const parser = new SseParser(limit, {
+    event: ({ type, data, id }: SseEvent) => found.events.push({ type, data: data.toString('utf8'), id }),
+    oversized: (data) => found.oversized.push(data),
+    retry: (milliseconds) => found.retries.push(milliseconds),
+  });
+  for (const chunk of chunks) parser.push(chunk);
+  return found;
+}
+
+const readText = (text: string, limit = LIMIT): Read => read([Buffer.from(text)], limit);
+
+/** Cuts at these places, counted from the front. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
+}
+
+describe('events', () => {
+  test('data, type and id', () => {
+    expect(readText('event: endpoint\nid: 7\ndata: /messages\n\n').events).toEqual([
+      { type: 'endpoint', data: '/messages', id: '7' },
+    ]);
+  });
+
+  test('several lines of data are joined, comments and unknown fields are nobody’s', () => {
+    expect(readText(': hello\ndata: one\nwhat: ever\ndata:two\ndata\n\n').events).toEqual([
+      { type: 'message', data: 'one\ntwo\n', id: undefined },
+    ]);
+  });
+
+  test.each(['\n', '\r', '\r\n'])('lines may end with %j', (end) => {
+    const text = ['data: one', '', 'data: two', '', ''].join(end);
+    expect(readText(text).events.map(({ data }) => data)).toEqual(['one', 'two']);
+  });
+
+  test('an id lasts until the next, and stands without data', () => {
+    expect(readText('id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n').events).toEqual([
+      { type: 'message', data: 'a', id: '1' },
+      { type: 'message', data: 'b', id: '1' },
+      { type: 'message', data: '', id: '2' },
+    ]);
+  });
+
+  test('half an event does not count, nor does its id', () => {
+    expect(readText('id: 1\ndata: a\n\nid: 2\ndata: b\n').events.at(-1)?.id).toBe('1');
+  });
+
+  test('an id with a NUL is none, and a retry is digits alone', () => {
+    const { events, retries } = readText('id: a\0b\ndata: x\n\nretry: 250\nretry: 1e3\nretry:\n\n');
+    expect(events).toEqual([{ type: 'message', data: 'x', id: undefined }]);
+    expect(retries).toEqual([250]);
+  });
+
+  test('a byte order mark before the first line is skipped', () => {
+    expect(readText('\uFEFFdata: x\n\n').events.map(({ data }) => data)).toEqual(['x']);
+  });
+});
+
+// What streams are made of, and a little of everything else.
+const pieces = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      '\n',
+      '\r',
+      '\r\n',
+      '\n\n',
+      ':',
+      ' ',
+      'data:',
+      'data: ',
+      'data',
+      'event: ',
+      'id: ',
+      'retry: ',
+    ),
+    fc.constantFrom('{"jsonrpc":"2.0"}', '12', 'é世', '\uFEFF', 'endpoint', '\0'),
+    fc.string({ maxLength: 6 }),
+  ),
+  { maxLength: 40 },
+);
+const places = fc.array(fc.nat(400), { maxLength: 12 });
+
+describe('however a stream is cut', () => {
+  verifies('MANAGED-4', 'the events are the same', () => {
+    const property = fc.property(pieces, places, (parts, cuts) => {
+      const bytes = Buffer.from(parts.join(''));
+      expect(read(cut(bytes, cuts))).toEqual(read([bytes]));
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+
+  verifies('MANAGED-4', 'they are those that another parser finds', () => {
+    const property = fc.property(pieces, places, (parts, cuts) => {
+      // The other one waits after a carriage return to see what follows.
+      const bytes = Buffer.from(`${parts.join('')}:\n`);
+      const { events, retries } = read(cut(bytes, cuts));
+      const ours = events.filter(({ data }) => data !== '').map(({ type, data }) => ({ type, data }));
+      expect({ events: ours, retries }).toEqual(readByOther(bytes));
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+});
+
+/** The other parser takes text; one character a byte, so that nothing is lost on the way. */
+function readByOther(bytes: Buffer): { events: { type: string; data: string }[]; retries: number[] } {
+  const events: { type: string; data: string }[] = [];
+  const retries: number[] = [];
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      const text = Buffer.from(data, 'latin1').toString('utf8');
+      if (data !== '') events.push({ type: event || 'message', data: text });
+    },
+    onRetry: (milliseconds) => retries.push(milliseconds),
+  });
+  parser.feed(bytes.toString('latin1'));
+  return { events, retries };
+}
+
+describe('what is too long', () => {
+  const long = `{"jsonrpc":"2.0","id":7,"result":{"text":"${'x'.repeat(2000)}"}}`;
+
+  verifies('MANAGED-4', 'an event over the limit is not kept, but followed to the id it answers', () => {
+    const bytes = Buffer.from(`data: ${long}\n\ndata: next\n\n`);
+    for (const chunks of [
+      [bytes],
+      cut(bytes, [3, 700, 1400, 2049]),
+      [...bytes].map((byte) => Buffer.from([byte])),
+    ]) {
+      const { events, oversized } = read(chunks);
+      expect(oversized).toEqual([{ id: '7', meant: 'response', size: long.length }]);
+      expect(events.filter(({ data }) => data !== '').map(({ data }) => data)).toEqual(['next']);
+    }
+  });
+
+  test('many short lines of data are one long event', () => {
+    const { oversized, events } = readText(`${'data: xxxxxxxxx\n'.repeat(200)}\ndata: next\n\n`);
+    expect(oversized.map(({ size }) => size)).toEqual([1999]);
+    expect(events.at(-1)?.data).toBe('next');
+  });
+
+  test('a line that is no data goes nowhere', () => {
+    const { events, oversized } = readText(
+      `what: ${'x'.repeat(5000)}\nid: ${'x'.repeat(5000)}\ndata: next\n\n`,
+    );
+    expect(oversized).toEqual([]);
+    expect(events).toEqual([{ type: 'message', data: 'next', id: undefined }]);
+  });
+
+  test('a line without an end takes no memory', () => {
+    const parser = new SseParser(LIMIT, { event() {}, oversized() {} });
+    const chunk = Buffer.alloc(1024 * 1024, 'x');
+    parser.push(Buffer.from('data: '));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < 64; i++) parser.push(Buffer.from(chunk));
+    globalThis.gc?.();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * chunk.length);
+  });
+
+  test('a long event in a thousand pieces costs little more than in one', () => {
+    const bytes = Buffer.from(`data: ${'x'.repeat(16 * 1024 * 1024)}\n\n`);
+    const pieceSize = 1024;
+    const chunks = Array.from({ length: Math.ceil(bytes.length / pieceSize) }, (_, index) =>
+      bytes.subarray(index * pieceSize, (index + 1) * pieceSize),
+    );
+    const began = performance.now();
+    expect(read(chunks, bytes.length).events[0]?.data.length).toBe(16 * 1024 * 1024);
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+});

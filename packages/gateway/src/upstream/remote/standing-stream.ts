@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import { readMessage, type Message } from '../../wire/message.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+import { BackOff } from './back-off.ts';
+import type { Abortable, HttpClient } from './http-client.ts';
+import { contentType, readEvents } from './response-stream.ts';
+import type { SseEvent } from './sse-parser.ts';
+import type { Streams } from './streams.ts';
+
+export interface StandingStreamOptions {
+  readonly client: HttpClient;
+  readonly streams: Streams;
+  readonly maxMessageSize: number;
+  headers(): Record<string, string>;
+  message(message: Message): void;
+  oversized(message: Oversized): void;
+  /** The server does not know the session any more. */
+  forgotten(): void;
+  /** For a while nobody listened, and the server did not keep what it said. */
+  missed(): void;
+  debug(text: string): void;
+}
+
+/** The stream on which a server of the earlier revisions says what belongs to no request. A server may do without. */
+export class StandingStream {
+  readonly #options: StandingStreamOptions;
+  readonly #backOff = new BackOff({ isBackground: true });
+  #sending: Abortable | undefined;
+  #lastEventId: string | undefined;
+  #hasBeenOpen = false;
+  #isClosed = false;
+
+  constructor(options: StandingStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Opens it, for a new session from its beginning. */
+  open(): void {
+    this.#sending?.abort();
+    this.#backOff.stop();
+    this.#lastEventId = undefined;
+    this.#hasBeenOpen = false;
+    this.#ask();
+  }
+
+  /** The server could not be greeted anew; what was open once is asked for again. */
+  openLater(): void {
+    if (this.#hasBeenOpen) this.#backOff.later(() => this.#ask());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#backOff.stop();
+    this.#sending?.abort();
+  }
+
+  #ask(): void {
+    if (this.#isClosed) return;
+    const headers = { ...this.#options.headers(), accept: 'text/event-stream' };
+    const resumption = this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId };
+    const sending = this.#options.client.send(
+      { method: 'GET', isAside: true, headers: { ...headers, ...resumption } },
+      {
+        response: (response) => this.#respond(response, sending),
+        failed: () => this.#backOff.later(() => this.#ask()),
+      },
+    );
+    this.#sending = sending;
+  }
+
+  #respond(response: IncomingMessage, sending: Abortable): void {
+    const { statusCode: status = 0 } = response;
+    if (status === 200 && contentType(response) === 'text/event-stream') return this.#read(response, sending);
+    response.destroy();
+    if (status === 404 && this.#hasBeenOpen) this.#options.forgotten();
+    else if (status >= 500 && status !== 501) this.#backOff.later(() => this.#ask());
+    else this.#options.debug(`offers no stream of its own (HTTP ${status})`);
+  }
+
+  #read(response: IncomingMessage, sending: Abortable): void {
+    if (this.#hasBeenOpen && this.#lastEventId === undefined) this.#options.missed();
+    this.#hasBeenOpen = true;
+    readEvents(response, this.#options.maxMessageSize, {
+      event: (event) => this.#event(event),
+      oversized: (data) => this.#options.oversized(data),
+      retry: (milliseconds) => {
+        this.#backOff.retry = milliseconds;
+      },
+      ended: () => {
+        if (this.#sending === sending) this.#backOff.later(() => this.#ask());
+      },
+    });
+    this.#options.streams.add(response);
+  }
+
+  #event({ type, data, id }: SseEvent): void {
+    if (id !== undefined) this.#lastEventId = id;
+    this.#backOff.reset();
+    if (this.#isClosed || data.length === 0 || type !== 'message') return;
+    const message = readMessage(data);
+    // An answer belongs on the stream of its request.
+    if (message.kind === 'request' || message.kind === 'notification') this.#options.message(message);
+    else this.#options.debug('sent something on its own stream that does not belong there');
+  }
+}

@@ -1,0 +1,319 @@
+import type { IncomingMessage } from 'node:http';
+import { Deferred } from '../../deferred.ts';
+import { RpcErrorCode } from '../../errors.ts';
+import { notificationLine } from '../../wire/answer.ts';
+import type { Link } from '../../wire/link.ts';
+import { readMembers, valueText } from '../../wire/members.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
+import { lineBytes, type Line } from '../../wire/splice.ts';
+import type { ParameterHeader } from '../parameter-headers.ts';
+import { within } from '../within.ts';
+import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
+import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
+import type { HttpClient } from './http-client.ts';
+import { describeStatus } from './http-errors.ts';
+import type { RemoteHandlers } from './remote-handlers.ts';
+import { RemoteSession } from './remote-session.ts';
+import { modernHeaders } from './request-headers.ts';
+import { SessionMemory } from './session-memory.ts';
+import { StandingStream } from './standing-stream.ts';
+import { Streams } from './streams.ts';
+
+export interface StreamableOptions {
+  readonly client: HttpClient;
+  readonly maxMessageSize: number;
+  readonly handlers: RemoteHandlers;
+  /** The arguments of a tool that are repeated in headers. */
+  readonly markedIn: (tool: string) => readonly ParameterHeader[] | undefined;
+  /** The handshake was refused as servers of the oldest kind of HTTP do. */
+  readonly refusedOpening: (opening: Message, what: string) => void;
+}
+
+/** Something to be sent once the server can be talked to again. */
+interface Waiting {
+  readonly message: Message;
+  readonly isRepeated: boolean;
+}
+
+const ACCEPT = 'application/json, text/event-stream';
+/** How long the server may take to hear that a session is over. */
+const FAREWELL_MS = 1000;
+
+/** Streamable HTTP in both eras: every message is a POST of its own, and what comes of a request comes on its response. */
+export class StreamableLink implements Link {
+  readonly #options: StreamableOptions;
+  readonly #streams = new Streams();
+  readonly #wire: Wire;
+  readonly #events: ExchangeEvents;
+  readonly #memory = new SessionMemory();
+  readonly #session = new RemoteSession();
+  readonly #standing: StandingStream;
+  readonly #exchanges = new Map<number, Exchange>();
+  /** What is held back while the server is greeted. */
+  #waiting: Waiting[] | undefined;
+  /** Requests that are sent for the second time; a third time is one too many. */
+  readonly #repeated = new Set<number>();
+  #greeting: Exchange | undefined;
+  #isClosed = false;
+
+  constructor(options: StreamableOptions) {
+    const { client, maxMessageSize, handlers } = options;
+    const shared = { client, streams: this.#streams, maxMessageSize, debug: handlers.debug };
+    this.#options = options;
+    this.#wire = { ...shared, headers: (exchange, resumes) => this.#headersOf(exchange, resumes) };
+    this.#events = this.#createEvents();
+    this.#standing = new StandingStream({
+      ...shared,
+      headers: () => this.#session.headers(),
+      message: (message) => handlers.message(message),
+      oversized: (message) => handlers.oversized(message),
+      forgotten: () => this.#greetAgain(),
+      missed: () => handlers.renewed(),
+    });
+  }
+
+  get keepsSession(): boolean {
+    return this.#session !== undefined;
+  }
+
+  get backlog(): number {
+    const waiting = this.#waiting?.reduce((sum, { message }) => sum + message.bytes.length, 0) ?? 0;
+    return this.#options.client.backlog + waiting;
+  }
+
+  send(line: Line): void {
+    const message = readMessage(lineBytes(line));
+    if (message.kind === 'unusable' || this.#isClosed) return;
+    if (message.method === 'notifications/cancelled') this.#cancel(message);
+    else if (this.#waiting === undefined) this.#dispatch(message);
+    else this.#waiting.push({ message, isRepeated: false });
+  }
+
+  pause(): void {
+    this.#streams.pause();
+  }
+
+  resume(): void {
+    this.#streams.resume();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#standing.close();
+    this.#waiting = undefined;
+    this.#greeting?.abort();
+    for (const exchange of this.#exchanges.values()) exchange.abort();
+    this.#exchanges.clear();
+  }
+
+  /** Closes it, and tells the server that its session is over. */
+  async end(): Promise<void> {
+    this.close();
+    if (this.#session.number === undefined) return;
+    const headers = this.#session.headers();
+    const told = new Deferred<void>();
+    this.#options.client.send(
+      { method: 'DELETE', isAside: true, headers },
+      { response: (response) => told.resolve(void response.resume()), failed: () => told.resolve() },
+    );
+    await within(FAREWELL_MS, told.promise);
+  }
+
+  #dispatch(message: Message): void {
+    if (message.kind === 'request') return this.#ask(message);
+    if (message.method !== 'notifications/initialized') return this.#tell(message.bytes);
+    // Requests on other connections could overtake it.
+    this.#waiting = [];
+    this.#tell(message.bytes, () => this.#begin());
+  }
+
+  #begin(): void {
+    this.#standing.open();
+    this.#release();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const { message, isRepeated } of waiting) {
+      if (isRepeated) this.#repeated.add(Number(message.id));
+      this.#dispatch(message);
+    }
+  }
+
+  #ask(message: Message): void {
+    this.#memory.note(message);
+    const isModern = !this.#session.isOpen && message.method !== 'initialize';
+    const exchange = new Exchange(message, isModern, { wire: this.#wire, events: this.#events });
+    this.#exchanges.set(exchange.id, exchange);
+    exchange.post();
+  }
+
+  /** Something that has no answer; `done` is called when the server has it, or never will. */
+  #tell(body: Buffer, done: () => void = () => {}): void {
+    const { client, handlers } = this.#options;
+    const message = readMessage(body) as Message;
+    const headers = this.#session.isOpen ? this.#session.headers() : this.#modernHeaders(message);
+    client.send(
+      { method: 'POST', isAside: true, body, headers: { accept: ACCEPT, ...headers } },
+      {
+        response: (response) => {
+          response.resume();
+          const { statusCode: status = 0 } = response;
+          if (status > 299) handlers.debug(describeStatus(status, message.method || 'an answer'));
+          done();
+        },
+        failed: (what) => {
+          handlers.debug(what);
+          done();
+        },
+      },
+    );
+  }
+
+  /** In the modern era nobody listening any more is the message; before, the server is told, and then left alone. */
+  #cancel(message: Message): void {
+    const id = Number(message.params && valueText(message.params, 'requestId'));
+    this.#waiting = this.#waiting?.filter((waiting) => Number(waiting.message.id) !== id);
+    const exchange = this.#exchanges.get(id);
+    this.#forget(id);
+    if (this.#session.isOpen) this.#tell(message.bytes, () => exchange?.abort());
+    else exchange?.abort();
+  }
+
+  #createEvents(): ExchangeEvents {
+    const { handlers } = this.#options;
+    return {
+      received: ({ id }, message) => handlers.message(message, id),
+      suspended: ({ id }) => handlers.suspended(id),
+      answered: (exchange, answer, response) => this.#answered(exchange, answer, response),
+      refused: (exchange, status, body) => this.#refused(exchange, status, body),
+      oversized: ({ id }, answer) => {
+        if (answer.meant === 'response') this.#forget(id);
+        handlers.oversized(answer);
+      },
+      lost: (exchange, what) => this.#lost(exchange, what),
+    };
+  }
+
+  #answered(exchange: Exchange, answer: Message, response: IncomingMessage): void {
+    this.#forget(exchange.id);
+    if (exchange.method === 'initialize' && !answer.isError) this.#session.adopt(answer, response);
+    this.#options.handlers.message(answer, exchange.id);
+  }
+
+  #lost({ id }: Exchange, what: string): void {
+    this.#forget(id);
+    this.#options.handlers.lost(id, what);
+  }
+
+  #forget(id: number): void {
+    this.#exchanges.delete(id);
+    this.#repeated.delete(id);
+  }
+
+  #refused(exchange: Exchange, status: number, body: Buffer | undefined): void {
+    const { id, method } = exchange;
+    const { handlers, refusedOpening } = this.#options;
+    const isForgotten = exchange.session !== undefined && forgetsSession(status, body);
+    if (isForgotten && !this.#repeated.has(id)) return this.#repeat(exchange);
+    const answer = body && readAnswer(body, id);
+    if (answer?.isError === true && this.#isOutdated(exchange, answer)) return this.#askAnew(exchange);
+    this.#forget(id);
+    const what = describeStatus(status, method);
+    const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
+    if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
+    else if (answer?.isError === true) handlers.message(answer, id);
+    else if (method === 'server/discover' && isUnknowing(status))
+      handlers.message(unknownMethod(id, status), id);
+    else handlers.lost(id, what);
+  }
+
+  /** The server misses headers, or others: its definition of the tool must have changed. */
+  #isOutdated({ id, method, isModern }: Exchange, { bytes, bodyAt }: Message): boolean {
+    if (!isModern || method !== 'tools/call' || this.#repeated.has(id)) return false;
+    const error = readMembers(bytes, bodyAt);
+    return error !== undefined && valueText(error, 'code') === String(RpcErrorCode.HEADER_MISMATCH);
+  }
+
+  /** The call was refused unread, so nothing is done twice. */
+  #askAnew(exchange: Exchange): void {
+    this.#repeated.add(exchange.id);
+    void this.#options.handlers.outdated().then(() => {
+      // Called off meanwhile.
+      if (this.#exchanges.get(exchange.id) === exchange) this.#ask(exchange.message);
+    });
+  }
+
+  /** Sends a request once more, in the session that has begun meanwhile or is begun now. */
+  #repeat({ id, message, session }: Exchange): void {
+    this.#forget(id);
+    if (session === this.#session.number) this.#greetAgain();
+    const again = { message, isRepeated: true };
+    if (this.#waiting !== undefined) return void this.#waiting.push(again);
+    this.#repeated.add(id);
+    this.#ask(message);
+  }
+
+  /** The handshake once more, behind the scenes: everybody else waits until the server has a session again. */
+  #greetAgain(): void {
+    const { opening } = this.#memory;
+    if (this.#waiting !== undefined || opening === undefined) return;
+    this.#waiting = [];
+    this.#options.handlers.debug('has forgotten the session; greeting it again');
+    const events: ExchangeEvents = {
+      received: () => {},
+      suspended: () => {},
+      answered: (_, answer, response) => {
+        if (answer.isError) this.#notGreeted('has forgotten the session and refuses a new one');
+        else this.#greeted(answer, response);
+      },
+      refused: (_, status) => this.#notGreeted(describeStatus(status, 'initialize')),
+      oversized: () =>
+        this.#notGreeted('has forgotten the session and answers a new handshake with too much'),
+      lost: (_, what) => this.#notGreeted(what),
+    };
+    this.#greeting = new Exchange(opening, false, { wire: this.#wire, events });
+    this.#greeting.post();
+  }
+
+  #greeted(answer: Message, response: IncomingMessage): void {
+    this.#session.adopt(answer, response);
+    this.#tell(lineBytes(notificationLine('notifications/initialized')), () => {
+      for (const told of this.#memory.replay()) this.#tell(told);
+      this.#begin();
+      this.#options.handlers.renewed();
+    });
+  }
+
+  #notGreeted(what: string): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    this.#standing.openLater();
+    for (const { message } of waiting)
+      if (message.kind === 'request') this.#options.handlers.lost(Number(message.id), what);
+  }
+
+  #headersOf(exchange: Exchange, resumes: boolean): Record<string, string> {
+    const accept = resumes ? 'text/event-stream' : ACCEPT;
+    if (exchange.method === 'initialize') return { accept };
+    if (exchange.isModern) return { accept, ...this.#modernHeaders(exchange.message) };
+    exchange.session = this.#session.number;
+    return { accept, ...this.#session.headers() };
+  }
+
+  #modernHeaders(message: Message): Record<string, string> {
+    return modernHeaders(message, (tool) => this.#options.markedIn(tool));
+  }
+}
+
+/** 404 is the word for it; some servers say 400 and name the session in what they write about it. */
+function forgetsSession(status: number, body: Buffer | undefined): boolean {
+  if (status === 404) return body === undefined || isNameless(body);
+  return status === 400 && body !== undefined && isNameless(body) && /session/i.test(body.toString('latin1'));
+}
+
+/** What servers answer to a method that they have never heard of, where they do not say it in JSON-RPC. */
+function isUnknowing(status: number): boolean {
+  return status <= 501;
+}

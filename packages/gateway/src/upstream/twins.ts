@@ -1,0 +1,47 @@
+import type { Upstream } from './upstream.ts';
+
+/** Opens a second conversation with a server, in the way of the earlier revisions; undefined where it has none to offer. */
+export type OpenTwin = (serverKey: string) => Promise<Upstream | undefined>;
+
+/**
+ * Many servers at an address speak both ways, and some can do more in the older one, as long as they keep a session.
+ * Clients of the earlier revisions share a second conversation with such a server: nothing has to be translated for them.
+ */
+export class Twins {
+  readonly #open: OpenTwin;
+  readonly #opened = new Map<string, Promise<Upstream | undefined>>();
+  readonly #running = new Map<string, Upstream>();
+  /** Servers that have turned out to have none. */
+  readonly #single = new Set<string>();
+
+  constructor(open: OpenTwin) {
+    this.#open = open;
+  }
+
+  get running(): Iterable<Upstream> {
+    return this.#running.values();
+  }
+
+  mayHave(serverKey: string): boolean {
+    return !this.#single.has(serverKey);
+  }
+
+  of(serverKey: string): Promise<Upstream | undefined> {
+    const opened = this.#opened.get(serverKey) ?? this.#begin(serverKey);
+    this.#opened.set(serverKey, opened);
+    return opened;
+  }
+
+  async #begin(serverKey: string): Promise<Upstream | undefined> {
+    try {
+      const twin = await this.#open(serverKey);
+      if (twin === undefined) this.#single.add(serverKey);
+      else this.#running.set(serverKey, twin);
+      return twin;
+    } catch {
+      // Out of reach just now; the next call may try again.
+      this.#opened.delete(serverKey);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Several raw clients of one gateway inside the test.
+import { PassThrough } from 'node:stream';
+import type { Gateway } from '@weir/gateway';
+import { Session } from '../../packages/gateway/src/front/session.ts';
+import { openLink } from '../../packages/gateway/src/wire/link.ts';
+import { LineClient } from './line-client.ts';
+
+export interface AnotherClient {
+  readonly client: LineClient;
+  /** As if its connection had broken. */
+  leave(): void;
+}
+
+/** Connects one more client. */
+export function connectClient(gateway: Gateway, identity: string): AnotherClient {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const session = new Session(
+    gateway,
+    (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
+    {
+      serverInfo: { name: 'weir', version: '1.0.0' },
+      identity,
+    },
+  );
+  const client = new LineClient({ input, output, over: new Promise(() => {}) });
+  return { client, leave: () => session.end('The client has left') };
+}

@@ -1,0 +1,249 @@
+// Remote servers that forget, restart, break off in the middle or come late.
+import type { ServerResponse } from 'node:http';
+import { describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { textOf, type Json } from './harness.ts';
+import { serveInProcess, type InProcess } from './in-process.ts';
+import {
+  answerText,
+  openEvents,
+  sendJson,
+  serveHttp,
+  startRemote,
+  toolServer,
+  type Handler,
+  type RawServer,
+} from './remote-server.ts';
+
+const says =
+  (text: string): Handler =>
+  ({ message: { id } }, response) =>
+    sendJson(response, answerText(id, text));
+
+/** Waits for something that is only seen by looking. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('It did not come to that');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function reopen(server: RawServer, handler: Handler): Promise<RawServer> {
+  await server.close();
+  // Client and server share this process: both ends of the old connections must have heard of it.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return serveHttp(handler, server.port);
+}
+
+const named = (name: string): Json[] => [{ name, inputSchema: { type: 'object' } }];
+
+describe('a session that the server has forgotten', () => {
+  verifies('MANAGED-4', 'is begun again behind the scenes, and the call repeated once', async () => {
+    const first = await serveHttp(toolServer('legacy', says('first')));
+    await using weir = serveInProcess({ far: { url: first.url } });
+    await weir.tools();
+    expect(textOf(await weir.callTool('far:tool'))).toBe('first');
+    await using second = await reopen(first, toolServer('legacy', says('second')));
+    const answers = await Promise.all([1, 2, 3].map(() => weir.callTool('far:tool')));
+    expect(answers.map(textOf)).toEqual(['second', 'second', 'second']);
+    expect(second.posted('initialize')).toHaveLength(1);
+    expect(second.posted('initialize')[0]?.message).toEqual(first.posted('initialize')[0]?.message);
+    expect(second.posted('notifications/initialized')).toHaveLength(1);
+  });
+
+  verifies('MANAGED-4', 'hears again what the old one was told, and its lists are read again', async () => {
+    const first = await serveHttp(toolServer('legacy', says('first')));
+    await using weir = serveInProcess({ far: { url: first.url } });
+    await weir.tools();
+    await weir.request('logging/setLevel', { level: 'warning' });
+    await weir.request('resources/subscribe', { uri: 'test://a' });
+    await until(() => first.posted('resources/subscribe').length === 1);
+    await using second = await reopen(first, toolServer('legacy', says('second'), named('another')));
+    await weir.callTool('far:tool');
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).toEqual(['far:another']);
+    expect(second.posted('logging/setLevel')[0]?.message.params).toEqual({ level: 'warning' });
+    expect(second.posted('resources/subscribe')[0]?.message.params).toEqual({ uri: 'test://a' });
+  });
+
+  verifies('MANAGED-4', 'a server that forgets every session is asked no more than twice', async () => {
+    let forgets = false;
+    const server = toolServer('legacy', says('fine'));
+    const handler: Handler = (seen, response) => {
+      if (forgets && seen.message.method === 'tools/call') return response.writeHead(404).end();
+      return server(seen, response);
+    };
+    await using remote = await serveHttp(handler);
+    await using weir = serveInProcess({ far: { url: remote.url } });
+    await weir.tools();
+    forgets = true;
+    const { error } = await weir.callTool('far:tool');
+    expect(error?.message).toContain("Server 'far' answered tools/call with HTTP 404 Not Found");
+    expect(remote.posted('tools/call')).toHaveLength(2);
+    forgets = false;
+    expect(textOf(await weir.callTool('far:tool'))).toBe('fine');
+  });
+});
+
+describe('a server that is killed and comes back at its address', () => {
+  verifies(
+    'MANAGED-4',
+    'of the modern era: calls fail meanwhile and work again, and its changes are heard again',
+    async () => {
+      const first = await startRemote('conformance', '--http', '0');
+      await using weir = serveInProcess({ far: { url: first.url } });
+      await weir.tools();
+      await first.kill();
+      const { error } = await weir.callTool('far:test_simple_text');
+      expect(error?.message).toMatch(/^Server 'far' accepts no connections at .*ECONNREFUSED/);
+      await using second = await startRemote('conformance', '--http', first.port);
+      expect(second.port).toBe(first.port);
+      expect(textOf(await weir.callTool('far:test_simple_text'))).toBe('A simple text.');
+      await until(async () => {
+        await weir.callTool('far:test_trigger_tool_change');
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return weir.messages.some(({ method }) => method === 'notifications/tools/list_changed');
+      });
+    },
+    90_000,
+  );
+
+  verifies(
+    'MANAGED-4',
+    'of the oldest kind: calls in flight fail, later ones go to the new stream',
+    async () => {
+      const first = await serveHttp(oldest(() => {}));
+      await using weir = serveInProcess({ far: { url: first.url } });
+      await weir.tools();
+      const inFlight = weir.callTool('far:tool');
+      await until(() => first.posted('tools/call').length === 1);
+      await using second = await reopen(
+        first,
+        oldest((send, { id }) => send(answerText(id, 'second'))),
+      );
+      expect((await inFlight).error?.message).toBe("Server 'far' has closed its stream of events");
+      expect(textOf(await weir.callTool('far:tool'))).toBe('second');
+      expect(second.posted('initialize')).toHaveLength(1);
+    },
+  );
+});
+
+/** HTTP+SSE in a few lines. */
+function oldest(call: (send: (message: Json) => void, message: { id?: number }) => unknown): Handler {
+  let stream: ReturnType<typeof openEvents> | undefined;
+  const answers = toolServer('legacy', (_seen, response) => void response.end());
+  return async (seen, response) => {
+    if (seen.method === 'GET') {
+      stream = openEvents(response);
+      return void response.write('event: endpoint\ndata: /mcp?to=1\n\n');
+    }
+    if (stream === undefined || seen.message.method === 'server/discover')
+      return void response.writeHead(405).end();
+    const { send } = stream;
+    if (seen.message.method === 'tools/call') call((message) => send(message), seen.message);
+    else
+      answers(
+        seen,
+        intercepted((body) => send(body)),
+      );
+    return void response.writeHead(202).end();
+  };
+}
+
+/** A response whose body goes elsewhere. */
+function intercepted(take: (body: string) => void): ServerResponse {
+  const response = { writeHead: () => response, end: (body?: string) => body !== undefined && take(body) };
+  return response as unknown as ServerResponse;
+}
+
+describe('a stream that ends before its time', () => {
+  verifies(
+    'MANAGED-4',
+    'the answer to a call is fetched from where it broke off, after the wait asked for',
+    async () => {
+      const asked: { after: unknown; at: number }[] = [];
+      let call: number | undefined;
+      let brokeAt = 0;
+      const server = toolServer('legacy', ({ message: { id } }, response) => {
+        call = id;
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        brokeAt = performance.now();
+        response.end(
+          'retry: 300\nid: e1\ndata: \n\nid: e2\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\nid: e3\nda',
+        );
+      });
+      const handler: Handler = (seen, response) => {
+        const after = seen.headers['last-event-id'];
+        if (after === undefined) return server(seen, response);
+        asked.push({ after, at: performance.now() });
+        const events = openEvents(response);
+        if (asked.length === 2) events.send(answerText(call, 'in the end'), 'e4');
+        return events.end();
+      };
+      await using remote = await serveHttp(handler);
+      await using weir = serveInProcess({ far: { url: remote.url } });
+      await weir.tools();
+      expect(textOf(await weir.callTool('far:tool'))).toBe('in the end');
+      expect(asked.map(({ after }) => after)).toEqual(['e2', 'e2']);
+      expect((asked[0]?.at ?? 0) - brokeAt).toBeGreaterThan(250);
+      expect(remote.posted('tools/call')).toHaveLength(1);
+    },
+  );
+
+  verifies(
+    'MANAGED-4',
+    'the standing stream is taken up again, and lists are read again where it cannot be',
+    async () => {
+      let tools = named('one');
+      const streams: { after: unknown; response: ServerResponse }[] = [];
+      const handler: Handler = (seen, response) => {
+        if (seen.method !== 'GET') return toolServers(tools)(seen, response);
+        const events = openEvents(response);
+        response.write('retry: 50\n\n');
+        streams.push({ after: seen.headers['last-event-id'], response });
+        return events;
+      };
+      const opened = toolServer('legacy', says('x'));
+      const toolServers =
+        (listed: Json[]): Handler =>
+        (seen, response) =>
+          seen.message.method === 'tools/list'
+            ? sendJson(response, { jsonrpc: '2.0', id: seen.message.id, result: { tools: listed } })
+            : opened(seen, response);
+      await using remote = await serveHttp(handler);
+      await using weir = serveInProcess({ far: { url: remote.url } });
+      await weir.tools();
+      await until(() => streams.length === 1);
+      tools = named('two');
+      streams[0]?.response.end();
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).toEqual(['far:two']);
+      streams[1]?.response.end('id: s7\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n');
+      await until(() => streams.length === 3);
+      expect(streams.map(({ after }) => after)).toEqual([undefined, undefined, 's7']);
+    },
+  );
+});
+
+describe('a server that comes late', () => {
+  verifies(
+    ['MANAGED-4', 'AGG-CHILD-3'],
+    'is tried again in the background, and its tools are published when it comes',
+    async () => {
+      const early = await serveHttp(() => {});
+      await early.close();
+      await using weir = serveInProcess({ far: { url: early.url } }, { keepGoing: true });
+      expect(await weir.tools()).toEqual([]);
+      expect(failures(weir)).toHaveLength(1);
+      await using late = await reopen(early, toolServer('modern', says('late')));
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).toEqual(['far:tool']);
+      expect(textOf(await weir.callTool('far:tool'))).toBe('late');
+      expect(late.posted('server/discover')).toHaveLength(1);
+      expect(failures(weir)).toHaveLength(1);
+    },
+  );
+});
+
+const failures = ({ logged }: InProcess): string[] => logged.filter((line) => line.startsWith('error'));

@@ -1,0 +1,172 @@
+// Whether clients share a server, or each session or call has its own.
+import { realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { connectClient } from './clients.ts';
+import { fixture, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
+import { createTestGateway, open } from './in-process.ts';
+
+/** Says who it is and where, and counts its calls. */
+const who: ServerEntry = scripted(`
+  import { serve, text, tool } from 'stdio';
+  let calls = 0;
+  serve({
+    name: 'who',
+    tools: [tool('who'), tool('die')],
+    call: {
+      who: () => text(JSON.stringify({ pid: process.pid, calls: ++calls, cwd: process.cwd() })),
+      die: () => process.exit(3),
+    },
+  });`);
+
+interface Who {
+  pid: number;
+  calls: number;
+  cwd: string;
+}
+
+const CAN_ELICIT = { elicitation: {} };
+
+describe('a server that sessions do not share', () => {
+  verifies('ERA-2', 'is another process for each of them, and the same one for all their calls', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
+    const [a, b] = [connectClient(gateway, 'a'), connectClient(gateway, 'b')];
+    const [askA, askB] = [await open(a.client, 'legacy'), await open(b.client, 'modern')];
+    await gateway.start();
+    const ask = async (asks: typeof askA): Promise<Who> =>
+      JSON.parse(textOf(await asks('tools/call', { name: 'w:who' }))) as Who;
+    const [first, second, other] = [await ask(askA), await ask(askA), await ask(askB)];
+    expect(second).toEqual({ ...first, calls: 2 });
+    expect(other.calls).toBe(1);
+    expect(other.pid).not.toBe(first.pid);
+    a.leave();
+    await isGone(first.pid);
+    expect((await ask(askB)).pid).toBe(other.pid);
+    await gateway.close();
+    await isGone(other.pid);
+  });
+
+  verifies('ERA-2', 'asks the client that it belongs to, however many there are', async () => {
+    const gateway = createTestGateway({ a: { ...fixture('asks'), sharing: 'per-session' } });
+    const clients = ['Ann', 'Bob'].map((name) => ({ name, ...connectClient(gateway, name) }));
+    for (const { client } of clients) await client.initialize(CAN_ELICIT);
+    await gateway.start();
+    const calls = clients.map(({ client }) => client.callTool('a:elicit'));
+    for (const { name, client } of clients) {
+      const { id } = await client.call('elicitation/create');
+      client.send({ id, result: { action: 'accept', content: { name } } });
+    }
+    const texts = (await Promise.all(calls)).map(textOf);
+    expect(texts.map((text) => (JSON.parse(text) as { content: unknown }).content)).toEqual([
+      { name: 'Ann' },
+      { name: 'Bob' },
+    ]);
+    await gateway.close();
+  });
+
+  verifies('ERA-2', 'is started again at the next call after it has died; the others live on', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
+    const { client } = connectClient(gateway, 'a');
+    await client.initialize();
+    await gateway.start();
+    const first = JSON.parse(textOf(await client.callTool('w:who'))) as Who;
+    expect((await client.callTool('w:die')).error?.message).toContain("Server 'w' exited with code 3");
+    const again = await client.callTool('w:who');
+    expect(again.error?.message).toBeUndefined();
+    const second = JSON.parse(textOf(again)) as Who;
+    expect(second).toMatchObject({ calls: 1 });
+    expect(second.pid).not.toBe(first.pid);
+    await gateway.close();
+  });
+
+  verifies('ERA-2', "runs in the client's first folder, where that is wanted", async () => {
+    const folder = realpathSync(temporaryFolder());
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+    const { client } = connectClient(gateway, 'a');
+    await client.initialize({ roots: {} });
+    await gateway.start();
+    const call = client.callTool('w:who');
+    const { id } = await client.call('roots/list');
+    client.send({
+      id,
+      result: { roots: [{ uri: 'https://example.com/' }, { uri: pathToFileURL(folder).href }] },
+    });
+    expect(JSON.parse(textOf(await call))).toMatchObject({ cwd: folder });
+    await gateway.close();
+  });
+});
+
+describe('a server that calls do not share', () => {
+  verifies('ERA-2', 'is another process for each of them, gone with the answer', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-call' } });
+    const { client } = connectClient(gateway, 'a');
+    await client.initialize();
+    await gateway.start();
+    const calls = await Promise.all([client.callTool('w:who'), client.callTool('w:who')]);
+    const [one, two] = calls.map((answer) => JSON.parse(textOf(answer)) as Who);
+    expect([one?.calls, two?.calls]).toEqual([1, 1]);
+    expect(one?.pid).not.toBe(two?.pid);
+    await Promise.all([isGone(one?.pid), isGone(two?.pid)]);
+    await gateway.close();
+  });
+
+  verifies('ERA-2', 'that does not start fails the call, and says why', async () => {
+    const flag = `${temporaryFolder()}/started`;
+    const once = scripted(`
+      import { existsSync, writeFileSync } from 'node:fs';
+      import { serve, text, tool } from 'stdio';
+      if (existsSync(${JSON.stringify(flag)})) { console.error('only once'); process.exit(4); }
+      writeFileSync(${JSON.stringify(flag)}, '');
+      serve({ name: 'once', tools: [tool('t')], call: { t: () => text('t') } });`);
+    const gateway = createTestGateway({ o: { ...once, sharing: 'per-call' } });
+    const { client } = connectClient(gateway, 'a');
+    await client.initialize();
+    await gateway.start();
+    expect((await client.callTool('o:t')).error).toMatchObject({
+      code: -32000,
+      message: expect.stringMatching(
+        /No server could be started for this call: .*'o'.*exited with code 4/su,
+      ) as string,
+    });
+    await gateway.close();
+  });
+});
+
+describe('a server that clients share', () => {
+  verifies(
+    'ERA-2',
+    'asks the only client with a call under way, and is refused where there are two',
+    async () => {
+      const gateway = createTestGateway({ a: fixture('asks') });
+      const [a, b] = [connectClient(gateway, 'a').client, connectClient(gateway, 'b').client];
+      gateway.open('{"elicitation":{},"sampling":{},"roots":{}}');
+      await gateway.start();
+      await a.initialize(CAN_ELICIT);
+      await b.initialize(CAN_ELICIT);
+      const only = a.callTool('a:elicit');
+      const { id } = await a.call('elicitation/create');
+      const refused = textOf(await b.callTool('a:elicit'));
+      expect(JSON.parse(refused)).toMatchObject({
+        message: expect.stringContaining('Set "sharing": "per-session"') as string,
+      });
+      a.send({ id, result: { action: 'decline' } });
+      expect(JSON.parse(textOf(await only))).toEqual({ action: 'decline' });
+      expect(textOf(await b.callTool('a:sample'))).toContain('does not offer \\"sampling\\"');
+      await gateway.close();
+    },
+  );
+});
+
+async function isGone(pid: number | undefined): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    try {
+      process.kill(pid ?? 0, 0);
+    } catch {
+      return;
+    }
+    await delay(20);
+  }
+  throw new Error(`Process ${pid} is still there`);
+}
