@@ -3,7 +3,7 @@
 // Builds everything: generated config files, the packages by `tsc -b`, and the command as one file.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { npmScript, root, runMain } from './steps.mjs';
@@ -17,6 +17,7 @@ await runMain(async () => {
   // The bundle is made from source and does not wait for the type check; both must succeed.
   if (existsSync(entry)) {
     await bundleCommand();
+    copyDemo();
     linkCommand();
   }
   compilePackages();
@@ -53,6 +54,13 @@ async function bundleCommand() {
   });
   refuseLeftovers(metafile);
   chmodSync(bundle, 0o755);
+}
+
+// `weir serve --demo` works wherever the command is installed.
+function copyDemo() {
+  const demo = join(cli, 'dist', 'demo');
+  rmSync(demo, { recursive: true, force: true });
+  cpSync(join(root, 'examples', 'servers'), demo, { recursive: true });
 }
 
 function productVersion() {

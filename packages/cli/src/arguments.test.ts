@@ -8,7 +8,7 @@ const STATE = '/home/me/.local/state/weir';
 /** What further options add to a command line that starts the gateway. */
 function read(...argv: string[]): unknown {
   const command = parseArguments(['--config', 'mcp.json', ...argv], {});
-  if (command.run !== 'serve') return command.run;
+  if (command.run !== 'stdio') return command.run;
   const { configPath, ...more } = command.args;
   expect(configPath).toBe('mcp.json');
   return more;
@@ -27,7 +27,7 @@ function mistake(...argv: string[]): string {
 describe('options', () => {
   verifies('AGG-CLI-1', 'the config is all that is needed', () => {
     expect(parseArguments(['--config', 'a.json'], { HOME })).toEqual({
-      run: 'serve',
+      run: 'stdio',
       args: { configPath: 'a.json', state: STATE },
     });
   });
@@ -44,7 +44,7 @@ describe('options', () => {
       ['--state', '/srv/weir'],
     ];
     const expected = {
-      run: 'serve',
+      run: 'stdio',
       args: {
         configPath: 'b.json',
         name: 'my tools',
@@ -80,7 +80,7 @@ describe('options', () => {
 
   verifies('AGG-CLI-1', 'help comes before everything else that is wrong with the line', () => {
     for (const argv of [['--help'], ['-h'], ['--debug', '--help', '--nonsense']]) {
-      expect(parseArguments(argv, {})).toEqual({ run: 'help' });
+      expect(parseArguments(argv, {})).toEqual({ run: 'help', of: 'stdio' });
     }
   });
 });
@@ -142,7 +142,7 @@ describe('mistakes', () => {
     expect(mistake('--log', 'x')).toBe('Unknown option: --log (did you mean --log-file?)');
     expect(mistake('--keepgoing')).toBe('Unknown option: --keepgoing (did you mean --keep-going?)');
     expect(mistake('mcp.json')).toBe('Unexpected argument: mcp.json (did you mean --config mcp.json?)');
-    expect(mistake('serve')).toBe('Unexpected argument: serve');
+    expect(mistake('service')).toBe('Unexpected argument: service');
   });
 
   test.each(['0', '-1', 'soon', '5h', '1e3', '20 s', '30d', '999999999999s', ''])('no time: %j', (time) => {
@@ -187,7 +187,7 @@ describe('mistakes', () => {
 describe('the folder for what is remembered', () => {
   function folder(env: Record<string, string>, ...argv: string[]): string | undefined {
     const command = parseArguments(['--config', 'x', ...argv], env);
-    return command.run === 'serve' ? command.args.state : 'no start';
+    return command.run === 'stdio' ? command.args.state : 'no start';
   }
 
   verifies(['AGG-CLI-1', 'ERA-4'], 'is named by --state, then $WEIR_STATE, then the system', () => {
@@ -203,5 +203,47 @@ describe('the folder for what is remembered', () => {
   test('a relative path in a variable of the system counts as none', () => {
     expect(folder({ XDG_STATE_HOME: 'state', HOME })).toBe(STATE);
     expect(folder({ HOME: 'me' })).toBeUndefined();
+  });
+});
+
+describe('weir serve', () => {
+  const serve = (...argv: string[]): unknown => parseArguments(['serve', ...argv], { HOME });
+  const defaults = { demo: false, host: '127.0.0.1', port: 8808, auth: true, allowedHosts: [], state: STATE };
+
+  verifies('SAFE-1', 'listens on this machine and asks for a token where nothing else is said', () => {
+    expect(serve('--config', 'a.json')).toEqual({
+      run: 'serve',
+      args: { configPath: 'a.json', ...defaults },
+    });
+  });
+
+  test('takes its own options and those of weir', () => {
+    const options = ['--demo', '--port=0', '--host', '[::1]', '--no-auth', '--separator', '__', '--debug'];
+    const hosts = ['--allowed-host', 'a.lan:80', '--allowed-host=b.lan'];
+    const more = { demo: true, port: 0, host: '::1', auth: false, separator: '__', debug: true };
+    const args = { ...defaults, ...more, configPath: undefined, allowedHosts: ['a.lan:80', 'b.lan'] };
+    expect(serve(...options, ...hosts)).toEqual({ run: 'serve', args });
+    expect(serve('--help')).toEqual({ run: 'help', of: 'serve' });
+  });
+
+  verifies('SAFE-1', 'goes without a token on this machine alone', () => {
+    const open = ['serve', '--demo', '--no-auth', '--host'];
+    expect(mistake(...open, '0.0.0.0')).toContain('--no-auth is for this machine alone: with --host 0.0.0.0');
+    expect(mistake(...open, '192.168.1.2')).toContain('--no-auth is for this machine alone');
+    expect(mistake(...open, '127.0.0.1.evil.example')).toContain('--no-auth is for this machine alone');
+    for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost'])
+      expect(parseArguments([...open, host], {}).run).toBe('serve');
+  });
+
+  test('says what is wrong', () => {
+    expect(mistake('serve')).toContain('--config is missing');
+    expect(mistake('serve', '--demo', '--config', 'a.json')).toContain('exclude each other');
+    expect(mistake('serve', '--demo', '--port', '65536')).toContain(
+      "up to 65535 (0 for any that is free), not '65536'",
+    );
+    expect(mistake('serve', '--demo', '--port', 'http')).toContain("not 'http'");
+    expect(mistake('--config', 'a.json', '--port', '1')).toBe(
+      'Unknown option: --port (it belongs to weir serve)',
+    );
   });
 });

@@ -1,8 +1,23 @@
 import { isAbsolute, join } from 'node:path';
-import { validateSeparator, type CliArgs } from '@weir/gateway';
+import { DEFAULT_PORT, isLoopback, validateSeparator, type CliArgs } from '@weir/gateway';
 
 /** What the command line asks for. */
-export type Command = { run: 'help' } | { run: 'version' } | { run: 'serve'; args: CliArgs };
+export type Command =
+  | { run: 'help'; of: 'stdio' | 'serve' }
+  | { run: 'version' }
+  | { run: 'stdio'; args: CliArgs }
+  | { run: 'serve'; args: ServeArgs };
+
+/** What `weir serve` is told. The demo brings its own config. */
+export interface ServeArgs extends Omit<CliArgs, 'configPath'> {
+  configPath: string | undefined;
+  demo: boolean;
+  host: string;
+  port: number;
+  /** Whether clients must show a token. */
+  auth: boolean;
+  allowedHosts: readonly string[];
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,7 +27,7 @@ export class UsageError extends Error {
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
-type Draft = Partial<CliArgs>;
+type Draft = Partial<ServeArgs>;
 
 interface ValueOption {
   /** What a value looks like, for who has forgotten it. */
@@ -40,18 +55,50 @@ const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--debug': (draft) => (draft.debug = true),
 };
 
+/** What a command understands. */
+interface Options {
+  readonly values: Readonly<Record<string, ValueOption>>;
+  readonly flags: typeof FLAGS;
+}
+
+const STDIO: Options = { values: VALUES, flags: FLAGS };
+
+const SERVE: Options = {
+  values: {
+    ...VALUES,
+    '--host': { example: '127.0.0.1', set: (draft, value) => (draft.host = readHost(value)) },
+    '--port': { example: String(DEFAULT_PORT), set: (draft, value) => (draft.port = readPort(value)) },
+    '--allowed-host': {
+      example: 'tools.example.org',
+      set: (draft, value) => (draft.allowedHosts = [...(draft.allowedHosts ?? []), value]),
+    },
+  },
+  flags: {
+    ...FLAGS,
+    '--no-auth': (draft) => (draft.auth = false),
+    '--demo': (draft) => (draft.demo = true),
+  },
+};
+
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
 export function parseArguments(argv: readonly string[], env: Environment): Command {
+  const isServe = argv[0] === 'serve';
+  const options = isServe ? SERVE : STDIO;
+  const words = isServe ? argv.slice(1) : argv;
   const draft: Draft = {};
-  for (let at = 0; at < argv.length; at++) {
-    const { option, value } = splitOption(argv[at] as string);
-    if (option === '--help' || option === '-h') return { run: 'help' };
-    if (option === '--version' && value === undefined && isBare(argv[at + 1])) return { run: 'version' };
-    if (Object.hasOwn(FLAGS, option)) raiseFlag(option, value, draft);
-    else if (Object.hasOwn(VALUES, option)) setValue(option, value ?? following(option, argv[++at]), draft);
-    else throw new UsageError(unknownOption(option));
+  for (let at = 0; at < words.length; at++) {
+    const { option, value } = splitOption(words[at] as string);
+    if (option === '--help' || option === '-h') return { run: 'help', of: isServe ? 'serve' : 'stdio' };
+    if (option === '--version' && value === undefined && isBare(words[at + 1])) return { run: 'version' };
+    if (Object.hasOwn(options.flags, option)) raiseFlag(option, value, { draft, options });
+    else if (Object.hasOwn(options.values, option))
+      setValue(option, value ?? following(option, words[++at]), { draft, options });
+    else throw new UsageError(unknownOption(option, options));
   }
-  return { run: 'serve', args: complete(draft, env) };
+  checkNames(draft);
+  return isServe
+    ? { run: 'serve', args: completeServe(draft, env) }
+    : { run: 'stdio', args: complete(draft, env) };
 }
 
 /** `--name=value` is split; a value that follows as its own argument is taken later. */
@@ -66,9 +113,14 @@ function isBare(next: string | undefined): boolean {
   return next === undefined || next.startsWith('-');
 }
 
-function raiseFlag(option: string, value: string | undefined, draft: Draft): void {
+interface Reading {
+  readonly draft: Draft;
+  readonly options: Options;
+}
+
+function raiseFlag(option: string, value: string | undefined, { draft, options }: Reading): void {
   if (value !== undefined) throw new UsageError(`${option} takes no value`);
-  FLAGS[option]?.(draft);
+  options.flags[option]?.(draft);
 }
 
 /** Whatever follows `--separator` is one, also `--`; for the others an option in its place means a forgotten value. */
@@ -76,17 +128,19 @@ function following(option: string, next: string | undefined): string | undefined
   return option === '--separator' || !next?.startsWith('--') ? next : undefined;
 }
 
-function setValue(option: string, value: string | undefined, draft: Draft): void {
-  const { example, set } = VALUES[option] as ValueOption;
+function setValue(option: string, value: string | undefined, { draft, options }: Reading): void {
+  const { example, set } = options.values[option] as ValueOption;
   // An empty separator has a text of its own.
   const isMissing = value === undefined || (value === '' && option !== '--separator');
   if (isMissing) throw new UsageError(`${option} needs a value, as in ${option} ${example}`);
   set(draft, value);
 }
 
-function unknownOption(option: string): string {
+function unknownOption(option: string, { values, flags }: Options): string {
   if (!option.startsWith('-')) return unexpected(option);
-  const known = [...Object.keys(VALUES), ...Object.keys(FLAGS), '--help'];
+  if (Object.hasOwn({ ...SERVE.values, ...SERVE.flags }, option))
+    return `Unknown option: ${option} (it belongs to weir serve)`;
+  const known = [...Object.keys(values), ...Object.keys(flags), '--help'];
   const meant = known.find((candidate) => isNear(option, candidate));
   return `Unknown option: ${option}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
 }
@@ -107,16 +161,36 @@ function isNear(written: string, known: string): boolean {
   return Math.max(written.length, known.length) - front - back <= 2;
 }
 
-function complete(draft: Draft, env: Environment): CliArgs {
-  const { configPath, separator, noPrefix } = draft;
-  if (separator !== undefined) checkSeparator(separator);
-  if (separator !== undefined && noPrefix) {
+function checkNames({ separator, noPrefix }: Draft): void {
+  if (separator === undefined) return;
+  checkSeparator(separator);
+  if (noPrefix)
     throw new UsageError('--separator and --no-prefix exclude each other: plain names have no separator');
-  }
+}
+
+function complete(draft: Draft, env: Environment): CliArgs {
+  const { configPath } = draft;
   if (configPath === undefined)
     throw new UsageError('--config is missing: it names the file with your servers');
+  return { ...draft, configPath, ...stateOf(draft, env) };
+}
+
+function completeServe(draft: Draft, env: Environment): ServeArgs {
+  const { configPath, demo = false, host = '127.0.0.1', port = DEFAULT_PORT, auth = true } = draft;
+  if (configPath === undefined && !demo)
+    throw new UsageError('--config is missing: it names the file with your servers (--demo brings some)');
+  if (configPath !== undefined && demo)
+    throw new UsageError('--config and --demo exclude each other: the demo brings its own servers');
+  if (!auth && !isLoopback(host))
+    throw new UsageError(
+      `--no-auth is for this machine alone: with --host ${host} everybody could call your servers`,
+    );
+  return { allowedHosts: [], ...draft, configPath, demo, host, port, auth, ...stateOf(draft, env) };
+}
+
+function stateOf(draft: Draft, env: Environment): { state?: string } {
   const state = draft.state ?? stateFolder(env);
-  return { ...draft, configPath, ...(state !== undefined && { state }) };
+  return state === undefined ? {} : { state };
 }
 
 function checkSeparator(separator: string): void {
@@ -158,4 +232,15 @@ function readSize(text: string): number {
   const bytes = Number(digits) * (SIZES[unit.toUpperCase()] ?? Number.NaN);
   if (bytes > 0 && bytes <= LARGEST_SIZE) return bytes;
   throw new UsageError(`--max-message-size takes a size such as 64M, at most 512M, not '${text}'`);
+}
+
+/** Brackets belong to URLs. */
+function readHost(text: string): string {
+  return text.replace(/^\[(.*)\]$/u, '$1');
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/u.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new UsageError(`--port takes a number up to 65535 (0 for any that is free), not '${text}'`);
 }

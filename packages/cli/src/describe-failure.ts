@@ -1,10 +1,12 @@
 import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
 import { UsageError } from './arguments.ts';
 import { USAGE } from './help.ts';
+import { AddressError } from './serve.ts';
 
 /** The last word on stderr: what is wrong, where, and what to do about it. */
 export function describeFailure(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`;
+  if (error instanceof AddressError) return error.message;
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);

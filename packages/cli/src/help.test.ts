@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { parseArguments } from './arguments.ts';
-import { HELP, USAGE } from './help.ts';
+import { HELP, SERVE_HELP, USAGE } from './help.ts';
 
 const lines = HELP.trimEnd().split('\n');
 const options = [...HELP.matchAll(/^ {2}(--[a-z-]+) ?([A-Z]*)/gmu)].map(([, name = '', value = '']) => ({
@@ -46,7 +46,8 @@ verifies('AGG-CLI-1', 'the examples are command lines that start the gateway', (
     .filter((line) => line.startsWith('  weir '))
     .map((line) => line.trim().split(' ').slice(1));
   expect(examples.length).toBeGreaterThanOrEqual(3);
-  for (const argv of examples) expect(parseArguments(argv, {})).toMatchObject({ run: 'serve' });
+  const started = examples.map((argv) => parseArguments(argv, {}).run);
+  expect(started).toEqual(['stdio', 'stdio', 'serve']);
 });
 
 verifies('AGG-CLI-1', 'help tells the defaults and the exit codes', () => {
@@ -56,3 +57,27 @@ verifies('AGG-CLI-1', 'help tells the defaults and the exit codes', () => {
   expect(HELP).toContain('Exit codes: 0 ended as asked, 1 failed, 2 wrong usage.');
   expect(USAGE.split('\n')[0]).toBe(lines.find((line) => line.startsWith('Usage:')));
 });
+
+verifies(
+  ['AGG-CLI-1', 'SAFE-1'],
+  'the help of weir serve fits on a screen, and all that it says is true',
+  () => {
+    const serveLines = SERVE_HELP.trimEnd().split('\n');
+    expect(serveLines.length).toBeLessThanOrEqual(23);
+    expect(serveLines.filter((line) => line.length > 79)).toEqual([]);
+    const named = [...SERVE_HELP.matchAll(/^ {2}(--[a-z-]+) ?([A-Z]*)/gmu)];
+    expect(named.map(([, name]) => name)).toEqual([
+      '--config',
+      '--demo',
+      '--host',
+      '--port',
+      '--allowed-host',
+      '--no-auth',
+    ]);
+    const examples = serveLines
+      .filter((line) => line.startsWith('  weir '))
+      .map((line) => line.trim().split(' '));
+    for (const [, ...argv] of examples) expect(parseArguments(argv, {}).run).toBe('serve');
+    expect(examples).toHaveLength(3);
+  },
+);

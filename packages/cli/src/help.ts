@@ -16,12 +16,36 @@ Usage: weir --config FILE [options]
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of weir, or this text
 
-Examples:
+Examples (the last serves on HTTP: see weir serve --help):
   weir --config claude_desktop_config.json --separator __
-  weir --config mcp.json --keep-going --startup-timeout 30s
-  weir --config mcp.json --no-prefix --debug --log-file weir.log
+  weir --config mcp.json --keep-going --startup-timeout 30s --log-file weir.log
+  weir serve --config mcp.json
 
 Exit codes: 0 ended as asked, 1 failed, 2 wrong usage.
+`;
+
+/** The same for the front on HTTP. */
+export const SERVE_HELP = `One MCP server made of many, on HTTP: Streamable HTTP at /mcp, for any number
+of clients, of all revisions of the protocol. Also /healthz and /readyz.
+
+Usage: weir serve --config FILE [options]
+
+  --config FILE            the file your MCP host has, with its "mcpServers"
+  --demo                   a few small servers instead, to try it out
+  --host ADDRESS           where to listen (default 127.0.0.1: this machine)
+  --port NUMBER            (default 8808; 0 takes any that is free)
+  --allowed-host HOST      a further name (with its port) that clients may use
+  --no-auth                ask for no token; on this machine alone
+
+The token is made at the first start, kept in the state folder, and printed. It
+goes with every request: "Authorization: Bearer TOKEN". Servers that fail to
+start are left out. Ctrl-C answers what is under way, then ends.
+The other options are those of weir: see weir --help.
+
+Examples:
+  weir serve --demo
+  weir serve --config mcp.json --port 9000 --separator __
+  weir serve --config mcp.json --host 0.0.0.0 --allowed-host tools.lan:8808
 `;
 
 /** What stands under a command line that cannot be understood: the mistake must not scroll away. */

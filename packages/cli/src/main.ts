@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
-import { parseArguments, UsageError, type Command } from './arguments.ts';
+import { parseArguments, UsageError, type Command, type ServeArgs } from './arguments.ts';
 import { describeFailure } from './describe-failure.ts';
-import { HELP } from './help.ts';
+import { HELP, SERVE_HELP } from './help.ts';
 import { createLog, type CliLog } from './log.ts';
+import { serveOnHttp } from './serve.ts';
 import { VERSION } from './version.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
@@ -40,16 +42,19 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function run(command: Command): Promise<void> {
-  if (command.run === 'help') process.stdout.write(HELP);
+  if (command.run === 'help') process.stdout.write(command.of === 'serve' ? SERVE_HELP : HELP);
   else if (command.run === 'version') process.stdout.write(`${VERSION}\n`);
-  else await serveLogged(command.args);
+  else if (command.run === 'serve') await withLog(command.args, (log) => serveHere(command.args, log));
+  else await withLog(command.args, (log) => serveOnStdio(command.args, log));
 }
 
-async function serveLogged(args: CliArgs): Promise<void> {
-  const { debug = false, logFile } = args;
+async function withLog(
+  { debug = false, logFile }: Pick<CliArgs, 'debug' | 'logFile'>,
+  serve: (log: CliLog) => Promise<void>,
+): Promise<void> {
   const log = createLog({ debug, file: logFile, stderr: process.stderr, now: () => new Date() });
   try {
-    await serve(args, log);
+    await serve(log);
   } catch (error) {
     if (log.isFile()) log.error(describeFailure(error));
     throw error;
@@ -58,7 +63,19 @@ async function serveLogged(args: CliArgs): Promise<void> {
   }
 }
 
-async function serve(args: CliArgs, log: CliLog): Promise<void> {
+function serveHere(args: ServeArgs, log: CliLog): Promise<void> {
+  const { name = DEFAULT_NAME, version = DEFAULT_VERSION } = args;
+  return serveOnHttp(args, {
+    log,
+    env: process.env,
+    output: process.stdout,
+    home: dirname(realpathSync(process.argv[1] ?? '.')),
+    serverInfo: { name, version },
+    stopped: Promise.race([stopSignal(), ownMistake()]),
+  });
+}
+
+async function serveOnStdio(args: CliArgs, log: CliLog): Promise<void> {
   const { configPath, name = DEFAULT_NAME, version = DEFAULT_VERSION } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
   const { config, warnings } = loadConfig(resolve(configPath), { env: process.env });

@@ -1,36 +1,28 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era, type Implementation } from '../wire/era.ts';
+import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../wire/era.ts';
 import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';
-
-/** Told before any server has answered: every feature, since a capability cannot be added later. */
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  resources: { subscribe: true, listChanged: true },
-  prompts: { listChanged: true },
-  completions: {},
-  logging: {},
-} as const;
+import type { Offer } from './offer.ts';
 
 /** The answer to the handshake of the earlier revisions, and the version it settles on. */
-export function initializeResult(
-  { params }: Message,
-  serverInfo: Implementation,
-): { version: string; result: string } {
+export function initializeResult({ params }: Message, offer: Offer): { version: string; result: string } {
   const asked = params && stringValue(params, 'protocolVersion');
   const version = asked !== undefined && LEGACY_VERSIONS.includes(asked) ? asked : LEGACY_VERSIONS[0];
-  return { version, result: encode({ protocolVersion: version, capabilities: CAPABILITIES, serverInfo }) };
+  // The last of them alone has tasks.
+  const { tasks, ...earlier } = offer.capabilities;
+  const capabilities = version === LEGACY_VERSIONS[0] ? { ...earlier, tasks } : earlier;
+  return { version, result: encode({ protocolVersion: version, ...offer, capabilities }) };
 }
 
 /** The answer to the question of the modern revision, or why there is none. */
-export function discoverResult({ meta }: Message, serverInfo: Implementation): string | RpcError {
+export function discoverResult({ meta }: Message, { serverInfo, ...offer }: Offer): string | RpcError {
   const version = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
   if (version !== undefined && version !== MODERN_VERSION) return unsupported(version);
   return encode({
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION],
-    capabilities: CAPABILITIES,
+    ...offer,
     ttlMs: 0,
     cacheScope: 'private',
     _meta: { [Meta.SERVER_INFO]: serverInfo },

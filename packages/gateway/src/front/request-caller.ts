@@ -1,9 +1,9 @@
 import type { Caller } from '../call/caller.ts';
+import type { RpcError } from '../errors.ts';
 import { notificationLine } from '../wire/answer.ts';
 import type { Envelope, Era } from '../wire/era.ts';
 import type { Origin, Peer, Recipient, Waiter } from '../wire/peer.ts';
 import { encode, type Line } from '../wire/splice.ts';
-import type { RpcError } from '../errors.ts';
 import type { Session } from './session.ts';
 
 /** A client as one of its requests sees it, where requests are answered apart from each other. */

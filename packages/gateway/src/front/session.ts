@@ -1,15 +1,19 @@
-import { callTool, complete, getPrompt, useResource, type Call } from '../call/call.ts';
+import { forwardApart } from '../call/apart.ts';
+import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { Asked, Caller } from '../call/caller.ts';
 import { listOf } from '../call/lists.ts';
-import type { ListName } from '../call/notices.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
+import type { ListName } from '../call/notices.ts';
 import { Passage } from '../call/passage.ts';
 import { callsOf } from '../call/question.ts';
 import { relay } from '../call/relay.ts';
+import { withTasks } from '../call/task-hop.ts';
+import { listTasks } from '../call/task-list.ts';
+import { isOver, isTaskMethod, taskIdOf, withoutTasks } from '../call/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client, Gateway } from '../gateway.ts';
-import type { ChildServer } from '../upstream/child-server.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
 import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
@@ -19,6 +23,7 @@ import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { skipSpace } from '../wire/scan.ts';
 import { changeMembers, encode, splice } from '../wire/splice.ts';
+import { offerOf, type Offer } from './offer.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { RequestCaller, Through } from './request-caller.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -66,6 +71,7 @@ export class Session implements Client {
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
+  #toldCapabilities = '{}';
   #logLevel: string | undefined;
 
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
@@ -115,7 +121,7 @@ export class Session implements Client {
   get envelope(): Envelope {
     return {
       clientInfo: this.#gateway.clientInfo,
-      capabilities: this.#capabilities,
+      capabilities: this.#toldCapabilities,
       logLevel: this.#logLevel === undefined ? undefined : encode(this.#logLevel),
     };
   }
@@ -134,9 +140,11 @@ export class Session implements Client {
     return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }
 
-  notified(child: ChildServer, message: Message, related?: number): void {
+  notified(child: Upstream, told: Message, related?: number): void {
+    const message = this.#gateway.directory.tasks.publicMessage(child, told);
     if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(child, message);
     if (message.method === 'notifications/message') return this.#logged(child, message, related);
+    if (message.method.startsWith('notifications/tasks')) return this.#taskChanged(child, message);
     // Between the gateway and a modern server.
     if (message.method === 'notifications/subscriptions/acknowledged') return;
     if (child.era === this.era) this.peer.send(splice(message.bytes, []));
@@ -166,7 +174,7 @@ export class Session implements Client {
   #request(message: Message, origin: Origin): void {
     const { id, method } = message;
     if (method === 'server/discover')
-      return answer(origin, id, discoverResult(message, this.#options.serverInfo));
+      return answer(origin, id, discoverResult(message, this.#offer('modern')));
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#era === undefined) this.#open(era, message);
@@ -180,15 +188,24 @@ export class Session implements Client {
   /** The first request settles the era of the connection and what its client can do. */
   #open(era: Era, message: Message): void {
     this.#era = era;
-    this.#capabilities = clientCapabilities(message);
+    this.#learn(clientCapabilities(message));
     this.#gateway.open(this.#capabilities);
   }
 
+  #learn(capabilities: string): void {
+    this.#capabilities = capabilities;
+    this.#toldCapabilities = this.#era === 'legacy' ? withoutTasks(capabilities) : capabilities;
+  }
+
   #initialize(message: Message, origin: Origin): void {
-    const { version, result } = initializeResult(message, this.#options.serverInfo);
+    const { version, result } = initializeResult(message, this.#offer('legacy'));
     this.#version = version;
-    if (this.#era === 'legacy') this.#capabilities = clientCapabilities(message);
+    if (this.#era === 'legacy') this.#learn(clientCapabilities(message));
     origin.answer(resultLine(message.id, result));
+  }
+
+  #offer(era: Era): Offer {
+    return offerOf(this.#gateway, era, this.#options.serverInfo);
   }
 
   #dispatch(message: Message, caller: Caller): void {
@@ -197,9 +214,11 @@ export class Session implements Client {
     if (call !== undefined) return call(asked);
     const isModern = this.era === 'modern';
     if (isModern && message.method === 'subscriptions/listen')
-      return this.#subscriptions.listen(message, asked.directory, caller.origin);
+      return this.#subscriptions.listen(asked);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
     if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(asked);
+    if (isTaskMethod(message.method, this.era) && this.#gateway.children.size !== 1)
+      return message.method === 'tasks/list' ? listTasks(asked) : useTask(asked);
     this.#unknown(asked);
   }
 
@@ -208,7 +227,9 @@ export class Session implements Client {
     const { directory, caller, message } = asked;
     const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
-      relay(message, new Passage(asked, { client: only, originalText: '' }));
+      const target = { client: only, originalText: '' };
+      if (only.sharing !== 'shared') return forwardApart(asked, target);
+      relay(message, withTasks(new Passage(asked, target), asked, only));
       return;
     }
     const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`);
@@ -237,7 +258,7 @@ export class Session implements Client {
       if (era === this.era) peer.send(splice(message.bytes, []));
   }
 
-  #resourceUpdated(child: ChildServer, message: Message): void {
+  #resourceUpdated(child: Upstream, message: Message): void {
     const { params, meta, bytes } = message;
     const uri = params && stringValue(params, 'uri');
     if (params === undefined || uri === undefined) return;
@@ -249,19 +270,32 @@ export class Session implements Client {
     this.peer.send(splice(bytes, edits));
   }
 
+  /** News of a task are for the client it was made for; a modern one has to have asked for them. */
+  #taskChanged(child: Upstream, message: Message): void {
+    if (child.era !== this.era) return;
+    const { directory, server } = this.#gateway;
+    const publicUri = (uri: string): string | undefined => directory.builder.sharedUri(child.serverKey, uri);
+    if (this.era === 'modern') return this.#subscriptions.taskChanged(child, message, publicUri);
+    const owner = directory.tasks.ownerOf(taskIdOf(message) ?? '');
+    const isMine = owner === undefined ? server.clients.size === 1 : owner === this.identity;
+    if (!isMine) return;
+    this.peer.send(splice(message.bytes, []));
+    if (message.params !== undefined && isOver(message.params)) directory.tasks.over(taskIdOf(message) ?? '');
+  }
+
   /** A log is about the calls under way, if any; a modern client hears only what it has asked for with one of them. */
-  #logged(child: ChildServer, message: Message, related: number | undefined): void {
+  #logged(child: Upstream, message: Message, related: number | undefined): void {
     const level = message.params && stringValue(message.params, 'level');
     const calls = callsOf(child, related);
-    const own = calls.filter(({ caller }) => caller?.client === this);
+    const own = calls.filter(({ caller, origin }) => caller?.client === this && origin !== undefined);
     if (related !== undefined && own.length < calls.length) return;
     const line = splice(message.bytes, []);
     if (this.era === 'legacy') {
-      if (isWanted(level, this.#logLevel)) (own.at(-1)?.caller?.origin ?? this.peer).send(line);
+      if (isWanted(level, this.#logLevel)) (own.at(-1)?.origin ?? this.peer).send(line);
       return;
     }
     const asking = own.filter(({ logLevel }) => logLevel !== undefined && isWanted(level, logLevel));
-    for (const origin of new Set(asking.map(({ caller }) => caller?.origin))) origin?.send(line);
+    for (const origin of new Set(asking.map((call) => call.origin))) origin?.send(line);
   }
 
   #unusable({ bytes, id, meant, reason }: Unusable): void {

@@ -1,14 +1,17 @@
+import type { Asked } from '../call/caller.ts';
 import type { ListName } from '../call/notices.ts';
-import { resolveUri, type Directory } from '../call/resolve.ts';
-import { uriEdit } from '../call/uri-edits.ts';
+import { resolveTask, resolveUri, type Directory } from '../call/resolve.ts';
+import { offersTasks, tasksRefusal } from '../call/tasks.ts';
+import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
-import { Meta } from '../wire/era.ts';
-import { stringValue } from '../wire/members.ts';
+import { envelopeMembers, Meta } from '../wire/era.ts';
+import { objectValue, stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin } from '../wire/peer.ts';
-import { changeMembers, decode, encode, splice, type Line } from '../wire/splice.ts';
+import { changeMembers, decode, encode, splice, type Edit, type Line } from '../wire/splice.ts';
+import { TaskListener } from './task-listener.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -16,6 +19,8 @@ interface Filter {
   promptsListChanged?: boolean;
   resourcesListChanged?: boolean;
   resourceSubscriptions?: string[];
+  /** Of the tasks extension. */
+  taskIds?: string[];
 }
 
 interface Subscription {
@@ -23,6 +28,7 @@ interface Subscription {
   readonly origin: Origin;
   readonly filter: Filter;
   readonly watched: ReadonlyMap<string, Watched>;
+  readonly tasks: readonly TaskListener[];
   ticket: number;
 }
 
@@ -30,6 +36,8 @@ interface Watched {
   readonly upstream: Upstream;
   readonly uri: string;
 }
+
+type FollowedTasks = Map<Upstream, Map<string, string>>;
 
 const FILTER_KEYS = {
   tools: 'toolsListChanged',
@@ -47,17 +55,26 @@ export class Subscriptions {
   }
 
   /** Opens one: what is honoured is told first, and the request stays open until it is cancelled. */
-  listen(message: Message, directory: Directory, origin: Origin): void {
+  listen(asked: Asked): void {
+    const { message, directory } = asked;
     const { id } = message;
+    const { origin } = asked.caller;
     const filter = readFilter(message);
-    if (filter === undefined) return origin.answer(errorLine(id, badFilter()), RpcErrorCode.INVALID_PARAMS);
+    if (filter instanceof RpcError) return origin.answer(errorLine(id, filter), filter.code);
     const watched = watchedUris(filter.resourceSubscriptions ?? [], directory);
-    const subscription: Subscription = { id, origin, filter, watched, ticket: 0 };
+    const followed = followedTasks(filter.taskIds ?? [], directory);
+    const tasks = listenToTasks(followed, asked);
+    const subscription: Subscription = { id, origin, filter, watched, tasks, ticket: 0 };
     const end = (): void => this.#end(subscription);
     subscription.ticket = origin.serve({ id, cancel: end, abandon: end });
     this.#open.add(subscription);
     for (const { upstream, uri } of watched.values()) upstream.watch(uri);
-    origin.send(acknowledgement(subscription));
+    const honoured = {
+      ...filter,
+      ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
+      ...(filter.taskIds && { taskIds: [...followed.values()].flatMap((ids) => [...ids.values()]) }),
+    };
+    origin.send(acknowledgement(id, honoured));
   }
 
   /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
@@ -94,22 +111,29 @@ export class Subscriptions {
     for (const subscription of this.#open) {
       const asked = [...subscription.watched];
       const exact = asked.find(([, watched]) => isSame(watched, changed));
-      if (exact !== undefined) this.#pass(subscription, message, exact[0]);
+      if (exact !== undefined) this.#pass(subscription, message, publicUriEdits(message, exact[0]));
       else if (asked.some(([, watched]) => isBelow(watched, changed)))
-        this.#pass(subscription, message, sharedUri);
+        this.#pass(subscription, message, publicUriEdits(message, sharedUri));
     }
   }
 
-  #pass({ id, origin }: Subscription, { bytes, params, meta }: Message, publicUri: string | undefined): void {
+  /** Passes on what a server tells of a task, to the request for which it was asked to. */
+  taskChanged(upstream: Upstream, message: Message, publicUri: PublicUri): void {
+    const result = message.params && objectValue(message.params, 'result');
+    const edits = result === undefined ? [] : resultUriEdits(result, publicUri);
+    for (const subscription of this.#open)
+      if (subscription.tasks.some((listener) => listener.isFor(upstream, message)))
+        this.#pass(subscription, message, edits);
+  }
+
+  #pass({ id, origin }: Subscription, { bytes, params, meta }: Message, edits: readonly Edit[]): void {
     if (params === undefined) return;
     const member = `"${Meta.SUBSCRIPTION_ID}":${id}`;
     const tagged =
       meta === undefined
         ? changeMembers(params, ['_meta'], `"_meta":{${member}}`)
         : changeMembers(meta, [Meta.SUBSCRIPTION_ID], member);
-    origin.send(
-      splice(bytes, [...tagged, ...uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri))]),
-    );
+    origin.send(splice(bytes, [...tagged, ...edits]));
   }
 
   /** The gateway ends: each request gets the answer that says so. */
@@ -132,7 +156,12 @@ export class Subscriptions {
     if (!this.#open.delete(subscription)) return;
     subscription.origin.served(subscription.ticket);
     for (const { upstream, uri } of subscription.watched.values()) upstream.unwatch(uri);
+    for (const listener of subscription.tasks) listener.stop();
   }
+}
+
+function publicUriEdits({ params }: Message, publicUri: string | undefined): Edit[] {
+  return params === undefined ? [] : uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri));
 }
 
 /** A server of the modern era knows no subscribing: it is told by listening. */
@@ -153,11 +182,7 @@ function isBelow(asked: Watched, changed: Watched): boolean {
 }
 
 /** What is honoured is told first. */
-function acknowledgement({ id, filter, watched }: Subscription): Line {
-  const honoured = {
-    ...filter,
-    ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
-  };
+function acknowledgement(id: string, honoured: Filter): Line {
   return notificationLine(
     'notifications/subscriptions/acknowledged',
     `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
@@ -175,12 +200,13 @@ function badFilter(): RpcError {
   );
 }
 
-/** Undefined where the inside of a string is no JSON, which nobody has looked at before. */
-function readFilter(message: Message): Filter | undefined {
+/** An error where the inside of a string is no JSON, which nobody has looked at before, or where the client must not ask. */
+function readFilter(message: Message): Filter | RpcError {
   try {
-    return parseFilter(message);
+    const filter = parseFilter(message);
+    return (filter.taskIds && tasksRefusal(message)) ?? filter;
   } catch {
-    return undefined;
+    return badFilter();
   }
 }
 
@@ -188,19 +214,46 @@ function parseFilter({ bytes, params }: Message): Filter {
   const text = params === undefined ? '{}' : bytes.toString('utf8', params.at, params.end);
   const { notifications } = JSON.parse(text) as { notifications?: Filter | null };
   const wanted = notifications ?? {};
-  const uris = Array.isArray(wanted.resourceSubscriptions)
-    ? wanted.resourceSubscriptions.filter((uri) => typeof uri === 'string')
-    : undefined;
+  const uris = stringsOf(wanted.resourceSubscriptions);
+  const taskIds = stringsOf(wanted.taskIds);
   return {
     ...(wanted.toolsListChanged === true && { toolsListChanged: true }),
     ...(wanted.promptsListChanged === true && { promptsListChanged: true }),
     ...(wanted.resourcesListChanged === true && { resourcesListChanged: true }),
     ...(uris && { resourceSubscriptions: uris }),
+    ...(taskIds && { taskIds }),
   };
+}
+
+function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
 }
 
 function canWatch({ capabilities }: Upstream): boolean {
   return (capabilities['resources'] as { subscribe?: unknown } | undefined)?.subscribe === true;
+}
+
+/** Of the tasks those that a server can tell of: by server, its own id and the public one. */
+function followedTasks(publicIds: readonly string[], directory: Directory): FollowedTasks {
+  const followed: FollowedTasks = new Map();
+  for (const publicId of publicIds) {
+    const target = resolveTask(directory, publicId);
+    if (target instanceof RpcError || !canFollow(target.client)) continue;
+    const ids = followed.get(target.client) ?? new Map<string, string>();
+    followed.set(target.client, ids.set(decode(target.originalText), publicId));
+  }
+  return followed;
+}
+
+function canFollow(upstream: Upstream): boolean {
+  return upstream.era === 'modern' && upstream.sharing === 'shared' && offersTasks(upstream);
+}
+
+/** Each server is asked in the client's name: what it may be told depends on what the client can do. */
+function listenToTasks(followed: FollowedTasks, { caller, message: { meta } }: Asked): TaskListener[] {
+  const capabilities = (meta && valueText(meta, Meta.CLIENT_CAPABILITIES)) ?? '{}';
+  const members = envelopeMembers({ clientInfo: caller.envelope.clientInfo, capabilities });
+  return Array.from(followed, ([upstream, ids]) => new TaskListener(upstream, [...ids.keys()], members));
 }
 
 /** Those of the URIs that a server can be asked to watch. */

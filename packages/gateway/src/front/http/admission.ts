@@ -59,7 +59,10 @@ export class Admission {
     if (shown === undefined) return unauthorized('Show the token: Authorization: Bearer <token>', 'Bearer');
     const bytes = Buffer.from(shown);
     if (bytes.length === this.#token.length && this.#isSame(bytes, this.#token)) return OWNER;
-    return unauthorized('This is not the token that was printed at the start', 'Bearer error="invalid_token"');
+    return unauthorized(
+      'This is not the token that was printed at the start',
+      'Bearer error="invalid_token"',
+    );
   }
 
   /** On all addresses at once, the one that was connected to is right: a name that was led here is never an address. */
@@ -70,7 +73,8 @@ export class Admission {
   }
 
   #foreign(header: 'Host' | 'Origin', value: string | undefined): Refusal {
-    const what = value === undefined ? `The ${header} header is missing` : `${header} '${value}' is not served`;
+    const what =
+      value === undefined ? `The ${header} header is missing` : `${header} '${value}' is not served`;
     const text = `${what}. Use ${this.#url}, or allow that name with --allowed-host.`;
     return { status: 403, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
   }

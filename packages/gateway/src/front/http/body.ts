@@ -7,9 +7,6 @@ export interface BodyHandlers {
   refused(refusal: Refusal): void;
 }
 
-/** What is thrown away of a body that is too large before its connection is closed. */
-const MOST_DISCARDED = 16 * 1024 * 1024;
-
 /** Reads a whole body; one that is too large is refused as soon as that is known. */
 export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers): void {
   if (Number(req.headers['content-length'] ?? 0) > limit) return on.refused(tooLarge(limit));
@@ -17,9 +14,8 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
   let size = 0;
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= limit) return void chunks.push(chunk);
-    if (size - chunk.length <= limit) on.refused(tooLarge(limit));
-    if (size > limit + MOST_DISCARDED) req.destroy();
+    if (size <= limit) chunks.push(chunk);
+    else if (size - chunk.length <= limit) on.refused(tooLarge(limit));
   });
   req.on('end', () => {
     if (size <= limit) on.read(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));

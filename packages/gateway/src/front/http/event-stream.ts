@@ -30,7 +30,6 @@ export class EventStream {
   constructor(res: ServerResponse, headers: readonly string[] = []) {
     this.#res = res;
     res.writeHead(200, headers.length === 0 ? [...HEADERS] : [...HEADERS, ...headers]);
-    res.flushHeaders();
   }
 
   /** Bytes that the client has not taken yet, but for the largest event. */
@@ -50,9 +49,14 @@ export class EventStream {
     this.#write([`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`]);
   }
 
+  /** Says nothing, and that the stream lives. */
+  comment(): void {
+    this.#write([':\n\n']);
+  }
+
   /** Called once a second. */
   beat(): void {
-    if (++this.#silence >= SILENT_BEATS) this.#write([': \n\n']);
+    if (++this.#silence >= SILENT_BEATS) this.comment();
   }
 
   end(): void {

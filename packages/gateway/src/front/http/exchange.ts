@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { RpcErrorCode, type RpcError } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Origin, Served } from '../../wire/peer.ts';
@@ -10,6 +10,8 @@ import { respondJson } from './respond.ts';
 
 /** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
 const PATIENT_BEATS = 15;
+
+export const LISTEN = 'subscriptions/listen';
 
 /** These name something that may be missing, which is another thing than a method that nobody knows. */
 const NAMING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
@@ -35,12 +37,9 @@ export class Exchange implements Origin, Beating {
     res.once('close', () => this.#closed());
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  get method(): string {
-    return this.#method;
+  /** A client that listens waits for news, not for an answer. */
+  get isAwaited(): boolean {
+    return !this.#isOver && this.#method !== LISTEN;
   }
 
   send(line: Line): void {
@@ -73,7 +72,7 @@ export class Exchange implements Origin, Beating {
 
   beat(): void {
     if (this.#stream !== undefined) this.#stream.beat();
-    else if (++this.#beats > PATIENT_BEATS) this.#open();
+    else if (++this.#beats > PATIENT_BEATS) this.#open().comment();
   }
 
   #open(): EventStream {

@@ -2,6 +2,8 @@ import { Ledger } from '../../wire/ledger.ts';
 
 /** Something that lasts and must be looked after from time to time. */
 export interface Beating {
+  /** Whether a client waits here for an answer that is to come. */
+  readonly isAwaited: boolean;
   beat(): void;
 }
 
@@ -15,6 +17,10 @@ export class Pulse {
 
   get size(): number {
     return this.#beating.size;
+  }
+
+  all(): Beating[] {
+    return this.#beating.all();
   }
 
   /** The number is for `remove`. The timer runs only while there is something to look after. */

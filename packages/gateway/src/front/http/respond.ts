@@ -20,8 +20,8 @@ export function respondJson(
   line: Line,
   headers: readonly string[] = [],
 ): void {
-  const type = ['Content-Type', 'application/json', 'Content-Length', String(sizeOf(line))];
-  res.writeHead(status, headers.length === 0 ? type : [...type, ...headers]);
+  const own = jsonHeaders(line);
+  res.writeHead(status, headers.length === 0 ? own : [...own, ...headers]);
   if (typeof line === 'string') return void res.end(line, 'latin1');
   writeParts(res, line);
   res.end();
@@ -40,13 +40,28 @@ export function refuse(
   { status, error, headers = [] }: Refusal,
   id?: string,
 ): void {
-  respondJson(res, status, errorLine(id, error), lingers(req) ? headers : [...headers, 'Connection', 'close']);
+  const line = errorLine(id, error);
+  const length = Number(req.headers['content-length'] ?? 0);
+  const isStillComing = !req.complete && (length > 0 || req.headers['transfer-encoding'] !== undefined);
+  if (!isStillComing) return respondJson(res, status, line, headers);
+  if (length > LINGER) return respondJson(res, status, line, [...headers, 'Connection', 'close']);
+  res.writeHead(status, [...jsonHeaders(line), ...headers]);
+  res.write(line, 'latin1');
+  discard(req, () => res.end());
 }
 
-/** False for a body that may go on and on. */
-function lingers({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return true;
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= LINGER;
+/** A connection that is closed under a client which still sends would take the answer with it. */
+function discard(req: IncomingMessage, done: () => void): void {
+  let size = 0;
+  req.once('close', done).once('end', done);
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LINGER) req.destroy();
+  });
+}
+
+function jsonHeaders(line: Line): string[] {
+  return ['Content-Type', 'application/json', 'Content-Length', String(sizeOf(line))];
 }
 
 export function sizeOf(line: Line): number {

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import {
+  createGateway,
+  loadConfig,
+  serveHttp,
+  stateToken,
+  type HttpFront,
+  type HttpOptions,
+  type McpConfig,
+} from '@weir/gateway';
+import type { ServeArgs } from './arguments.ts';
+import { demoConfig, welcome } from './demo.ts';
+import type { CliLog } from './log.ts';
+import { VERSION } from './version.ts';
+
+export interface ServeContext {
+  readonly log: CliLog;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly output: Writable;
+  /** The folder that the command stands in. */
+  readonly home: string;
+  readonly serverInfo: HttpOptions['serverInfo'];
+  /** Settles when the command is to end. */
+  readonly stopped: Promise<void>;
+}
+
+/** The address cannot be listened on; the message says why and what to do. */
+export class AddressError extends Error {
+  override readonly name = 'AddressError';
+}
+
+/** Serves on HTTP until it is told to stop. */
+export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
+  const { log, env, output, stopped, serverInfo } = context;
+  const config = readConfig(args, context);
+  const token = args.auth ? await tokenOf(args, log) : undefined;
+  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...args };
+  const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
+  const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
+  output.write(announcement(front.url, Object.keys(config.mcpServers).length, token));
+  output.write(`The log goes to ${log.isFile() ? (args.logFile ?? '') : 'stderr'}. Ctrl-C stops it.\n`);
+  if (args.demo)
+    gateway.settled.then(
+      () => output.write(welcome(gateway.registry, front.url, token)),
+      () => {},
+    );
+  try {
+    await Promise.race([front.ended, stopped]);
+  } finally {
+    await front.close();
+  }
+}
+
+/** Names that all hosts accept. */
+const DEMO_OPTIONS = { separator: '__' } as const;
+
+function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): McpConfig {
+  if (demo || configPath === undefined) return demoConfig(home);
+  const { config, warnings } = loadConfig(resolve(configPath), { env });
+  for (const warning of warnings) log.warn(warning);
+  return config;
+}
+
+async function tokenOf({ state }: ServeArgs, log: CliLog): Promise<string> {
+  const { token, warning } = await stateToken(state);
+  if (warning !== undefined) log.warn(warning);
+  return token;
+}
+
+async function openFront(open: () => Promise<HttpFront>, { host, port }: ServeArgs): Promise<HttpFront> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new AddressError(whyNot(error as NodeJS.ErrnoException, host, port), { cause: error });
+  }
+}
+
+function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is taken. Choose another with --port, or 0 for any that is free.`;
+  if (code === 'EACCES')
+    return `Port ${port} is only for the system's own services. Choose one above 1023 with --port.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${host} is no address of this machine. Choose another with --host.`;
+  return `Cannot listen on ${host}, port ${port}: ${message}`;
+}
+
+/** One line that a program can read as well. */
+function announcement(url: string, count: number, token: string | undefined): string {
+  const servers = count === 1 ? '1 server' : `${count} servers`;
+  const access = token === undefined ? 'no token needed (--no-auth)' : `token=${token}`;
+  return `weir serves ${servers} at ${url}  ${access}\n`;
+}

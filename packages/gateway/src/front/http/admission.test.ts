@@ -1,0 +1,114 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { Admission, isLoopback } from './admission.ts';
+
+const TOKEN = 'the-token-of-this-test';
+
+function admission(host = '127.0.0.1', allowedHosts: string[] = [], port = 8808): Admission {
+  return new Admission({ host, port, allowedHosts, token: TOKEN, isSame: timingSafeEqual });
+}
+
+function request(headers: Record<string, string>, localAddress = '127.0.0.1'): IncomingMessage {
+  return { headers, socket: { localAddress } } as unknown as IncomingMessage;
+}
+
+/** Whether a request with this Host, and this Origin if any, came to the right place. */
+function isAdmitted(to: Admission, host: string, origin?: string, localAddress?: string): boolean {
+  const headers = { host, ...(origin !== undefined && { origin }) };
+  return to.checkPlace(request(headers, localAddress)) === undefined;
+}
+
+describe('places', () => {
+  verifies('SAFE-1', 'only the names of the loopback address and what was listened on, with the port', () => {
+    const to = admission('192.168.1.5');
+    for (const host of ['127.0.0.1:8808', 'localhost:8808', '[::1]:8808', '192.168.1.5:8808'])
+      expect([host, isAdmitted(to, host)]).toEqual([host, true]);
+    for (const host of [
+      'localhost',
+      'localhost:80',
+      '192.168.1.6:8808',
+      'localhost.evil.example:8808',
+      '',
+      '[::1]',
+    ])
+      expect([host, isAdmitted(to, host)]).toEqual([host, false]);
+    expect(to.checkPlace(request({}))?.error.message).toContain('The Host header is missing');
+  });
+
+  test('the port of http may be left out', () => {
+    expect(isAdmitted(admission('localhost', [], 80), 'localhost')).toBe(true);
+    expect(isAdmitted(admission('localhost', [], 80), 'localhost:80')).toBe(true);
+  });
+
+  verifies('SAFE-1', 'a page only from the same place', () => {
+    const from = (origin: string): boolean => isAdmitted(admission(), '127.0.0.1:8808', origin);
+    expect(['http://127.0.0.1:8808', 'http://localhost:8808'].map(from)).toEqual([true, true]);
+    const foreign = [
+      'https://127.0.0.1:8808',
+      'http://127.0.0.1',
+      'http://localhost:6274',
+      'null',
+      '',
+      'file://',
+    ];
+    expect(foreign.filter(from)).toEqual([]);
+  });
+
+  verifies('SAFE-1', 'what was allowed besides, and pages from there', () => {
+    const to = admission('127.0.0.1', ['Tools.Example.org']);
+    expect(isAdmitted(to, 'tools.example.org', 'https://tools.example.org')).toBe(true);
+    expect(isAdmitted(to, 'tools.example.org:8808')).toBe(false);
+  });
+
+  verifies('SAFE-1', 'on all addresses, the one that was connected to', () => {
+    const to = admission('0.0.0.0');
+    expect(isAdmitted(to, '10.1.2.3:8808', 'http://10.1.2.3:8808', '10.1.2.3')).toBe(true);
+    expect(isAdmitted(to, '10.1.2.3:8808', undefined, '::ffff:10.1.2.3')).toBe(true);
+    expect(isAdmitted(to, '10.1.2.4:8808', undefined, '10.1.2.3')).toBe(false);
+    expect(isAdmitted(to, 'evil.example:8808', undefined, '10.1.2.3')).toBe(false);
+    expect(isAdmitted(admission('::'), '[fe80::1]:8808', undefined, 'fe80::1')).toBe(true);
+  });
+});
+
+describe('tokens', () => {
+  const identified = (authorization: string): unknown => admission().identify(request({ authorization }));
+
+  verifies('SAFE-1', 'the right one, however its scheme is written', () => {
+    for (const scheme of ['Bearer ', 'bearer ', 'BEARER   '])
+      expect(identified(`${scheme}${TOKEN}`)).toBe('owner');
+  });
+
+  verifies('SAFE-1', 'nothing else', () => {
+    const wrong = ['', 'Bearer', `Bearer${TOKEN}`, `Basic ${TOKEN}`, `Bearer ${TOKEN}, Bearer ${TOKEN}`];
+    const nearly = [
+      TOKEN.slice(1),
+      `${TOKEN}x`,
+      TOKEN.toUpperCase(),
+      'ü'.repeat(TOKEN.length),
+      'x'.repeat(65_536),
+    ];
+    for (const authorization of [...wrong, ...nearly.map((token) => `Bearer ${token}`)])
+      expect(identified(authorization)).toMatchObject({ status: 401 });
+  });
+
+  test('none is asked for where there is none', () => {
+    const open = new Admission({ host: '127.0.0.1', port: 1, isSame: timingSafeEqual });
+    expect(open.identify(request({}))).toBe('owner');
+  });
+});
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['localhost', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['127.0.0.1.example', false],
+  ['localhost.example', false],
+  ['10.0.0.1', false],
+])('%s is this machine alone: %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
+});

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { checkKind, checkReader } from './body.ts';
+
+const BOTH = 'application/json, text/event-stream';
+
+function request(type: string | undefined, accept: string | undefined): IncomingMessage {
+  return { headers: { 'content-type': type, accept } } as unknown as IncomingMessage;
+}
+
+describe('kinds', () => {
+  test.each([
+    ['application/json', undefined],
+    ['application/json; charset=utf-8', undefined],
+    ['APPLICATION/JSON ;x=y', undefined],
+    ['application/json-patch+json', 415],
+    ['text/plain;application/json', 415],
+    ['', 415],
+    [undefined, 415],
+  ])('%s → %s', (type, status) => {
+    expect(checkKind(request(type, BOTH))?.status).toBe(status);
+  });
+
+  test.each([
+    [BOTH, undefined],
+    ['text/event-stream;q=0.5,application/json', undefined],
+    ['text/*, application/*', undefined],
+    ['*/*', undefined],
+    ['application/json', 406],
+    ['application/jsonp, text/event-stream', 406],
+    ['text/html', 406],
+    [undefined, 406],
+  ])('whoever accepts %s → %s', (accept, status) => {
+    expect(checkKind(request('application/json', accept))?.status).toBe(status);
+  });
+
+  test('who only listens needs not read JSON', () => {
+    expect(checkReader(request(undefined, 'text/event-stream'))).toBeUndefined();
+    expect(checkReader(request(undefined, 'application/json'))?.status).toBe(406);
+  });
+});

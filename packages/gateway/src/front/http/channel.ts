@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http';
+import type { Line } from '../../wire/splice.ts';
+import type { EventStore } from './event-store.ts';
+import { EventStream } from './event-stream.ts';
+import type { Beating, Pulse } from './pulse.ts';
+
+export interface ChannelOptions {
+  /** The stream's number in its session. */
+  readonly number: number;
+  readonly store: EventStore;
+  readonly pulse: Pulse;
+  /** An event without data at the start; clients of older revisions stumble over it. */
+  readonly isPrimed: boolean;
+}
+
+/** One stream of a session: it outlives the connections that carry it, and what is sent meanwhile is kept. */
+export class Channel implements Beating {
+  readonly isAwaited = false;
+  readonly #options: ChannelOptions;
+  #count = 0;
+  /** The last event that was written to a connection. */
+  #written = 0;
+  #stream: EventStream | undefined;
+  #beatNumber: number | undefined;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+  }
+
+  get isCarried(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  get backlog(): number {
+    return this.#stream?.backlog ?? 0;
+  }
+
+  /** Goes on over this response, after the given event or with what nobody has been sent yet. */
+  attach(res: ServerResponse, after: number = this.#written): void {
+    const { number, store, pulse, isPrimed } = this.#options;
+    // A client that comes twice has lost the first connection, though we may not know yet.
+    this.release();
+    const stream = new EventStream(res);
+    this.#stream = stream;
+    this.#beatNumber = pulse.add(this);
+    res.once('close', () => this.#closed(stream));
+    if (isPrimed) stream.prime(`${number}_${after}`);
+    else stream.comment();
+    for (const event of store.after(number, after)) stream.event(event.line, `${number}_${event.number}`);
+    this.#written = this.#count;
+  }
+
+  push(line: Line): void {
+    const { number, store } = this.#options;
+    this.#count++;
+    store.add(number, this.#count, line);
+    if (this.#stream === undefined) return;
+    this.#written = this.#count;
+    this.#stream.event(line, `${number}_${this.#count}`);
+  }
+
+  /** Ends the connection, not the stream: its client may come back for the rest. */
+  release(): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#detach();
+    stream.end();
+  }
+
+  beat(): void {
+    this.#stream?.beat();
+  }
+
+  #closed(stream: EventStream): void {
+    if (this.#stream === stream) this.#detach();
+  }
+
+  #detach(): void {
+    this.#stream = undefined;
+    if (this.#beatNumber !== undefined) this.#options.pulse.remove(this.#beatNumber);
+    this.#beatNumber = undefined;
+  }
+}

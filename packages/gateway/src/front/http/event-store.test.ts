@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { EventStore } from './event-store.ts';
+
+const MINUTE = 60_000;
+const MIB = 1024 * 1024;
+
+function numbers(store: EventStore, stream: number, after = 0): number[] {
+  return store.after(stream, after).map(({ number }) => number);
+}
+
+test('the events of one stream after a given one, in their order', () => {
+  const store = new EventStore(() => 0);
+  for (const [stream, number] of [
+    [1, 1],
+    [2, 1],
+    [1, 2],
+    [1, 3],
+  ] as const)
+    store.add(stream, number, '{}');
+  expect(numbers(store, 1, 1)).toEqual([2, 3]);
+  expect(numbers(store, 2)).toEqual([1]);
+  expect(numbers(store, 3)).toEqual([]);
+});
+
+verifies('ERA-1', 'keeps the last 1,000 of a session', () => {
+  const store = new EventStore(() => 0);
+  for (let number = 1; number <= 5500; number++) store.add(1, number, '{}');
+  expect([store.size, numbers(store, 1)[0], numbers(store, 1).at(-1)]).toEqual([1000, 4501, 5500]);
+});
+
+verifies('ERA-1', 'keeps 16 MiB, and always the last, however large', () => {
+  const store = new EventStore(() => 0);
+  for (let number = 1; number <= 20; number++) store.add(1, number, ['"', Buffer.alloc(MIB), '"']);
+  expect(numbers(store, 1)[0]).toBe(6);
+  store.add(1, 21, [Buffer.alloc(32 * MIB)]);
+  expect(numbers(store, 1)).toEqual([21]);
+  store.add(1, 22, '{}');
+  expect(numbers(store, 1)).toEqual([22]);
+});
+
+verifies('ERA-1', 'keeps everything for five minutes', () => {
+  let now = 0;
+  const store = new EventStore(() => now);
+  store.add(1, 1, '{}');
+  now = 4 * MINUTE;
+  store.add(1, 2, '{}');
+  now = 5 * MINUTE + 1;
+  store.expire();
+  expect(numbers(store, 1)).toEqual([2]);
+  now = 10 * MINUTE;
+  store.expire();
+  expect(store.size).toBe(0);
+});

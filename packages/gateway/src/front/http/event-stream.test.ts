@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { EventStream } from './event-stream.ts';
+
+const MIB = 1024 * 1024;
+
+/** A response that nobody reads until it is asked for what was written. */
+function response(): ServerResponse & PassThrough {
+  return Object.assign(new PassThrough({ highWaterMark: 1 }), {
+    writeHead: () => {},
+  }) as unknown as ServerResponse & PassThrough;
+}
+
+function written(res: PassThrough): string {
+  let text = '';
+  for (let chunk = res.read() as Buffer | null; chunk !== null; chunk = res.read() as Buffer | null)
+    text += String(chunk);
+  return text;
+}
+
+test('an event is one line of data, whether it comes as a text or in parts', () => {
+  const res = response();
+  const stream = new EventStream(res);
+  stream.prime('1_0');
+  stream.event(Buffer.from('{"a":"ü"}').toString('latin1'), '1_1');
+  stream.event(['{"b":', Buffer.from('"€"'), '}']);
+  expect(written(res)).toBe(
+    'id: 1_0\nretry: 1000\ndata: \n\nid: 1_1\ndata: {"a":"ü"}\n\ndata: {"b":"€"}\n\n',
+  );
+});
+
+test('a silent stream says every 15 s that it lives', () => {
+  const res = response();
+  const stream = new EventStream(res);
+  for (let second = 0; second < 30; second++) stream.beat();
+  expect(written(res)).toBe(':\n\n:\n\n');
+  for (let second = 0; second < 14; second++) stream.beat();
+  stream.event('{}');
+  for (let second = 0; second < 14; second++) stream.beat();
+  expect(written(res)).toBe('data: {}\n\n');
+});
+
+verifies(
+  'ERA-1',
+  'a client that leaves 16 MiB unread is given up; one large event alone is no reason',
+  () => {
+    const res = response();
+    const stream = new EventStream(res);
+    stream.event([Buffer.alloc(64 * MIB)]);
+    expect(res.destroyed).toBe(false);
+    for (let i = 0; i < 16; i++) stream.event([Buffer.alloc(MIB - 100)]);
+    expect(res.destroyed).toBe(false);
+    stream.event([Buffer.alloc(MIB)]);
+    expect(res.destroyed).toBe(true);
+    // Nobody hears this.
+    stream.event('{}');
+    stream.comment();
+  },
+);

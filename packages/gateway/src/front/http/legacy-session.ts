@@ -1,0 +1,187 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import type { Implementation } from '../../wire/era.ts';
+import type { Message } from '../../wire/message.ts';
+import { Session } from '../session.ts';
+import { Channel } from './channel.ts';
+import { EventStore } from './event-store.ts';
+import type { Pulse } from './pulse.ts';
+import { RepliedRequest, Reply } from './reply.ts';
+import { refuse, respondEmpty } from './respond.ts';
+
+export interface LegacySessionOptions {
+  readonly id: string;
+  readonly principal: string;
+  readonly serverInfo: Implementation;
+  readonly pulse: Pulse;
+  readonly now: () => number;
+}
+
+/** The first revision whose clients understand an event without data. */
+const PRIMED_FROM = '2025-11-25';
+
+/** The stream for what belongs to no request. */
+const STANDALONE = 0;
+
+/** One client of the earlier revisions: the session that it opened by its handshake, and its streams. */
+export class LegacySession {
+  readonly id: string;
+  readonly principal: string;
+  readonly #options: LegacySessionOptions;
+  readonly #session: Session;
+  readonly #store: EventStore;
+  /** What has not been answered wholly. */
+  readonly #replies = new Set<Reply>();
+  /** The streams among them, by number. */
+  readonly #channels = new Map<number, Channel>();
+  #standalone: Channel | undefined;
+  #lastStream = STANDALONE;
+  #usedAt: number;
+
+  constructor(gateway: Gateway, options: LegacySessionOptions) {
+    this.id = options.id;
+    this.principal = options.principal;
+    this.#options = options;
+    this.#store = new EventStore(options.now);
+    this.#usedAt = options.now();
+    this.#session = new Session(gateway, () => this.#link(), {
+      serverInfo: options.serverInfo,
+      identity: options.id,
+      era: 'legacy',
+    });
+  }
+
+  /** What the handshake settled on. */
+  get version(): string {
+    return this.#session.version;
+  }
+
+  /** Whether its client is there: it listens, or waits for an answer. */
+  get isAttended(): boolean {
+    if (this.#standalone?.isCarried === true) return true;
+    for (const reply of this.#replies) if (reply.isAttended) return true;
+    return false;
+  }
+
+  /** When its client was last there. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Takes what one POST has brought. */
+  receive(
+    messages: readonly Message[],
+    res: ServerResponse,
+    { isBatch, headers }: ReceiveOptions = {},
+  ): void {
+    this.#usedAt = this.#options.now();
+    const expected = messages.reduce((count, { kind }) => (kind === 'request' ? count + 1 : count), 0);
+    const reply = expected === 0 ? undefined : this.#reply(res, expected, { isBatch, headers });
+    for (const message of messages) {
+      if (reply === undefined || message.kind !== 'request') this.#session.receive(message);
+      else this.#session.receive(message, new RepliedRequest(message, reply, this.#session.peer));
+    }
+    if (reply === undefined) respondEmpty(res, 202);
+  }
+
+  /** Opens the stream for what belongs to no request, or one that has broken off. */
+  listen(req: IncomingMessage, res: ServerResponse): void {
+    this.#usedAt = this.#options.now();
+    const last = req.headers['last-event-id'];
+    if (typeof last !== 'string') return this.#openStandalone().attach(res);
+    const [, stream, number] = /^(\d{1,15})_(\d{1,15})$/u.exec(last) ?? [];
+    if (stream === undefined || !this.#resume(res, Number(stream), Number(number)))
+      refuse(req, res, { status: 400, error: nothingKept(last) });
+  }
+
+  /** Ends what is under way, and the streams. */
+  end(reason: string): void {
+    this.#session.end(reason);
+    this.#standalone?.release();
+  }
+
+  /** Looked at from time to time: notes whether its client is there, and forgets what is too old to be asked for. */
+  look(): void {
+    if (this.isAttended) this.#usedAt = this.#options.now();
+    this.#store.expire();
+  }
+
+  #reply(res: ServerResponse, expected: number, { isBatch = false, headers = [] }: ReceiveOptions): Reply {
+    let number = STANDALONE;
+    const reply = new Reply(res, {
+      expected,
+      isBatch,
+      // Headers of our own go with JSON.
+      isStreamed: headers.length === 0 && prefersStream(res.req),
+      comesBack: this.version >= PRIMED_FROM,
+      headers,
+      pulse: this.#options.pulse,
+      openChannel: () => {
+        number = ++this.#lastStream;
+        const channel = this.#createChannel(number);
+        this.#channels.set(number, channel);
+        return channel;
+      },
+      ended: (ended) => {
+        this.#replies.delete(ended);
+        this.#channels.delete(number);
+      },
+    });
+    this.#replies.add(reply);
+    return reply;
+  }
+
+  #resume(res: ServerResponse, stream: number, after: number): boolean {
+    const live = stream === STANDALONE ? this.#openStandalone() : this.#channels.get(stream);
+    if (live !== undefined) {
+      live.attach(res, after);
+      return true;
+    }
+    if (this.#store.after(stream, after).length === 0) return false;
+    const ended = this.#createChannel(stream);
+    ended.attach(res, after);
+    ended.release();
+    return true;
+  }
+
+  #openStandalone(): Channel {
+    this.#standalone ??= this.#createChannel(STANDALONE);
+    return this.#standalone;
+  }
+
+  #createChannel(number: number): Channel {
+    const isPrimed = this.version >= PRIMED_FROM;
+    return new Channel({ number, store: this.#store, pulse: this.#options.pulse, isPrimed });
+  }
+
+  #link(): ReturnType<ConstructorParameters<typeof Session>[1]> {
+    const channel = (): Channel => this.#openStandalone();
+    return {
+      send: (line) => channel().push(line),
+      // Each request waits for its own answer: there is no stream of them to be held up.
+      pause: () => {},
+      resume: () => {},
+      get backlog() {
+        return channel().backlog;
+      },
+      close: () => {},
+    };
+  }
+}
+
+export interface ReceiveOptions {
+  /** The answers are an array. */
+  readonly isBatch?: boolean | undefined;
+  readonly headers?: readonly string[] | undefined;
+}
+
+/** Both forms must be accepted; which of them is named first is the client's choice. */
+function prefersStream({ headers: { accept = '' } }: IncomingMessage): boolean {
+  return accept.trimStart().toLowerCase().startsWith('text/event-stream');
+}
+
+function nothingKept(last: string): RpcError {
+  const text = `Nothing is kept of what followed event '${last}'. Call again.`;
+  return new RpcError(RpcErrorCode.UNAVAILABLE, text);
+}

@@ -1,0 +1,171 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
+import { readElements } from '../../wire/members.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
+import { skipSpace } from '../../wire/scan.ts';
+import { LegacySession } from './legacy-session.ts';
+import type { Beating, Pulse } from './pulse.ts';
+import { refuse, respondEmpty, type Refusal } from './respond.ts';
+
+export interface LegacyOptions {
+  readonly serverInfo: Implementation;
+  readonly pulse: Pulse;
+  readonly now: () => number;
+  readonly createId: () => string;
+  readonly maxSessions: number;
+  /** Milliseconds after which a session without a request and without a stream is ended. */
+  readonly idleAfter: number;
+}
+
+/** The one revision with batches. */
+const BATCH_VERSION = '2025-03-26';
+const MOST_IN_A_BATCH = 1000;
+
+/** Beats between two looks at who is idle. */
+const LOOK_EVERY = 3;
+
+/** Clients of the earlier revisions: each has a session, which it names with every request. */
+export class LegacySessions implements Beating {
+  readonly isAwaited = false;
+  readonly #gateway: Gateway;
+  readonly #options: LegacyOptions;
+  readonly #sessions = new Map<string, LegacySession>();
+  #beatNumber: number | undefined;
+  #beats = 0;
+
+  constructor(gateway: Gateway, options: LegacyOptions) {
+    this.#gateway = gateway;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  post(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const isOpening = message.kind === 'request' && message.method === 'initialize';
+    if (isOpening && req.headers['mcp-session-id'] === undefined)
+      return this.#open(message, req, res, principal);
+    const session = this.#find(req, principal);
+    if (!(session instanceof LegacySession)) refuse(req, res, session, message.id || undefined);
+    else if (isOpening) refuse(req, res, badRequest('This session is open already'), message.id);
+    else session.receive([message], res);
+  }
+
+  postBatch(bytes: Buffer, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const session = this.#find(req, principal);
+    if (!(session instanceof LegacySession)) return refuse(req, res, isUnnamed(req) ? noBatches() : session);
+    const messages = session.version === BATCH_VERSION ? readBatch(bytes) : noBatches();
+    if (Array.isArray(messages)) session.receive(messages, res, { isBatch: true });
+    else refuse(req, res, messages);
+  }
+
+  /** A stream that the client only listens to. */
+  get(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const session = this.#find(req, principal);
+    if (session instanceof LegacySession) session.listen(req, res);
+    else refuse(req, res, session);
+  }
+
+  delete(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const session = this.#find(req, principal);
+    if (!(session instanceof LegacySession)) return refuse(req, res, session);
+    this.#end(session, 'The client has ended its session');
+    respondEmpty(res, 200);
+  }
+
+  close(reason: string): void {
+    for (const session of this.#sessions.values()) this.#end(session, reason);
+  }
+
+  beat(): void {
+    if (++this.#beats % LOOK_EVERY !== 0) return;
+    const oldest = this.#options.now() - this.#options.idleAfter;
+    for (const session of this.#sessions.values()) {
+      session.look();
+      if (session.usedAt < oldest) this.#end(session, 'The session was not used for too long');
+    }
+  }
+
+  #open(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
+    const { createId, serverInfo, pulse, now } = this.#options;
+    const id = createId();
+    const session = new LegacySession(this.#gateway, { id, principal, serverInfo, pulse, now });
+    this.#sessions.set(id, session);
+    this.#beatNumber ??= pulse.add(this);
+    session.receive([message], res, { headers: ['Mcp-Session-Id', id] });
+  }
+
+  /** The one that was idle longest gives way; its client, if there still is one, opens another. */
+  #makeRoom(): boolean {
+    if (this.#sessions.size < this.#options.maxSessions) return true;
+    let idlest: LegacySession | undefined;
+    for (const session of this.#sessions.values()) {
+      if (!session.isAttended && session.usedAt < (idlest?.usedAt ?? Infinity)) idlest = session;
+    }
+    if (idlest !== undefined) this.#end(idlest, 'The session gave way to a newer one');
+    return idlest !== undefined;
+  }
+
+  #find(req: IncomingMessage, principal: string): LegacySession | Refusal {
+    const { 'mcp-session-id': id, 'mcp-protocol-version': version } = req.headers;
+    if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
+    const session = this.#sessions.get(id);
+    // To whom a session does not belong it does not exist.
+    if (session === undefined || session.principal !== principal) return unknownSession();
+    if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
+    return session;
+  }
+
+  #end(session: LegacySession, reason: string): void {
+    this.#sessions.delete(session.id);
+    session.end(reason);
+    if (this.#sessions.size > 0 || this.#beatNumber === undefined) return;
+    this.#options.pulse.remove(this.#beatNumber);
+    this.#beatNumber = undefined;
+  }
+}
+
+function isUnnamed({ headers }: IncomingMessage): boolean {
+  return headers['mcp-session-id'] === undefined;
+}
+
+function readBatch(bytes: Buffer): Message[] | Refusal {
+  const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
+  if (spans.length === 0 || spans.length > 2 * MOST_IN_A_BATCH)
+    return badRequest(`A batch has from 1 to ${MOST_IN_A_BATCH} messages`);
+  const messages: Message[] = [];
+  for (let s = 0; s < spans.length; s += 2) {
+    const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
+    if (message.kind === 'unusable')
+      return badRequest('The batch holds something that is no JSON-RPC 2.0 message');
+    if (message.method === 'initialize') return badRequest('initialize cannot be part of a batch');
+    messages.push(message);
+  }
+  return messages;
+}
+
+function badRequest(text: string): Refusal {
+  return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, `${text}.`) };
+}
+
+function noBatches(): Refusal {
+  return badRequest(Messages.batchRefused());
+}
+
+function unknownSession(): Refusal {
+  const text = 'There is no such session (any more). Send initialize without Mcp-Session-Id to open another.';
+  return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
+}
+
+function unknownVersion(version: string): Refusal {
+  return badRequest(`MCP-Protocol-Version '${version}' is none of ${LEGACY_VERSIONS.join(', ')}`);
+}
+
+function tooMany(): Refusal {
+  const text = 'Too many sessions are open. Try again, and end those that are not needed with DELETE.';
+  return { status: 503, error: new RpcError(RpcErrorCode.UNAVAILABLE, text), headers: ['Retry-After', '10'] };
+}

@@ -1,0 +1,203 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
+import { Meta, MODERN_VERSION, type Implementation } from '../../wire/era.ts';
+import { findMember, stringValue, valueText } from '../../wire/members.ts';
+import type { Message } from '../../wire/message.ts';
+import { Session } from '../session.ts';
+import { Exchange, LISTEN } from './exchange.ts';
+import { parameterFault } from './parameters.ts';
+import type { Pulse } from './pulse.ts';
+import { refuse, respondEmpty, type Refusal } from './respond.ts';
+
+export interface ModernOptions {
+  readonly serverInfo: Implementation;
+  readonly pulse: Pulse;
+}
+
+/** Streams that only listen may be open for ever, so there must not be any number of them. */
+const MOST_LISTENERS = 1000;
+
+/** What the earlier revisions had. */
+const REMOVED: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
+/** Which member of a request is repeated in the header Mcp-Name. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+/** On this transport a request is called off by closing its response, and says by itself what it is about. */
+const UNHEARD: ReadonlySet<string> = new Set(['notifications/cancelled', 'notifications/progress']);
+
+/** Clients of the modern era: no sessions, every request says everything. */
+export class ModernRequests {
+  readonly #gateway: Gateway;
+  readonly #options: ModernOptions;
+  /** All requests of one principal are those of one client. */
+  readonly #sessions = new Map<string, Session>();
+  #listeners = 0;
+
+  constructor(gateway: Gateway, options: ModernOptions) {
+    this.#gateway = gateway;
+    this.#options = options;
+  }
+
+  post(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    if (message.kind === 'response') return refuse(req, res, noResponses());
+    const refusal = message.kind === 'request' ? this.#check(message, req) : checkNotification(message, req);
+    if (refusal !== undefined) return refuse(req, res, refusal, message.id || undefined);
+    if (message.kind === 'notification') return this.#notified(message, res, principal);
+    if (message.method === LISTEN && !this.#admitListener(res))
+      return refuse(req, res, tooMany(), message.id);
+    this.#sessionOf(principal).receive(message, new Exchange(message, res, this.#options.pulse));
+  }
+
+  close(reason: string): void {
+    for (const session of this.#sessions.values()) session.close();
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
+    for (const beating of this.#options.pulse.all()) if (beating instanceof Exchange) beating.stop(error);
+  }
+
+  /** Why a request cannot be served as it came: it must say what it is, and its headers must say the same. */
+  #check(message: Message, { headers }: IncomingMessage): Refusal | undefined {
+    const refusal =
+      checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
+    if (refusal !== undefined) return refusal;
+    const fault = parameterFault(message, headers, this.#gateway.directory);
+    return fault === undefined ? undefined : headerMismatch(fault);
+  }
+
+  #notified(message: Message, res: ServerResponse, principal: string): void {
+    if (!UNHEARD.has(message.method)) this.#sessionOf(principal).receive(message);
+    respondEmpty(res, 202);
+  }
+
+  #admitListener(res: ServerResponse): boolean {
+    if (this.#listeners >= MOST_LISTENERS) return false;
+    this.#listeners++;
+    res.once('close', () => this.#listeners--);
+    return true;
+  }
+
+  #sessionOf(principal: string): Session {
+    const known = this.#sessions.get(principal);
+    if (known !== undefined) return known;
+    const { serverInfo } = this.#options;
+    const session = new Session(this.#gateway, () => NO_LINK, {
+      serverInfo,
+      identity: principal,
+      era: 'modern',
+    });
+    this.#sessions.set(principal, session);
+    return session;
+  }
+}
+
+/** In this era nothing is sent but in answer to a request. */
+const NO_LINK = { send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
+
+/** A notification need not say anything about itself, but nothing wrong either. */
+function checkNotification(message: Message, { headers }: IncomingMessage): Refusal | undefined {
+  const claimed = (message.meta && stringValue(message.meta, Meta.PROTOCOL_VERSION)) ?? MODERN_VERSION;
+  const version = headers['mcp-protocol-version'] ?? claimed;
+  if (version !== claimed) return mismatch('MCP-Protocol-Version', String(version), claimed);
+  return claimed === MODERN_VERSION ? checkMethod(message, headers, false) : unsupported(claimed);
+}
+
+function checkEnvelope({ meta }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
+  const claimed = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
+  const version = headers['mcp-protocol-version'];
+  if (claimed === undefined)
+    return version === undefined || version === MODERN_VERSION
+      ? incomplete(Meta.PROTOCOL_VERSION)
+      : unsupported(String(version));
+  if (version !== claimed) return mismatch('MCP-Protocol-Version', version, claimed);
+  if (claimed !== MODERN_VERSION) return unsupported(claimed);
+  const capabilities = meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
+  return capabilities?.startsWith('{') === true ? undefined : incomplete(Meta.CLIENT_CAPABILITIES);
+}
+
+function checkMethod(
+  { method, kind }: Message,
+  headers: IncomingHttpHeaders,
+  isNeeded: boolean,
+): Refusal | undefined {
+  const named = headers['mcp-method'];
+  if (named !== method && (isNeeded || named !== undefined) && trimmed(named) !== method)
+    return mismatch('Mcp-Method', named, method);
+  return kind === 'request' && REMOVED.has(method) ? unknownMethod(method) : undefined;
+}
+
+/** Where the body names nothing, its server says what is missing. */
+function checkName({ method, params }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
+  const key = NAMED_BY.get(method);
+  const value = key === undefined ? undefined : params && stringValue(params, key);
+  const named = headers['mcp-name'];
+  if (value === undefined || named === value) return undefined;
+  const text = trimmed(named);
+  return text !== undefined && decodeHeaderValue(text) === value
+    ? undefined
+    : mismatch('Mcp-Name', named, value);
+}
+
+function trimmed(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value.trim() : undefined;
+}
+
+/** Whether a message is of this era: by what it says of itself, or else by its header. */
+export function isModern({ meta }: Message, { headers }: IncomingMessage): boolean {
+  if (meta !== undefined && findMember(meta, Meta.PROTOCOL_VERSION) >= 0) return true;
+  return isModernVersion(headers['mcp-protocol-version']);
+}
+
+/** All revisions are dates, and those that come will be later ones. */
+export function isModernVersion(version: string | string[] | undefined): boolean {
+  return typeof version === 'string' && version >= MODERN_VERSION;
+}
+
+function mismatch(header: string, sent: string | string[] | undefined, meant: string): Refusal {
+  const what = sent === undefined ? 'is missing' : `says '${String(sent)}'`;
+  return headerMismatch(`${header} ${what}, and the body says '${meant}'`);
+}
+
+function headerMismatch(what: string): Refusal {
+  const text = `Header mismatch: ${what}. Header and body must agree.`;
+  return { status: 400, error: new RpcError(RpcErrorCode.HEADER_MISMATCH, text) };
+}
+
+function unsupported(requested: string): Refusal {
+  const text = `Unsupported protocol version: ${requested}. Use ${MODERN_VERSION}, or open a session with initialize.`;
+  const data = { supported: [MODERN_VERSION], requested };
+  return { status: 400, error: new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, data) };
+}
+
+function incomplete(key: string): Refusal {
+  const text = `Every request needs "${key}" in its _meta.`;
+  return { status: 400, error: new RpcError(RpcErrorCode.INVALID_PARAMS, text) };
+}
+
+function unknownMethod(method: string): Refusal {
+  return { status: 404, error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${method}`) };
+}
+
+function noResponses(): Refusal {
+  const text = 'Answers are not posted in this revision: repeat the request with "inputResponses".';
+  return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
+
+function tooMany(): Refusal {
+  const text = `More than ${MOST_LISTENERS} subscriptions are open. End some of them.`;
+  return { status: 503, error: new RpcError(RpcErrorCode.UNAVAILABLE, text), headers: ['Retry-After', '10'] };
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { resolveTool, type Directory } from '../../call/resolve.ts';
+import { Route } from '../../registry/tool-registry.ts';
+import {
+  mayHaveParameterHeaders,
+  parameterMismatch,
+  readParameterHeaders,
+  type ParameterHeader,
+} from '../../upstream/parameter-headers.ts';
+import { findMember, stringValue } from '../../wire/members.ts';
+import type { Message } from '../../wire/message.ts';
+
+const NONE: readonly ParameterHeader[] = [];
+
+/** Read once for every definition; a new one makes a new route. */
+const known = new WeakMap<Route, readonly ParameterHeader[]>();
+
+/** Which header does not say what the argument of a tool call does, where the tool wants it repeated there. */
+export function parameterFault(
+  { method, bytes, params }: Message,
+  headers: IncomingHttpHeaders,
+  directory: Directory,
+): string | undefined {
+  const name = method === 'tools/call' && params !== undefined ? stringValue(params, 'name') : undefined;
+  if (name === undefined || params === undefined) return undefined;
+  const route = resolveTool(directory, name);
+  const marked = route instanceof Route ? markedIn(route) : NONE;
+  if (marked.length === 0) return undefined;
+  const member = findMember(params, 'arguments');
+  const text = member < 0 ? '{}' : bytes.toString('utf8', params.flat[member + 2], params.flat[member + 3]);
+  return parameterMismatch(marked, parsed(text), (header) => headers[header]?.toString().trim());
+}
+
+function markedIn(route: Route): readonly ParameterHeader[] {
+  let marked = known.get(route);
+  if (marked === undefined) {
+    marked = readMarked(route.definition());
+    known.set(route, marked);
+  }
+  return marked;
+}
+
+/** What breaks the rules asks for nothing. */
+function readMarked(definition: Buffer): readonly ParameterHeader[] {
+  if (!mayHaveParameterHeaders(definition)) return NONE;
+  try {
+    return readParameterHeaders(definition);
+  } catch {
+    return NONE;
+  }
+}
+
+/** The inside of a long string has not been judged before. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,162 @@
+import type { ServerResponse } from 'node:http';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { errorLine } from '../../wire/answer.ts';
+import type { Message } from '../../wire/message.ts';
+import type { Origin, Peer, Served } from '../../wire/peer.ts';
+import type { Line } from '../../wire/splice.ts';
+import type { Channel } from './channel.ts';
+import type { Beating, Pulse } from './pulse.ts';
+import { respondEmpty, respondJson } from './respond.ts';
+
+/** Beats after which an answer becomes a stream, which its client can come back to. */
+const PATIENT_BEATS = 2;
+
+export interface ReplyOptions {
+  /** How many answers there will be. */
+  readonly expected: number;
+  /** The answers are an array. */
+  readonly isBatch: boolean;
+  /** The client would rather have a stream, even for a single answer. */
+  readonly isStreamed: boolean;
+  /** The client knows that a stream may end before the answer, and comes back for it. */
+  readonly comesBack: boolean;
+  readonly pulse: Pulse;
+  readonly headers?: readonly string[];
+  readonly openChannel: () => Channel;
+  /** Everything is answered. */
+  readonly ended: (reply: Reply) => void;
+}
+
+/** What a POST of the earlier revisions is answered with: JSON, or a stream from the first word that precedes the last answer. */
+export class Reply implements Beating {
+  readonly #res: ServerResponse;
+  readonly #options: ReplyOptions;
+  readonly #number: number;
+  readonly #lines: Line[] = [];
+  #missing: number;
+  #channel: Channel | undefined;
+  #isClosed = false;
+  #beats = 0;
+
+  constructor(res: ServerResponse, options: ReplyOptions) {
+    this.#res = res;
+    this.#options = options;
+    this.#missing = options.expected;
+    this.#number = options.pulse.add(this);
+    res.once('close', () => (this.#isClosed = true));
+  }
+
+  /** True as long as somebody waits for it on its own connection. */
+  get isAwaited(): boolean {
+    return !this.#isClosed && this.#missing > 0;
+  }
+
+  /** Whether its client is there, on this connection or on one that it came back with. */
+  get isAttended(): boolean {
+    return this.#channel === undefined ? !this.#isClosed : this.#channel.isCarried;
+  }
+
+  send(line: Line): void {
+    this.#open()?.push(line);
+  }
+
+  answer(line: Line): void {
+    if (this.#missing === 0) return;
+    if (this.#options.isStreamed) this.#open();
+    this.#missing--;
+    if (this.#channel === undefined) this.#lines.push(line);
+    else this.#channel.push(line);
+    if (this.#missing === 0) this.#end();
+  }
+
+  /** One answer will not come: its request was called off. */
+  skip(): void {
+    if (this.#missing === 0) return;
+    this.#missing--;
+    if (this.#missing === 0) this.#end();
+  }
+
+  /** Ends the connection with the rest to come: its client is to come back for it. */
+  release(): void {
+    if (this.#options.comesBack) this.#open()?.release();
+  }
+
+  beat(): void {
+    if (this.#channel === undefined && ++this.#beats > PATIENT_BEATS) this.#open();
+  }
+
+  /** A client that left before it was given a stream has nothing to come back to. */
+  #open(): Channel | undefined {
+    if (this.#channel !== undefined || this.#isClosed || this.#missing === 0) return this.#channel;
+    this.#channel = this.#options.openChannel();
+    this.#channel.attach(this.#res);
+    for (const line of this.#lines) this.#channel.push(line);
+    return this.#channel;
+  }
+
+  #end(): void {
+    const { pulse, headers, ended, isBatch } = this.#options;
+    pulse.remove(this.#number);
+    ended(this);
+    if (this.#channel !== undefined) return this.#channel.release();
+    if (this.#isClosed) return;
+    const [first] = this.#lines;
+    if (first === undefined) respondEmpty(this.#res, 202);
+    else respondJson(this.#res, 200, isBatch ? arrayOf(this.#lines) : first, headers);
+  }
+}
+
+/** One request of a POST: what is said about it goes to the reply, and it can be called off by its id. */
+export class RepliedRequest implements Origin, Served {
+  readonly id: string;
+  readonly #reply: Reply;
+  readonly #peer: Peer;
+  #served: Served | undefined;
+
+  constructor({ id }: Message, reply: Reply, peer: Peer) {
+    this.id = id;
+    this.#reply = reply;
+    this.#peer = peer;
+  }
+
+  send(line: Line): void {
+    this.#reply.send(line);
+  }
+
+  answer(line: Line): void {
+    this.#reply.answer(line);
+  }
+
+  /** Its server wants the client to come back for the answer. */
+  release(): void {
+    this.#reply.release();
+  }
+
+  serve(served: Served): number {
+    this.#served = served;
+    return this.#peer.serve(this);
+  }
+
+  served(ticket: number): void {
+    this.#served = undefined;
+    this.#peer.served(ticket);
+  }
+
+  /** Nobody expects an answer to what was called off, but the response must end. */
+  cancel(notice: Message): void {
+    this.#served?.cancel(notice);
+    this.#reply.skip();
+  }
+
+  abandon(reason: string): void {
+    this.#served?.abandon(reason);
+    this.answer(errorLine(this.id, new RpcError(RpcErrorCode.UNAVAILABLE, reason)));
+  }
+}
+
+function arrayOf(lines: readonly Line[]): Line {
+  const parts: (string | Buffer)[] = [];
+  for (const line of lines)
+    parts.push(parts.length === 0 ? '[' : ',', ...(typeof line === 'string' ? [line] : line));
+  return [...parts, ']'];
+}

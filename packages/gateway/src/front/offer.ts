@@ -1,0 +1,75 @@
+import { TASKS_EXTENSION } from '../call/tasks.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import type { Era, Implementation } from '../wire/era.ts';
+import { mergeInstructions } from './instructions.ts';
+
+type Capabilities = Readonly<Record<string, unknown>>;
+
+/** What a client is told when it opens the conversation. */
+export interface Offer {
+  readonly capabilities: Capabilities;
+  readonly serverInfo: Implementation;
+  readonly instructions: string | undefined;
+}
+
+/** Told whatever the servers have, since a capability cannot be added later: what nobody has is empty. */
+const ALWAYS = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+} as const;
+
+/** Told too while the servers have yet to say what they have. */
+const PERHAPS: Readonly<Record<Era, Capabilities>> = {
+  legacy: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
+  modern: { extensions: { [TASKS_EXTENSION]: {} } },
+};
+
+/** Apps are tools and resources, whose era does not matter. */
+const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
+
+/** What the gateway offers at this moment. */
+export function offerOf(gateway: Gateway, era: Era, serverInfo: Implementation): Offer {
+  const isOnlyOne = gateway.children.size === 1;
+  const upstreams = [...gateway.directory.registry.upstreams.values()];
+  const more = gateway.isSettled ? offered(upstreams, era, isOnlyOne) : PERHAPS[era];
+  const instructions = mergeInstructions(upstreams, isOnlyOne);
+  return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
+}
+
+/** What servers have besides. Where there is one, whatever of its era it has: methods that nobody knows reach it too. */
+function offered(upstreams: readonly Upstream[], era: Era, isOnlyOne: boolean): Capabilities {
+  const own = upstreams.filter((upstream) => upstream.era === era);
+  const extensions = {
+    ...only(APPS_EXTENSION, merged(upstreams, 'extensions')),
+    ...(isOnlyOne ? merged(own, 'extensions') : only(TASKS_EXTENSION, merged(own, 'extensions'))),
+  };
+  return withoutEmpty({
+    extensions,
+    tasks: era === 'legacy' ? merged(own, 'tasks') : {},
+    experimental: isOnlyOne ? merged(own, 'experimental') : {},
+  });
+}
+
+/** One capability of several servers; what two of them have is as the first has it. */
+function merged(upstreams: readonly Upstream[], name: string): Record<string, unknown> {
+  const values = upstreams.map(({ capabilities }) => capabilities[name]).filter(isObject);
+  return Object.assign({}, ...values.reverse()) as Record<string, unknown>;
+}
+
+function only(key: string, values: Record<string, unknown>): Record<string, unknown> {
+  return values[key] === undefined ? {} : { [key]: values[key] };
+}
+
+function withoutEmpty(capabilities: Record<string, object>): Capabilities {
+  return Object.fromEntries(
+    Object.entries(capabilities).filter(([, value]) => Object.keys(value).length > 0),
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,32 @@
+import type { Upstream } from '../upstream/upstream.ts';
+import { requestLine } from '../wire/answer.ts';
+import { Meta } from '../wire/era.ts';
+import { stringValue, valueText } from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+import { encode } from '../wire/splice.ts';
+
+/** Listens to what a modern server tells of some tasks, on behalf of one request of one client. */
+export class TaskListener {
+  readonly #upstream: Upstream;
+  readonly #id: number;
+
+  /** `ids` are the server's own; `meta` are the members of `_meta` that speak for the client. */
+  constructor(upstream: Upstream, ids: readonly string[], meta: string) {
+    this.#upstream = upstream;
+    this.#id = upstream.peer.expect({ answered() {}, progressed() {}, lost() {} });
+    const params = `{"notifications":${encode({ taskIds: ids })},"_meta":{${meta}}}`;
+    upstream.peer.send(requestLine(this.#id, 'subscriptions/listen', params));
+  }
+
+  /** Whether this is what a notification is for: several clients may listen to the same task. */
+  isFor(upstream: Upstream, { meta }: Message): boolean {
+    const named = meta && (stringValue(meta, Meta.SUBSCRIPTION_ID) ?? valueText(meta, Meta.SUBSCRIPTION_ID));
+    return upstream === this.#upstream && named === String(this.#id);
+  }
+
+  stop(): void {
+    const { peer } = this.#upstream;
+    peer.forget(this.#id);
+    peer.notify('notifications/cancelled', { requestId: this.#id });
+  }
+}
