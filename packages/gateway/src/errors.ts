@@ -50,6 +50,7 @@ export const RpcErrorCode = {
   INVALID_PARAMS: -32602,
   INTERNAL: -32603,
   UNAVAILABLE: -32000,
+  HEADER_MISMATCH: -32020,
   MISSING_CAPABILITY: -32021,
   UNSUPPORTED_VERSION: -32022,
 } as const;
@@ -76,7 +77,7 @@ export interface NameCollision {
 }
 
 /** What a client may ask for by name. */
-type Thing = 'Tool' | 'Prompt' | 'Resource';
+type Thing = 'Tool' | 'Prompt' | 'Resource' | 'Task';
 
 /** Every sentence that a user or a client may read and that more than one place says. */
 export const Messages = {
@@ -106,10 +107,13 @@ export const Messages = {
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
     `${what} not found: ${name} may mean ${publicNames.join(' or ')}; use the full name`,
 
+  taskNotFound: (id: string): string =>
+    `Task not found: ${id}. The ids of tasks are 'serverKey~id', as the gateway has given them out.`,
+
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
-  notLocalYet: (serverKey: string): string =>
-    `Server '${serverKey}' is left out: only servers with a "command" can be started so far, not those with "url" or "image"`,
+  noContainersYet: (serverKey: string): string =>
+    `Server '${serverKey}' is left out: only servers with a "command" or a "url" can be used so far, not those with "image"`,
   nobodyToAsk: (method: string): string =>
     `${method} cannot be passed on: no client has a call under way here that it could belong to`,
   whomToAsk: (serverKey: string): string =>
@@ -121,13 +125,22 @@ export const Messages = {
     `${method} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,
   notDuringCall: (method: string): string =>
     `${method} cannot be passed on: the client can be asked only while a call of its own is under way`,
+  unknownQuestion: (method: string): string =>
+    `${method} cannot be passed on: the client's revision of the protocol knows no such question`,
   tooManyRounds: (most: number): string =>
     `The server has asked back ${most} times without an answer; it is given up`,
   tooManyParked: (most: number): string =>
     `${most} calls already wait for answers of their clients; try again later`,
   staleState: (): string =>
     'This requestState is not valid here: it has expired, was used before, belongs to another client or request, or was given out before a restart. Make the call again without it.',
+  noInstance: (reason: string): string => `No server could be started for this call: ${reason}`,
   clientStaysAway: (): string => 'The client has not come back with an answer',
+  callIsOver: (): string => 'The call that this was asked for is over',
+  badRound: (): string =>
+    'The server asked back in a way that the protocol does not know: neither questions nor a state, or questions other than elicitation/create, sampling/createMessage and roots/list',
+  badAnswer: (method: string): string => `The client's answer to ${method} is not JSON`,
+  notVisited: (addresses: number): string =>
+    `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
   namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string => {
     const owners = [keeper, heldBack].map(({ serverKey, name }) =>
       name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${name}'`,

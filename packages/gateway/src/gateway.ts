@@ -1,9 +1,12 @@
-import type { Caller } from './call/caller.ts';
+import { EVERYTHING } from './bridge/capabilities.ts';
+import type { AskedClient, Caller } from './call/caller.ts';
 import { LOG_LEVELS, LogLevels } from './call/log-levels.ts';
 import { Notices, type ListName } from './call/notices.ts';
 import { Parking } from './call/parking.ts';
-import { ask } from './call/question.ts';
+import { ask, callsOf } from './call/question.ts';
 import { resolveTool, type Directory } from './call/resolve.ts';
+import { folderOf } from './call/roots.ts';
+import { Tasks } from './call/tasks.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { Deferred } from './deferred.ts';
 import { Messages, RpcError } from './errors.ts';
@@ -17,7 +20,10 @@ import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
 import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
+import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
+import { Twins } from './upstream/twins.ts';
+import type { Upstream } from './upstream/upstream.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
 import { decode } from './wire/splice.ts';
@@ -45,12 +51,10 @@ export interface GatewayOptions {
 const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
 /** A client of the gateway, as the servers' news reach it. */
-export interface Client extends Caller {
+export interface Client extends Caller, AskedClient {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
-  /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
-  notified(child: ChildServer, message: Message, related?: number): void;
 }
 
 /** The side that clients are on. */
@@ -89,6 +93,14 @@ export class Gateway implements AggregatorServer {
   readonly #notices: Notices;
   readonly #parking = new Parking();
   readonly #logLevels = new LogLevels();
+  readonly #tasks: Tasks;
+  readonly #instances = new Instances<AskedClient>((serverKey, client, tenant) =>
+    this.#fleet.startApart(serverKey, tenant, {
+      request: (child, message, related) => this.#asked(child, message, related),
+      notification: (child, message, related) => client.notified(child, message, related),
+    }),
+  );
+  readonly #twins = new Twins((serverKey) => this.#openTwin(serverKey));
   #directory: Directory;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -107,12 +119,16 @@ export class Gateway implements AggregatorServer {
       this.#collided(kind, found),
     );
     this.#fleet = this.#createFleet();
+    this.#tasks = new Tasks(new Set(this.#fleet.children.keys()));
     this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#notices = new Notices((lists) => this.#clients.forEach((client) => client.listsChanged(lists)));
     this.server = {
       clients: this.#clients,
       attach: (client) => void this.#clients.add(client),
-      detach: (client) => void this.#clients.delete(client),
+      detach: (client) => {
+        this.#clients.delete(client);
+        this.#instances.end(client);
+      },
     };
     // Whoever waits for the start hears of its failure; nobody has to.
     this.#settled.promise.catch(() => {});
@@ -173,12 +189,12 @@ export class Gateway implements AggregatorServer {
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   holdServers(hold: boolean): void {
     this.#isHolding = hold;
-    for (const child of this.#fleet.running()) child.hold(hold);
+    for (const child of this.#talking()) child.hold(hold);
   }
 
   /** A client wants to hear more or less: servers are told to log as much as the one wants that wants the most. */
   logLevelChanged(): void {
-    for (const child of this.#fleet.running()) this.#tellLogLevel(child);
+    for (const child of this.#talking()) this.#tellLogLevel(child);
   }
 
   #createFleet(): Fleet {
@@ -224,6 +240,7 @@ export class Gateway implements AggregatorServer {
 
   async #close(): Promise<void> {
     this.#notices.stop();
+    this.#parking.close();
     this.open('{}');
     await this.#fleet.stop();
   }
@@ -244,8 +261,10 @@ export class Gateway implements AggregatorServer {
   /** Before the first list can be answered there is nothing to replace. */
   #rebuild(kinds: readonly Kind[]): void {
     if (!this.isSettled) return;
+    const { shares } = this.#builder;
     this.#publish(this.#builder.build(this.#fleet.running()));
-    this.#notices.changed(kinds);
+    // Where a URI has moved, tools that name it have changed as well.
+    this.#notices.changed(this.#builder.shares === shares ? kinds : [...kinds, 'tools']);
   }
 
   #publish(registry: Registry): void {
@@ -258,22 +277,70 @@ export class Gateway implements AggregatorServer {
       builder: this.#builder,
       parking: this.#parking,
       logLevels: this.#logLevels,
+      tasks: this.#tasks,
+      isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
+      instanceFor: (upstream, caller) => this.#instanceFor(upstream, caller),
       servers: new Set(this.#fleet.children.keys()),
       trace: this.log.debug,
     };
   }
 
+  /** A server of the client's or the call's own, told of this client alone. */
+  #instanceFor(upstream: Upstream, caller: Caller): Promise<Instance> {
+    const { serverKey, sharing } = upstream;
+    if (sharing === 'shared') return this.#twinOf(upstream);
+    const tenant = async (): Promise<Tenant> => ({
+      // A modern client says with each call what it can do.
+      capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
+      cwd: this.config.mcpServers[serverKey]?.cwdFromRoots === true ? await folderOf(caller) : undefined,
+      era: caller.era === 'legacy' ? 'legacy' : undefined,
+    });
+    return sharing === 'per-call'
+      ? this.#instances.forCall(serverKey, caller.client, tenant)
+      : this.#instances.forSession(serverKey, caller.client, tenant);
+  }
+
   #asked(child: ChildServer, message: Message, related: number | undefined): void {
     const [onlyClient, ...others] = this.#clients;
-    ask(child, message, {
+    ask(child, this.#tasks.publicMessage(child, message), {
       related,
       onlyClient: others.length === 0 ? onlyClient : undefined,
       parking: this.#parking,
+      tasks: this.#tasks,
     });
   }
 
-  #tellLogLevel(child: ChildServer): void {
-    const asked = Array.from(this.#clients, ({ logLevel }) => logLevel);
+  /** Only servers at an address: a second process would not know what the first one does. */
+  #mayHaveTwin({ era, serverKey }: Upstream, caller: Caller): boolean {
+    const isAcross = caller.era === 'legacy' && era === 'modern';
+    const isRemote = this.config.mcpServers[serverKey]?.command === undefined;
+    return isAcross && isRemote && this.#twins.mayHave(serverKey);
+  }
+
+  async #twinOf(upstream: Upstream): Promise<Instance> {
+    const twin = await this.#twins.of(upstream.serverKey);
+    return { upstream: twin ?? upstream, release() {} };
+  }
+
+  async #openTwin(serverKey: string): Promise<Upstream | undefined> {
+    const twin = await this.#fleet.openTwin(serverKey, EVERYTHING, {
+      request: (child, message, related) => this.#asked(child, message, related),
+      notification: (child, message, related) =>
+        this.#clients.forEach((client) => client.notified(child, message, related)),
+    });
+    if (twin === undefined) return undefined;
+    if (this.#isHolding) twin.hold(true);
+    this.#tellLogLevel(twin);
+    return twin;
+  }
+
+  /** All servers that can be heard. */
+  #talking(): Upstream[] {
+    return [...this.#fleet.running(), ...this.#twins.running];
+  }
+
+  #tellLogLevel(child: Upstream): void {
+    const asked = [...this.#clients, ...callsOf(child)].map(({ logLevel }) => logLevel);
     const most = LOG_LEVELS.find((level) => asked.includes(level));
     if (most !== undefined) this.#logLevels.tell(child, most);
   }

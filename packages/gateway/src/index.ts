@@ -15,6 +15,9 @@ export {
   RpcError,
   RpcErrorCode,
 } from './errors.ts';
+export { isLoopback } from './front/http/admission.ts';
+export { DEFAULT_PORT, serveHttp } from './front/http/serve.ts';
+export type { HttpFront, HttpLimits, HttpOptions } from './front/http/serve.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway } from './gateway.ts';
@@ -23,6 +26,8 @@ export type { Log } from './log.ts';
 export { parseToolPrefix, validateSeparator, validateToolName } from './registry/names.ts';
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';
 export type { JSONSchema, ToolRegistry, ToolRegistryEntry, ToolSchema } from './registry/tool-registry.ts';
+export { stateToken } from './state/token.ts';
+export type { StateToken } from './state/token.ts';
 export { ServerStatus } from './upstream/server-status.ts';
 export type { ChildServerClient } from './upstream/server-status.ts';
 export type { Upstream } from './upstream/upstream.ts';

@@ -1,27 +1,44 @@
-import { objectValue, readMembers, stringValue, type Members } from '../wire/members.ts';
+import { findMember, stringValue, type Members } from '../wire/members.ts';
+import { objectIn, objectOf } from './objects.ts';
 
 /** What a client must be able to do to be asked something. */
-const NEEDED: Readonly<Record<string, string>> = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-};
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ['elicitation/create', 'elicitation'],
+  ['sampling/createMessage', 'sampling'],
+  ['roots/list', 'roots'],
+]);
 
 /** All that a server can ask of a client; what a server is told that several clients share. */
-export const EVERYTHING = '{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{"listChanged":true}}';
+export const EVERYTHING =
+  '{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{"listChanged":true}}';
+
+/** Whether both eras know this question; others cannot be asked in the other's way. */
+export function isKnownQuestion(method: string): boolean {
+  return NEEDED.has(method);
+}
 
 /** The capability for want of which a client cannot be asked; both arguments besides the method are JSON texts. */
 export function lackingFor(method: string, params: string, capabilities: string): string | undefined {
-  const needed = NEEDED[method];
+  const needed = NEEDED.get(method);
   if (needed === undefined) return undefined;
-  const declared = membersOf(capabilities);
-  const capability = declared && objectValue(declared, needed);
+  const declared = objectOf(capabilities);
+  const capability = declared && objectIn(declared, needed);
   if (capability === undefined) return needed;
-  const asked = membersOf(params);
-  const isUrl = asked !== undefined && stringValue(asked, 'mode') === 'url';
-  return isUrl && objectValue(capability, 'url') === undefined ? `${needed}.url` : undefined;
+  const part = partFor(method, objectOf(params));
+  return part === undefined || hasPart(capability, part) ? undefined : `${needed}.${part}`;
 }
 
-function membersOf(text: string): Members | undefined {
-  return readMembers(Buffer.from(text, 'latin1'), 0);
+/** The part of a capability that a question needs. */
+function partFor(method: string, params: Members | undefined): string | undefined {
+  if (method === 'elicitation/create')
+    return params !== undefined && stringValue(params, 'mode') === 'url' ? 'url' : 'form';
+  const usesTools =
+    params !== undefined && ['tools', 'toolChoice'].some((key) => findMember(params, key) >= 0);
+  return method === 'sampling/createMessage' && usesTools ? 'tools' : undefined;
+}
+
+/** Who says nothing of the ways to be asked means forms. */
+function hasPart(capability: Members, part: string): boolean {
+  if (findMember(capability, part) >= 0) return true;
+  return part === 'form' && findMember(capability, 'url') < 0;
 }

@@ -11,9 +11,15 @@ import {
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
+import { ADDRESSES_FIRST } from './addresses.ts';
 
-/** Where a resource is missing the earlier revisions said so with a code that the modern one forbids. */
-const RESOURCE_NOT_FOUND = '-32002';
+/** Codes of the earlier revisions that the modern one forbids, and what stands for them there. */
+const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([
+  // A missing resource.
+  [-32002, RpcErrorCode.INVALID_PARAMS],
+  // Addresses to visit first, in a way that no client could follow; otherwise they become a round.
+  [ADDRESSES_FIRST, RpcErrorCode.UNAVAILABLE],
+]);
 
 /** The edits that make an answer right for a client of another era, or why it cannot be told to it. */
 export function answerEdits(answer: Message, method: string, hop: { from: Era; to: Era }): Edit[] | RpcError {
@@ -51,7 +57,6 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
 }
 
 function modernError(error: Members): Edit[] {
-  const code = findMember(error, 'code');
-  if (code < 0 || valueText(error, 'code') !== RESOURCE_NOT_FOUND) return [];
-  return [replaceValue(error, code, String(RpcErrorCode.INVALID_PARAMS))];
+  const code = MODERN_CODES.get(Number(valueText(error, 'code')));
+  return code === undefined ? [] : [replaceValue(error, findMember(error, 'code'), String(code))];
 }

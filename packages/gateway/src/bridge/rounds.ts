@@ -1,6 +1,10 @@
-import { isOdd, objectValue, readMembers, stringValue, valueText, type Members } from '../wire/members.ts';
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { findMember, stringValue, valueText } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
+import { judgeValue } from '../wire/scan.ts';
 import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
+import { isKnownQuestion } from './capabilities.ts';
+import { entriesOf, objectIn, objectOf, readObject } from './objects.ts';
 
 /** What a server wants to know before it can answer; `key` and `params` are JSON texts. */
 export interface Question {
@@ -16,6 +20,13 @@ export interface Round {
   readonly state: string | undefined;
 }
 
+/** What a modern client has answered, by the text of the question's key. */
+export interface Retry {
+  readonly responses: ReadonlyMap<string, string>;
+  /** Empty where it is no text: nobody has given it out. */
+  readonly state: string | undefined;
+}
+
 /** The members with which a call is made again. */
 const RETRY_MEMBERS = ['inputResponses', 'requestState'];
 
@@ -26,15 +37,18 @@ export function canEndInRound(method: string): boolean {
   return ROUND_METHODS.has(method);
 }
 
-export function readRound(answer: Message): Round | undefined {
-  const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
-  if (result === undefined || isOdd(result) || stringValue(result, 'resultType') !== 'input_required')
-    return undefined;
-  const requests = objectValue(result, 'inputRequests');
-  return {
-    questions: requests === undefined ? [] : [...entries(requests)].map(readQuestion),
-    state: valueText(result, 'requestState'),
-  };
+/** The round that an answer asks for, or why nobody could follow it; undefined where the answer is one. */
+export function readRound(answer: Message): Round | RpcError | undefined {
+  const result = answer.isError ? undefined : readObject(answer.bytes, answer.bodyAt);
+  if (result === undefined || stringValue(result, 'resultType') !== 'input_required') return undefined;
+  const requests = objectIn(result, 'inputRequests');
+  const questions = requests === undefined ? [] : entriesOf(requests).map(readQuestion);
+  const state = valueText(result, 'requestState');
+  const isJson = judgeValue(answer.bytes, answer.bodyAt) >= 0;
+  const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
+  if (!isJson || !isComplete || !questions.every(isQuestion))
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
+  return { questions, state };
 }
 
 /** The other direction: the result that asks a modern client. */
@@ -57,18 +71,27 @@ export function retryOf(
   state: string | undefined,
 ): Message {
   const texts = Array.from(responses, ([key, value]) => `${key}:${value}`);
-  const members = [`"inputResponses":{${texts.join(',')}}`, ...(state === undefined ? [] : [`"requestState":${state}`])];
+  const members = [
+    ...(texts.length === 0 ? [] : [`"inputResponses":{${texts.join(',')}}`]),
+    ...(state === undefined ? [] : [`"requestState":${state}`]),
+  ];
   return changed(message, members.join(','));
 }
 
-/** The other direction: what a modern client has answered, by question, and the request without it. */
-export function readRetry(message: Message): { responses: Map<string, string>; state: string } | undefined {
-  const state = message.params && stringValue(message.params, 'requestState');
-  if (message.params === undefined || state === undefined) return undefined;
-  const responses = objectValue(message.params, 'inputResponses');
-  return { responses: new Map(responses && entries(responses)), state };
+export function isRetry({ params }: Message): boolean {
+  return params !== undefined && RETRY_MEMBERS.some((key) => findMember(params, key) >= 0);
 }
 
+/** The other direction: what a modern client has answered. What is no object cannot be an answer, and is left out. */
+export function readRetry({ params }: Message): Retry {
+  const responses = params && objectIn(params, 'inputResponses');
+  const answers = responses === undefined ? [] : entriesOf(responses).filter(([, text]) => text[0] === '{');
+  const hasState = params !== undefined && findMember(params, 'requestState') >= 0;
+  const state = hasState ? (stringValue(params, 'requestState') ?? '') : undefined;
+  return { responses: new Map(answers), state };
+}
+
+/** The request without what was asked for, as a server of the earlier revisions knows it. */
 export function firstTryOf(message: Message): Message {
   return changed(message, '');
 }
@@ -80,18 +103,15 @@ function changed(message: Message, add: string): Message {
   return again.kind === 'unusable' ? message : again;
 }
 
-function* entries({ bytes, flat }: Members): Generator<[string, string]> {
-  for (let m = 0; m < flat.length; m += 4) {
-    const key = bytes.toString('latin1', (flat[m] as number) - 1, (flat[m + 1] as number) + 1);
-    yield [key, bytes.toString('latin1', flat[m + 2], flat[m + 3])];
-  }
-}
-
 function readQuestion([key, text]: [string, string]): Question {
-  const members = readMembers(Buffer.from(text, 'latin1'), 0);
+  const members = objectOf(text);
   return {
     key,
     method: (members && stringValue(members, 'method')) ?? '',
     params: (members && valueText(members, 'params')) ?? '{}',
   };
+}
+
+function isQuestion({ method, params }: Question): boolean {
+  return isKnownQuestion(method) && params.startsWith('{');
 }

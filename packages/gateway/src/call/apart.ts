@@ -6,6 +6,7 @@ import type { Asked } from './caller.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
 import type { Target } from './resolve.ts';
+import { withTasks } from './task-hop.ts';
 
 /** A call of a server that clients do not share: it goes on when the one is up that is meant for it. */
 export function forwardApart(asked: Asked, target: Target, address?: Address): void {
@@ -37,7 +38,11 @@ function pass(
   target: Target,
   { address, instance }: { address: Address | undefined; instance: Instance },
 ): void {
-  const passage = new Passage(asked, target, address, () => instance.release());
+  const passage = withTasks(
+    new Passage(asked, target, address, () => instance.release()),
+    asked,
+    target.client,
+  );
   if (relay(asked.message, passage) === undefined) instance.release();
 }
 

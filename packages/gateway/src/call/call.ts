@@ -1,12 +1,25 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { isRetry } from '../bridge/rounds.ts';
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
-import { Meta } from '../wire/era.ts';
-import { findMember, objectValue, stringValue, type Members } from '../wire/members.ts';
+import type { Era } from '../wire/era.ts';
+import { objectValue, stringValue, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
+import { forwardApart } from './apart.ts';
 import type { Asked } from './caller.ts';
+import { levelAskedBy } from './log-levels.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
-import { resolvePrompt, resolveTool, resolveUri, type Directory, type Target } from './resolve.ts';
+import {
+  resolvePrompt,
+  resolveTask,
+  resolveTool,
+  resolveUri,
+  type Directory,
+  type Target,
+} from './resolve.ts';
+import { withTasks } from './task-hop.ts';
+import { offersTasks, tasksRefusal } from './tasks.ts';
 
 /** Something that a client can ask for. */
 export type Call = (asked: Asked) => void;
@@ -17,6 +30,14 @@ export const getPrompt: Call = (asked) => forward(asked, BY_PROMPT);
 
 /** To read, subscribe to or unsubscribe from a resource. */
 export const useResource: Call = (asked) => forward(asked, BY_URI);
+
+/** To ask for a task, answer its questions or call it off. */
+export const useTask: Call = (asked) => {
+  const { caller, message } = asked;
+  const refusal = caller.era === 'modern' ? tasksRefusal(message) : undefined;
+  if (refusal === undefined) forward(asked, caller.era === 'modern' ? BY_MODERN_TASK : BY_LEGACY_TASK);
+  else refuse(asked, refusal);
+};
 
 /** A completion goes to the server whose prompt or template it is about. */
 export const complete: Call = (asked) => {
@@ -33,8 +54,20 @@ interface Route extends Address {
 const BY_TOOL: Route = { holder: paramsOf, key: 'name', resolve: resolveTool };
 const BY_PROMPT: Route = { holder: paramsOf, key: 'name', resolve: resolvePrompt };
 const BY_URI: Route = { holder: paramsOf, key: 'uri', resolve: resolveUri };
+const BY_LEGACY_TASK: Route = { holder: paramsOf, key: 'taskId', resolve: taskOf('legacy') };
+const BY_MODERN_TASK: Route = { ...BY_LEGACY_TASK, resolve: taskOf('modern') };
 const BY_PROMPT_REF: Route = { ...BY_PROMPT, holder: refOf };
 const BY_URI_REF: Route = { ...BY_URI, holder: refOf };
+
+/** Only servers of the client's own era can have given it a task. */
+function taskOf(era: Era): Route['resolve'] {
+  return (directory, id) => {
+    const target = resolveTask(directory, id);
+    if (target instanceof RpcError || (target.client.era === era && offersTasks(target.client)))
+      return target;
+    return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.taskNotFound(id));
+  };
+}
 
 function paramsOf({ params }: Message): Members | undefined {
   return params;
@@ -50,22 +83,31 @@ function forward(asked: Asked, route: Route): void {
   const holder = route.holder(message);
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
-  if (target instanceof RpcError) return refuse(asked, target);
-  if (caller.era === 'modern' && target.client.era === 'legacy') return cross(asked, target, route);
-  relay(message, new Passage(asked, target, route));
+  const isAcross = caller.era === 'modern' && (target instanceof RpcError || target.client.era === 'legacy');
+  if (isAcross) cross(asked, target, route);
+  else if (target instanceof RpcError) refuse(asked, target);
+  else pass(asked, target, route);
 }
 
-/** From a modern client to a server that knows no rounds and learns the log level once. */
-function cross(asked: Asked, target: Target, address: Address): void {
+function pass(asked: Asked, target: Target, address: Address): void {
+  if (asked.directory.isApart(target.client, asked.caller)) forwardApart(asked, target, address);
+  else relay(asked.message, withTasks(new Passage(asked, target, address), asked, target.client));
+}
+
+/** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
+function cross(asked: Asked, target: Target | RpcError, address: Address): void {
   const { directory, caller, message } = asked;
-  const { meta, params } = message;
-  if (params !== undefined && findMember(params, 'requestState') >= 0) {
-    const error = directory.parking.resume(message, caller);
-    return error && refuse(asked, error);
-  }
-  const level = meta && stringValue(meta, Meta.LOG_LEVEL);
-  if (level !== undefined) directory.logLevels.ask(target.client, level);
-  relay(message, new Passage(asked, target, address));
+  if (!(target instanceof RpcError)) tellLevel(asked, target.client);
+  const next = isRetry(message) ? directory.parking.resume(message, caller) : message;
+  if (next === undefined) return;
+  if (target instanceof RpcError) refuse(asked, target);
+  else if (next instanceof RpcError) refuse(asked, next);
+  else pass({ ...asked, message: next }, target, address);
+}
+
+function tellLevel({ directory, message }: Asked, upstream: Upstream): void {
+  const level = levelAskedBy(message);
+  if (level !== undefined) directory.logLevels.ask(upstream, level);
 }
 
 function refuse({ caller, message }: Asked, error: RpcError): void {

@@ -1,4 +1,6 @@
-import type { Envelope, Era } from '../wire/era.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { Meta, type Envelope, type Era } from '../wire/era.ts';
+import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Directory } from './resolve.ts';
@@ -18,6 +20,8 @@ export interface Caller {
 export interface AskedClient {
   /** Who may answer for it: a state that one client was given is of no use to another. */
   readonly identity: string;
+  /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
+  notified(upstream: Upstream, message: Message, related?: number): void;
   /** Whom a question goes to; one about a call goes the way that the call came. */
   recipient(origin?: Origin): Recipient;
 }
@@ -27,4 +31,10 @@ export interface Asked {
   readonly directory: Directory;
   readonly caller: Caller;
   readonly message: Message;
+}
+
+/** What the client can do, as JSON: a modern one says it with each request, the others once. */
+export function capabilitiesOf({ era, envelope }: Caller, request: Message | undefined): string {
+  if (era === 'legacy') return envelope.capabilities;
+  return (request?.meta && valueText(request.meta, Meta.CLIENT_CAPABILITIES)) ?? '{}';
 }

@@ -12,6 +12,9 @@ export function listOf(kind: Kind): Call {
     const result = directory.registry.pages[kind].result(cursor, era);
     if (result !== undefined) return origin.answer(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;
-    origin.answer(errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)), RpcErrorCode.INVALID_PARAMS);
+    origin.answer(
+      errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)),
+      RpcErrorCode.INVALID_PARAMS,
+    );
   };
 }

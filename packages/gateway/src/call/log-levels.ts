@@ -1,4 +1,7 @@
 import type { Upstream } from '../upstream/upstream.ts';
+import { Meta } from '../wire/era.ts';
+import { stringValue } from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';
 
 /** From the most verbose on. */
@@ -12,6 +15,12 @@ export const LOG_LEVELS: readonly string[] = [
   'alert',
   'emergency',
 ];
+
+/** The least level of logs that a modern request asks for, if it asks for any that there is. */
+export function levelAskedBy({ meta }: Message): string | undefined {
+  const level = meta && stringValue(meta, Meta.LOG_LEVEL);
+  return level !== undefined && LOG_LEVELS.includes(level) ? level : undefined;
+}
 
 /** Whether a message of one level is for someone who has asked for another; without a wish everything is. */
 export function isWanted(level: string | undefined, asked: string | undefined): boolean {
@@ -32,6 +41,6 @@ export class LogLevels {
   /** One request wants to hear this much: the server may be told to log more, not less. */
   ask(upstream: Upstream, level: string): void {
     const told = this.#told.get(upstream.peer);
-    if (LOG_LEVELS.includes(level) && (told === undefined || !isWanted(level, told))) this.tell(upstream, level);
+    if (told === undefined || !isWanted(level, told)) this.tell(upstream, level);
   }
 }

@@ -1,3 +1,4 @@
+import { addressesFirst } from '../bridge/addresses.ts';
 import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
 import { canEndInRound, readRound } from '../bridge/rounds.ts';
@@ -5,12 +6,13 @@ import { now } from '../clock.ts';
 import { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Meta } from '../wire/era.ts';
-import { findMember, stringValue, type Members } from '../wire/members.ts';
+import { findMember, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Peer } from '../wire/peer.ts';
 import { decode, replaceValue, type Edit } from '../wire/splice.ts';
 import type { Asked, Caller } from './caller.ts';
+import { levelAskedBy } from './log-levels.ts';
+import type { Parking } from './parking.ts';
 import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
 import { Rounds } from './rounds.ts';
@@ -19,7 +21,7 @@ import { uriEdits } from './uri-edits.ts';
 /** The member of a request that says where it goes. */
 export interface Address {
   readonly holder: (message: Message) => Members | undefined;
-  readonly key: 'name' | 'uri';
+  readonly key: 'name' | 'uri' | 'taskId';
 }
 
 /** The hop from a client to one server, and back. It keeps no registry, and the request only where it may be needed again: a call may take long. */
@@ -31,6 +33,7 @@ export class Passage implements Hop {
   readonly logLevel: string | undefined;
   readonly #upstream: Upstream;
   readonly #builder: RegistryBuilder;
+  readonly #parking: Parking;
   readonly #trace: Directory['trace'];
   readonly #method: string;
   readonly #address: Address | undefined;
@@ -39,24 +42,28 @@ export class Passage implements Hop {
   /** What the client calls the resource that it asks for, and what its server does. */
   readonly #renamed: { readonly uri: string; readonly publicUri: string } | undefined;
   readonly #began: number;
+  readonly #onEnded: (() => void) | undefined;
   #rounds: Rounds | undefined;
 
   constructor(
     { caller, directory, message }: Asked,
     { client, publicUri, originalText }: Target,
     address?: Address,
+    onEnded?: () => void,
   ) {
     this.from = caller.origin;
     this.to = client.peer;
     this.caller = caller;
-    this.logLevel = caller.era === 'modern' && message.meta ? stringValue(message.meta, Meta.LOG_LEVEL) : undefined;
+    this.logLevel = caller.era === 'modern' ? levelAskedBy(message) : undefined;
     this.request = caller.era !== client.era && canEndInRound(message.method) ? message : undefined;
     this.#upstream = client;
     this.#builder = directory.builder;
+    this.#parking = directory.parking;
     this.#trace = directory.trace;
     this.#method = message.method;
     this.#address = address;
     this.#name = originalText;
+    this.#onEnded = onEnded;
     this.#renamed = publicUri === undefined ? undefined : { uri: decode(originalText), publicUri };
     this.#began = directory.trace === undefined ? 0 : now();
   }
@@ -77,7 +84,8 @@ export class Passage implements Hop {
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.sharesUris(serverKey);
     if (era === this.caller.era && !renamesUris) return undefined;
-    if (this.#asksBack(answer, call)) return TAKEN;
+    const question = this.#askBack(answer, call);
+    if (question !== undefined) return question;
     const edits = answerEdits(answer, this.#method, { from: era, to: this.caller.era });
     if (edits instanceof RpcError || !renamesUris) return edits;
     return [...edits, ...uriEdits(answer, (uri) => this.#publicUri(uri))];
@@ -87,14 +95,29 @@ export class Passage implements Hop {
     this.#rounds?.stop();
   }
 
-  /** True where a modern server's answer is a question, and the client is asked in its own way. */
-  #asksBack(answer: Message, call: Relayed): boolean {
-    if (this.request === undefined || this.caller.era === 'modern') return false;
+  /** An answer may be a question in the way of the server's era; the client is asked in that of its own. */
+  #askBack(answer: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
+    if (call.request === undefined) return undefined;
+    return this.caller.era === 'modern'
+      ? this.#sendOff(answer, call.request, call)
+      : this.#nextRound(answer, call.request, call);
+  }
+
+  #sendOff(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
+    const addresses = addressesFirst(answer);
+    if (addresses === undefined) return undefined;
+    const result = this.#parking.sendOff(addresses, request, this.caller);
+    if (result instanceof RpcError) return result;
+    call.end(result);
+    return TAKEN;
+  }
+
+  #nextRound(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
     const round = readRound(answer);
-    if (round === undefined) return false;
-    this.#rounds ??= new Rounds(this.request, this.caller);
+    if (round === undefined || round instanceof RpcError) return round;
+    this.#rounds ??= new Rounds(request, this.caller);
     this.#rounds.next(round, call);
-    return true;
+    return TAKEN;
   }
 
   #publicUri(uri: string): string | undefined {
@@ -103,6 +126,7 @@ export class Passage implements Hop {
   }
 
   ended(outcome: Outcome): void {
+    this.#onEnded?.();
     if (this.#trace === undefined) return;
     const name = Buffer.from(this.#name, 'latin1').toString('utf8');
     const milliseconds = (now() - this.#began).toFixed(1);

@@ -1,14 +1,13 @@
-import { lackingFor } from '../bridge/capabilities.ts';
+import { isKnownQuestion, lackingFor } from '../bridge/capabilities.ts';
 import { metaEdits } from '../bridge/requests.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
-import { Meta } from '../wire/era.ts';
-import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Caller } from './caller.ts';
+import { capabilitiesOf, type Caller } from './caller.ts';
 import type { Parking } from './parking.ts';
 import { relay, Relayed } from './relay.ts';
+import type { Tasks } from './tasks.ts';
 
 /** Who there is to be asked. */
 export interface Audience {
@@ -17,6 +16,7 @@ export interface Audience {
   /** The only client of the gateway, where there is but one. */
   readonly onlyClient: Caller | undefined;
   readonly parking: Parking;
+  readonly tasks: Tasks;
 }
 
 /** Passes a server's request (sampling, elicitation, roots) on to the client for which it works, in the way of its era. */
@@ -27,50 +27,63 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
   const { method } = message;
-  if (upstream.era === 'modern') return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, Messages.noRequests(method));
+  if (upstream.era === 'modern') return refused(Messages.noRequests(method));
   const call = callOf(upstream, audience.related);
   if (call instanceof RpcError) return call;
   const caller = call?.caller ?? audience.onlyClient;
-  if (caller === undefined) return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.nobodyToAsk(method));
-  const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call));
-  if (lacking !== undefined) return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, Messages.clientLacks(method, lacking));
-  if (caller.era === 'legacy') return void passOn(upstream, message, caller);
-  if (call?.request === undefined) return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.notDuringCall(method));
-  return audience.parking.ask(call, upstream, message);
+  if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
+  const isModern = caller.era === 'modern';
+  if (isModern && call?.request === undefined) return unavailable(Messages.notDuringCall(method));
+  if (isModern && !isKnownQuestion(method)) return refused(Messages.unknownQuestion(method));
+  const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call?.request));
+  if (lacking !== undefined) return refused(Messages.clientLacks(method, lacking));
+  return isModern && call !== undefined
+    ? audience.parking.ask(call, upstream, message)
+    : passOn(upstream, message, { caller, tasks: audience.tasks });
 }
 
-function passOn(upstream: Upstream, message: Message, caller: Caller): void {
+function refused(text: string): RpcError {
+  return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, text);
+}
+
+function unavailable(text: string): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, text);
+}
+
+/** To a client that is asked by a request, as the server asks. */
+function passOn(
+  upstream: Upstream,
+  message: Message,
+  { caller, tasks }: { caller: Caller; tasks: Tasks },
+): undefined {
   relay(message, {
     from: upstream.peer,
     to: caller.client.recipient(caller.origin),
     name: 'The client',
-    edits: (asked, token) => metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
+    edits: (asked, token) =>
+      metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
+    adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
   });
+  return undefined;
 }
 
-/** The call on whose behalf a server asks: the one it names, or the latest of the only client that it works for. */
+/** The call on whose behalf a server asks: the one it names, or the likeliest of the only client that it works for. */
 function callOf(upstream: Upstream, related: number | undefined): Relayed | undefined | RpcError {
   const calls = callsOf(upstream, related);
   const clients = new Set(calls.map(({ caller }) => caller?.client));
-  if (clients.size > 1) return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.whomToAsk(upstream.serverKey));
-  return calls.reduce<Relayed | undefined>(
-    (latest, call) => (latest === undefined || call.number > latest.number ? call : latest),
-    undefined,
-  );
+  if (clients.size > 1) return unavailable(Messages.whomToAsk(upstream.serverKey));
+  return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number)[0];
 }
 
-/** The clients' calls that a server works on. */
+/** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */
+function likelihood({ request, origin }: Relayed): number {
+  return (request === undefined ? 0 : 2) + (origin === undefined ? 0 : 1);
+}
+
+/** The clients' calls that a server works on; where the transport tells which one is meant, no other. */
 export function callsOf({ peer }: Upstream, related?: number): Relayed[] {
-  const known = related === undefined ? undefined : peer.waiter(related);
-  const waiters = known === undefined ? peer.waiters() : [known];
+  const waiters = related === undefined ? peer.waiters() : [peer.waiter(related)];
   return waiters.filter((waiter) => waiter instanceof Relayed).filter(({ caller }) => caller !== undefined);
-}
-
-/** A modern client says with each request what it can do, the others once. */
-function capabilitiesOf({ era, envelope }: Caller, call: Relayed | undefined): string {
-  if (era === 'legacy') return envelope.capabilities;
-  const meta = call?.request?.meta;
-  return (meta && valueText(meta, Meta.CLIENT_CAPABILITIES)) ?? '{}';
 }
 
 function paramsText({ bytes, params }: Message): string {

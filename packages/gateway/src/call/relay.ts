@@ -1,10 +1,11 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import { errorLine } from '../wire/answer.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient, Served, Waiter } from '../wire/peer.ts';
 import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
+import { levelAskedBy } from './log-levels.ts';
 
 /** One hop of a request from one peer to another. */
 export interface Hop {
@@ -63,10 +64,13 @@ export class Relayed implements Waiter, Served {
   #caller: Caller | undefined;
   /** Where the answer goes; nobody waits for it while the client has been asked something in its place. */
   #origin: Origin | undefined;
+  #request: Message | undefined;
+  #logLevel: string | undefined;
   #ticket: number;
   /** The id under which it was sent on; 0 while it is not. */
   #sentId = 0;
   #kept: (() => void) | undefined;
+  #onOver: (() => void) | undefined;
 
   constructor({ id, meta }: Message, hop: Hop) {
     this.#hop = hop;
@@ -74,6 +78,8 @@ export class Relayed implements Waiter, Served {
     this.#token = meta && valueText(meta, 'progressToken');
     this.#caller = hop.caller;
     this.#origin = hop.from;
+    this.#request = hop.request;
+    this.#logLevel = hop.logLevel;
     this.#ticket = hop.from.serve(this);
   }
 
@@ -85,12 +91,17 @@ export class Relayed implements Waiter, Served {
     return this.#caller;
   }
 
+  /** Undefined while its client has been asked something, and nobody waits for it. */
+  get origin(): Origin | undefined {
+    return this.#origin;
+  }
+
   get logLevel(): string | undefined {
-    return this.#hop.logLevel;
+    return this.#logLevel;
   }
 
   get request(): Message | undefined {
-    return this.#hop.request;
+    return this.#request;
   }
 
   /** Later ones have higher numbers. */
@@ -115,20 +126,15 @@ export class Relayed implements Waiter, Served {
   }
 
   answered(answer: Message): void {
-    const edits = this.#hop.adapt?.(answer, this) ?? [];
-    if (edits === TAKEN) {
-      this.#sentId = 0;
-      return;
-    }
-    if (edits instanceof RpcError) return this.lost(edits);
-    edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: this.#id });
-    const code = answer.isError ? errorCode(answer) : undefined;
-    if (this.#origin !== undefined) return this.#end(splice(answer.bytes, edits), code);
     this.#sentId = 0;
-    this.#kept = () => {
-      edits[edits.length - 1] = { start: answer.idAt, end: answer.idAt + answer.id.length, text: this.#id };
-      this.#end(splice(answer.bytes, edits), code);
-    };
+    const edits = this.#hop.adapt?.(answer, this) ?? [];
+    if (edits === TAKEN) return;
+    if (edits instanceof RpcError) return this.lost(edits);
+    const code = answer.isError ? errorCode(answer) : undefined;
+    this.#finish((id) => {
+      edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: id });
+      return splice(answer.bytes, edits);
+    }, code);
   }
 
   progressed({ bytes, params }: Message): void {
@@ -137,10 +143,18 @@ export class Relayed implements Waiter, Served {
     this.#origin?.send(splice(bytes, [edit]));
   }
 
+  suspended(): void {
+    this.#origin?.release?.();
+  }
+
   lost(error: RpcError): void {
     this.#sentId = 0;
-    if (this.#origin !== undefined) return this.#end(errorLine(this.#id, error), error.code);
-    this.#kept = () => this.#end(errorLine(this.#id, error), error.code);
+    this.#finish((id) => errorLine(id, error), error.code);
+  }
+
+  /** Ends it with a result of our own. */
+  end(result: string): void {
+    this.#finish((id) => resultLine(id, result));
   }
 
   /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
@@ -152,18 +166,25 @@ export class Relayed implements Waiter, Served {
   }
 
   /** The client has come back for it with another request. */
-  takeUp({ id, meta }: Message, caller: Caller): void {
+  takeUp(message: Message, caller: Caller): void {
+    const { id, meta } = message;
     this.#id = id;
     this.#token = meta && valueText(meta, 'progressToken');
+    this.#request = message;
+    this.#logLevel = levelAskedBy(message);
     this.#caller = caller;
     this.#origin = caller.origin;
     this.#ticket = caller.origin.serve(this);
   }
 
-  /** Gives the answer that came while nobody waited for it; false where none did. */
-  deliver(): boolean {
+  /** Gives the answer that came while nobody waited for it, if one did. */
+  deliver(): void {
     this.#kept?.();
-    return this.#kept !== undefined;
+  }
+
+  /** Told once it is answered or called off. */
+  onOver(listener: () => void): void {
+    this.#onOver = listener;
   }
 
   cancel({ bytes, params }: Message): void {
@@ -180,17 +201,28 @@ export class Relayed implements Waiter, Served {
 
   #forget(): number {
     const sentId = this.#sentId;
+    this.#sentId = 0;
     if (sentId === 0) this.#hop.calledOff?.();
     else this.#hop.to.forget(sentId);
     this.#leave();
-    this.#hop.ended?.('cancelled');
+    this.#over('cancelled');
     return sentId;
   }
 
-  #end(line: Line, code: number | undefined): void {
+  /** Answers at once, or when its client has come back. */
+  #finish(line: (id: string) => Line, code?: number): void {
+    if (this.#origin === undefined) {
+      this.#kept = () => this.#finish(line, code);
+      return;
+    }
     const origin = this.#leave();
-    this.#hop.ended?.(code === undefined ? 'result' : 'error');
-    origin?.answer(line, code);
+    this.#over(code === undefined ? 'result' : 'error');
+    origin?.answer(line(this.#id), code);
+  }
+
+  #over(outcome: Outcome): void {
+    this.#hop.ended?.(outcome);
+    this.#onOver?.();
   }
 
   #leave(): Origin | undefined {

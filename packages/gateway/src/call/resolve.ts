@@ -3,10 +3,13 @@ import { parseToolPrefix, validateToolName } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
 import { joinUri, matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
+import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
+import type { Caller } from './caller.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { Parking } from './parking.ts';
+import type { Tasks } from './tasks.ts';
 
 /** What calls are resolved against. */
 export interface Directory {
@@ -14,6 +17,11 @@ export interface Directory {
   readonly builder: RegistryBuilder;
   readonly parking: Parking;
   readonly logLevels: LogLevels;
+  readonly tasks: Tasks;
+  /** Whether a caller is to be served by another conversation with a server than that which all share. */
+  readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
+  /** The one for this caller. */
+  readonly instanceFor: (upstream: Upstream, caller: Caller) => Promise<Instance>;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** Told of every call and how long it took, where somebody wants to know. */
@@ -39,7 +47,7 @@ export function resolvePrompt(directory: Directory, name: string): Target | RpcE
 /** The exact owner, else the first template that fits, else the only server that has resources at all. */
 export function resolveUri(directory: Directory, uri: string): Target | RpcError {
   const { registry, builder, servers } = directory;
-  const exact = registry.resources.get(uri) ?? registry.templates.get(uri);
+  const exact = registry.resources.get(uri) ?? registry.templates.get(uri) ?? registry.apps.get(uri);
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
   if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
@@ -48,6 +56,15 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return invalid(Messages.notFound('Resource', uri), { uri });
+}
+
+/** The server that has made a task. */
+export function resolveTask({ registry, tasks }: Directory, publicId: string): Target | RpcError {
+  const own = tasks.ownId(publicId);
+  if (own === undefined) return invalid(Messages.taskNotFound(publicId));
+  const client = registry.upstreams.get(own.serverKey);
+  if (client === undefined) return invalid(Messages.ownerNotRunning('Task', publicId, own.serverKey));
+  return { client, originalText: encode(own.id) };
 }
 
 /** A URI that names its server. */

@@ -1,10 +1,12 @@
 import { lackingFor } from '../bridge/capabilities.ts';
+import { legacyQuestion } from '../bridge/questions.ts';
 import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { requestLine } from '../wire/answer.ts';
 import { readMembers, stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
+import { judgeValue } from '../wire/scan.ts';
 import type { Caller } from './caller.ts';
 import type { Relayed } from './relay.ts';
 
@@ -18,7 +20,8 @@ export class Rounds {
   readonly #message: Message;
   readonly #caller: Caller;
   readonly #recipient: Recipient;
-  #asking: number[] = [];
+  /** The ids of the questions that are open. */
+  readonly #asking = new Set<number>();
   #count = 0;
   #pause: NodeJS.Timeout | undefined;
 
@@ -32,14 +35,16 @@ export class Rounds {
   next(round: Round, call: Relayed): void {
     const refusal = this.#refusalOf(round);
     if (refusal !== undefined) return call.lost(refusal);
-    const answers = round.questions.map((question) => this.#ask(question));
-    Promise.all(answers.length === 0 ? [this.#wait()] : answers).then(
-      (texts) => call.again(retryOf(this.#message, responses(round, texts), round.state)),
-      (error: unknown) => {
-        this.stop();
-        call.lost(error as RpcError);
-      },
-    );
+    const answers = new Map<string, string>();
+    const goOn = (): void => call.again(retryOf(this.#message, inOrder(round, answers), round.state));
+    if (round.questions.length === 0) this.#pause = setTimeout(goOn, PAUSE_MS);
+    for (const question of round.questions) {
+      this.#ask(question, (answer) => {
+        if (answer instanceof RpcError) return this.#fail(answer, call);
+        answers.set(question.key, answer);
+        if (answers.size === round.questions.length) goOn();
+      });
+    }
   }
 
   /** Nobody waits for the answers any more. */
@@ -47,12 +52,19 @@ export class Rounds {
     clearTimeout(this.#pause);
     for (const id of this.#asking) {
       this.#recipient.forget(id);
-      this.#recipient.notify('notifications/cancelled', { requestId: id });
+      if (this.#recipient.gone === undefined)
+        this.#recipient.notify('notifications/cancelled', { requestId: id });
     }
-    this.#asking = [];
+    this.#asking.clear();
+  }
+
+  #fail(error: RpcError, call: Relayed): void {
+    this.stop();
+    call.lost(error);
   }
 
   #refusalOf({ questions }: Round): RpcError | undefined {
+    if (this.#recipient.gone !== undefined) return this.#recipient.gone;
     if (++this.#count > MOST_ROUNDS)
       return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyRounds(MOST_ROUNDS));
     const { capabilities } = this.#caller.envelope;
@@ -64,32 +76,34 @@ export class Rounds {
     return undefined;
   }
 
-  #ask({ method, params }: Question): Promise<string> {
+  #ask({ method, params }: Question, done: (answer: string | RpcError) => void): void {
     const recipient = this.#recipient;
-    return new Promise((resolve, reject) => {
-      const id = recipient.expect({
-        answered: (answer) => {
-          this.#asking = this.#asking.filter((asked) => asked !== id);
-          if (answer.isError) reject(refused(method, answer));
-          else resolve(answer.bytes.toString('latin1', answer.bodyAt, answer.bodyEnd));
-        },
-        progressed() {},
-        lost: reject,
-      });
-      this.#asking.push(id);
-      recipient.send(requestLine(id, method, params));
+    const id = recipient.expect({
+      answered: (answer) => {
+        this.#asking.delete(id);
+        done(readAnswer(method, answer));
+      },
+      progressed() {},
+      lost: (error) => {
+        this.#asking.delete(id);
+        done(error);
+      },
     });
-  }
-
-  #wait(): Promise<string> {
-    return new Promise((resolve) => {
-      this.#pause = setTimeout(resolve, PAUSE_MS, '');
-    });
+    this.#asking.add(id);
+    recipient.send(requestLine(id, method, legacyQuestion(method, params)));
   }
 }
 
-function responses({ questions }: Round, texts: readonly string[]): Map<string, string> {
-  return new Map(questions.map(({ key }, index) => [key, texts[index] ?? 'null']));
+function inOrder({ questions }: Round, answers: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map(questions.map(({ key }) => [key, answers.get(key) ?? 'null']));
+}
+
+/** The text of a client's answer, judged to its last byte now that it becomes part of a request. */
+function readAnswer(method: string, answer: Message): string | RpcError {
+  if (answer.isError) return refused(method, answer);
+  if (judgeValue(answer.bytes, answer.bodyAt) < 0)
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badAnswer(method));
+  return answer.bytes.toString('latin1', answer.bodyAt, answer.bodyEnd);
 }
 
 /** The client's own code and words: a person may have said no. */
@@ -97,5 +111,8 @@ function refused(method: string, answer: Message): RpcError {
   const error = readMembers(answer.bytes, answer.bodyAt);
   const code = Number(error && valueText(error, 'code'));
   const reason = (error && stringValue(error, 'message')) ?? '';
-  return new RpcError(Number.isInteger(code) ? code : RpcErrorCode.UNAVAILABLE, Messages.clientRefused(method, reason));
+  return new RpcError(
+    Number.isInteger(code) ? code : RpcErrorCode.UNAVAILABLE,
+    Messages.clientRefused(method, reason),
+  );
 }

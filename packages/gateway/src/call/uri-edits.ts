@@ -16,7 +16,11 @@ export type PublicUri = (uri: string) => string | undefined;
 /** The edits that give the links and embedded resources of a result their public URIs. */
 export function uriEdits(answer: Message, publicUri: PublicUri): Edit[] {
   const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
-  if (result === undefined) return [];
+  return result === undefined ? [] : resultUriEdits(result, publicUri);
+}
+
+/** The same for a result that stands somewhere in a message. */
+export function resultUriEdits(result: Members, publicUri: PublicUri): Edit[] {
   const edits: Edit[] = [];
   const enter = (block: Members): void => void edits.push(...blockEdits(block, publicUri));
   visitObjects(result, 'content', enter);

@@ -1,5 +1,7 @@
 import { ALL_KINDS, KINDS, strictest, type CacheHints, type Kind } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { encode } from '../wire/splice.ts';
+import { appUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules } from './name-book.ts';
 import { Pages } from './pages.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
@@ -13,8 +15,16 @@ export interface Registry {
   readonly prompts: ReadonlyMap<string, Route>;
   readonly resources: ReadonlyMap<string, Route>;
   readonly templates: ReadonlyMap<string, Route>;
+  /** The resources that tools name as their apps and that no server lists, by public URI. */
+  readonly apps: ReadonlyMap<string, AppResource>;
   readonly pages: Readonly<Record<Kind, Pages>>;
   readonly upstreams: ReadonlyMap<string, Upstream>;
+}
+
+export interface AppResource {
+  readonly client: Upstream;
+  /** The server's own URI as JSON. */
+  readonly originalText: string;
 }
 
 /** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
@@ -22,6 +32,7 @@ export class RegistryBuilder {
   readonly books: Readonly<Record<'tools' | 'prompts', NameBook>>;
   readonly #listers = new Map<string, Set<string>>();
   readonly #sharers = new Map<string, Set<string>>();
+  #shares = 0;
   readonly #onCollision: (kind: Kind, collision: Collision) => void;
 
   constructor(rules: NameRules, onCollision: (kind: Kind, collision: Collision) => void) {
@@ -38,7 +49,7 @@ export class RegistryBuilder {
       resources: this.#located('resources', upstreams),
       templates: this.#located('templates', upstreams),
     };
-    return publish(routes, upstreams);
+    return publish(routes, this.#apps(upstreams, routes.resources), upstreams);
   }
 
   /** The same without one server. */
@@ -50,8 +61,10 @@ export class RegistryBuilder {
         return [kind, rest];
       }),
     ) as Record<Kind, Routes>;
+    const apps = [...registry.apps].filter(([, { client }]) => client.serverKey !== serverKey);
     return publish(
       routes,
+      new Map(apps),
       [...registry.upstreams.values()].filter((upstream) => upstream.serverKey !== serverKey),
     );
   }
@@ -63,6 +76,11 @@ export class RegistryBuilder {
   /** The URI of a server's own for what several servers have listed; undefined where a URI has one owner. */
   sharedUri(serverKey: string, uri: string): string | undefined {
     return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
+  }
+
+  /** How many URIs servers have of their own for what they share; never fewer than before. */
+  get shares(): number {
+    return this.#shares;
   }
 
   /** The servers that have listed a URI since the gateway started. */
@@ -82,9 +100,11 @@ export class RegistryBuilder {
       this.#onCollision(kind, assigned);
       return undefined;
     };
+    const uriOf = (serverKey: string, uri: string): string | undefined => this.sharedUri(serverKey, uri);
+    const naming = { nameOf, uriOf: kind === 'tools' ? uriOf : undefined };
     this.#assignExact(kind, upstreams);
     for (const upstream of upstreams) {
-      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, nameOf);
+      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, naming);
     }
     return routes;
   }
@@ -103,35 +123,54 @@ export class RegistryBuilder {
     for (const upstream of upstreams) {
       for (const item of upstream.catalogue[kind].items) {
         const uri = this.publicUri(upstream.serverKey, item.key);
-        routes.set(uri, new Route(upstream, item, uri));
+        routes.set(uri, new Route(upstream, item, { publicName: uri }));
       }
     }
     return routes;
   }
 
-  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
-  #note(upstream: Upstream): void {
-    for (const kind of ['resources', 'templates'] as const) {
-      for (const { key: uri } of upstream.catalogue[kind].items) {
-        const listers = this.#listers.get(uri) ?? new Set<string>();
-        this.#listers.set(uri, listers.add(upstream.serverKey));
-        if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
+  #apps(upstreams: readonly Upstream[], listed: Routes): Map<string, AppResource> {
+    const apps = new Map<string, AppResource>();
+    for (const client of upstreams) {
+      for (const { uri } of client.catalogue.tools.items.flatMap(appUris)) {
+        const publicUri = this.publicUri(client.serverKey, uri);
+        if (!listed.has(publicUri)) apps.set(publicUri, { client, originalText: encode(uri) });
       }
     }
+    return apps;
+  }
+
+  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
+  #note(upstream: Upstream): void {
+    const { resources, templates, tools } = upstream.catalogue;
+    for (const { key } of [...resources.items, ...templates.items]) this.#noteUri(upstream.serverKey, key);
+    for (const { uri } of tools.items.flatMap(appUris)) this.#noteUri(upstream.serverKey, uri);
+  }
+
+  #noteUri(lister: string, uri: string): void {
+    const listers = this.#listers.get(uri) ?? new Set<string>();
+    this.#listers.set(uri, listers.add(lister));
+    if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
   }
 
   #share(serverKey: string, uri: string): void {
     const shared = this.#sharers.get(serverKey) ?? new Set<string>();
+    if (!shared.has(uri)) this.#shares++;
     this.#sharers.set(serverKey, shared.add(uri));
   }
 }
 
-function publish(routes: Record<Kind, Routes>, upstreams: readonly Upstream[]): Registry {
+function publish(
+  routes: Record<Kind, Routes>,
+  apps: Registry['apps'],
+  upstreams: readonly Upstream[],
+): Registry {
   const pages = Object.fromEntries(
     ALL_KINDS.map((kind) => [kind, new Pages(kind, definitions(routes[kind]), hintsOf(kind, upstreams))]),
   ) as Record<Kind, Pages>;
   return {
     ...routes,
+    apps,
     pages,
     upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])),
   };

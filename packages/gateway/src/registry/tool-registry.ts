@@ -1,5 +1,6 @@
 import { readItem, type Listed } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { appUris } from './apps.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
 export interface JSONSchema {
@@ -31,6 +32,14 @@ export type ToolRegistry = Map<string, ToolRegistryEntry>;
 /** Names what a server lists; undefined holds the entry back. */
 export type NameOf = (serverKey: string, name: string) => string | undefined;
 
+/** The public form of a URI that a server mentions; undefined where it stays as it is. */
+export type UriOf = (serverKey: string, uri: string) => string | undefined;
+
+export interface Naming {
+  readonly nameOf: NameOf;
+  readonly uriOf?: UriOf | undefined;
+}
+
 /** Enters a server's tools under their public names; of equal names the first stays. */
 // oxlint-disable-next-line max-params -- a published signature
 export function addServerTools(
@@ -38,15 +47,19 @@ export function addServerTools(
   serverKey: string,
   client: Upstream,
   tools: readonly (ToolSchema | Listed)[],
-  naming: string | NameOf = DEFAULT_SEPARATOR,
+  naming: string | Naming = DEFAULT_SEPARATOR,
 ): void {
-  const nameOf: NameOf = typeof naming === 'string' ? (key, name) => joinName(key, name, naming) : naming;
+  const { nameOf, uriOf } = typeof naming === 'string' ? separatedBy(naming) : naming;
   for (const tool of tools) {
     const listed = isListed(tool) ? tool : readItem(Buffer.from(JSON.stringify(tool)), 'name');
     const publicName = listed && nameOf(serverKey, listed.key);
     if (listed === undefined || publicName === undefined || registry.has(publicName)) continue;
-    registry.set(publicName, new Route(client, listed, publicName));
+    registry.set(publicName, new Route(client, listed, { publicName, uriOf }));
   }
+}
+
+function separatedBy(separator: string): Naming {
+  return { nameOf: (serverKey, name) => joinName(serverKey, name, separator) };
 }
 
 /** Removes what a server brought, whatever its names look like. */
@@ -66,12 +79,14 @@ export class Route implements ToolRegistryEntry {
   readonly client: Upstream;
   readonly publicName: string;
   readonly #listed: Listed;
+  readonly #uriOf: UriOf | undefined;
   #schema: ToolSchema | undefined;
 
-  constructor(client: Upstream, listed: Listed, publicName: string) {
+  constructor(client: Upstream, listed: Listed, { publicName, uriOf }: Published) {
     this.client = client;
     this.publicName = publicName;
     this.#listed = listed;
+    this.#uriOf = uriOf;
   }
 
   get serverKey(): string {
@@ -93,13 +108,45 @@ export class Route implements ToolRegistryEntry {
     return this.#schema;
   }
 
-  /** The definition as the server wrote it, but for its name. */
+  /** The definition as the server wrote it, but for its name and the URIs that had to be told apart. */
   definition(): Buffer {
-    const { page, at, end, key, keyAt, keyEnd } = this.#listed;
-    if (key === this.publicName) return page.subarray(at, end);
-    const name = Buffer.from(JSON.stringify(this.publicName));
-    return Buffer.concat([page.subarray(at, keyAt), name, page.subarray(keyEnd, end)]);
+    const { page, at, end } = this.#listed;
+    const changes = [...this.#nameChange(), ...this.#uriChanges()].sort((a, b) => a.start - b.start);
+    if (changes.length === 0) return page.subarray(at, end);
+    const parts: Buffer[] = [];
+    let done = at;
+    for (const { start, end: until, text } of changes) {
+      parts.push(page.subarray(done, start), Buffer.from(JSON.stringify(text)));
+      done = until;
+    }
+    return Buffer.concat([...parts, page.subarray(done, end)]);
   }
+
+  #nameChange(): Change[] {
+    const { key, keyAt, keyEnd } = this.#listed;
+    return key === this.publicName ? [] : [{ start: keyAt, end: keyEnd, text: this.publicName }];
+  }
+
+  #uriChanges(): Change[] {
+    const uriOf = this.#uriOf;
+    if (uriOf === undefined) return [];
+    return appUris(this.#listed).flatMap(({ uri, start, end }) => {
+      const text = uriOf(this.serverKey, uri);
+      return text === undefined ? [] : [{ start, end, text }];
+    });
+  }
+}
+
+interface Published {
+  readonly publicName: string;
+  readonly uriOf?: UriOf | undefined;
+}
+
+/** A string of the definition gives way to another text. */
+interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 function isListed(tool: ToolSchema | Listed): tool is Listed {

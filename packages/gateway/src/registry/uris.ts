@@ -1,20 +1,27 @@
-const SCHEME = 'weir://';
+/** Hosts know the resources of apps by their scheme, so that these stay in it. */
+const APP_SCHEME = 'ui://';
+const APP_FORM = 'ui://weir.';
+const FORM = 'weir://';
 const EXPRESSION = /(\{[^{}]*\})/u;
 
 /** The public URI of a resource that several servers list; templates keep their expressions. */
 export function joinUri(serverKey: string, uri: string): string {
   const encoded = uri.split(EXPRESSION).map((part) => (part.startsWith('{') ? part : encodePart(part)));
-  return `${SCHEME}${encodePart(serverKey)}/${encoded.join('')}`;
+  return `${prefixOf(serverKey, uri)}${encoded.join('')}`;
+}
+
+function prefixOf(serverKey: string, uri: string): string {
+  return `${uri.startsWith(APP_SCHEME) ? APP_FORM : FORM}${encodePart(serverKey)}/`;
 }
 
 /** The other direction; undefined for any other URI. */
 export function splitUri(publicUri: string): { serverKey: string; uri: string } | undefined {
-  if (!publicUri.startsWith(SCHEME)) return undefined;
-  const slash = publicUri.indexOf('/', SCHEME.length);
-  if (slash < 0) return undefined;
+  const form = [FORM, APP_FORM].find((start) => publicUri.startsWith(start));
+  const slash = form === undefined ? -1 : publicUri.indexOf('/', form.length);
+  if (form === undefined || slash < 0) return undefined;
   try {
     return {
-      serverKey: decodeURIComponent(publicUri.slice(SCHEME.length, slash)),
+      serverKey: decodeURIComponent(publicUri.slice(form.length, slash)),
       uri: decodeURIComponent(publicUri.slice(slash + 1)),
     };
   } catch {
@@ -27,7 +34,9 @@ export function splitUri(publicUri: string): { serverKey: string; uri: string } 
  * what the client has put in was not. Undefined where it is not from this template.
  */
 export function splitTemplateUri(serverKey: string, template: string, publicUri: string): string | undefined {
-  let at = joinUri(serverKey, '').length;
+  const prefix = prefixOf(serverKey, template);
+  if (!publicUri.startsWith(prefix)) return undefined;
+  let at = prefix.length;
   let uri = '';
   let isOpen = false;
   for (const part of template.split(EXPRESSION)) {

@@ -1,0 +1,44 @@
+import { stringValue, valueText, readElements, type Members } from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+import { judgeValue } from '../wire/scan.ts';
+import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
+import { objectIn, objectOf, readObject } from './objects.ts';
+import { modernQuestion } from './questions.ts';
+import type { Question } from './rounds.ts';
+
+/** The error of 2025-11-25 for a call that can be made only after its user has been to some addresses. */
+export const ADDRESSES_FIRST = -32042;
+
+const ELICIT = 'elicitation/create';
+
+/** What such an error asks for, as questions that a modern client knows; undefined for every other answer. */
+export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | undefined {
+  const error = isError ? readObject(bytes, bodyAt) : undefined;
+  if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;
+  const data = objectIn(error, 'data');
+  const addresses = data && elementsIn(data, 'elicitations').map(addressParams);
+  const isUsable = addresses !== undefined && addresses.length > 0 && judgeValue(bytes, bodyAt) >= 0;
+  if (!isUsable || !addresses.every((params) => params !== undefined)) return undefined;
+  return addresses.map((params, index) => ({
+    key: encode(`address-${index + 1}`),
+    method: ELICIT,
+    params,
+  }));
+}
+
+function elementsIn(members: Members, key: string): string[] {
+  const bytes = Buffer.from(valueText(members, key) ?? '', 'latin1');
+  const spans = readElements(bytes, 0) ?? [];
+  return Array.from({ length: spans.length / 2 }, (_, i) =>
+    bytes.toString('latin1', spans[2 * i], spans[2 * i + 1]),
+  );
+}
+
+/** The server's own words, but for the mode, which goes without saying in this error. */
+function addressParams(text: string): string | undefined {
+  const members = objectOf(text);
+  if (members === undefined || stringValue(members, 'url') === undefined) return undefined;
+  const edits =
+    stringValue(members, 'mode') === 'url' ? [] : changeMembers(members, ['mode'], '"mode":"url"');
+  return modernQuestion(ELICIT, lineBytes(splice(members.bytes, edits)).toString('latin1'));
+}

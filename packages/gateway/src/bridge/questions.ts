@@ -1,0 +1,33 @@
+import { findMember, stringValue, type Members } from '../wire/members.ts';
+import { changeMembers, lineBytes, splice } from '../wire/splice.ts';
+import { objectOf } from './objects.ts';
+
+/** The earlier revisions give every visit to a URL an id; 2026-07-28 has none. */
+const VISIT = 'elicitationId';
+
+/** The params of a server's question, as a modern client understands them. */
+export function modernQuestion(method: string, params: string): string {
+  const visit = visitOf(method, params);
+  return visit === undefined || findMember(visit, VISIT) < 0 ? params : changed(visit, [VISIT], '');
+}
+
+/** The other direction: as a client of the earlier revisions does. */
+export function legacyQuestion(method: string, params: string): string {
+  const visit = visitOf(method, params);
+  if (visit === undefined || findMember(visit, VISIT) >= 0) return params;
+  // Not imported: most gateways start and end without it.
+  const { randomUUID } = process.getBuiltinModule('node:crypto');
+  return changed(visit, [], `"${VISIT}":"${randomUUID()}"`);
+}
+
+function visitOf(method: string, params: string): Members | undefined {
+  if (method !== 'elicitation/create') return undefined;
+  const members = objectOf(params);
+  return members !== undefined && stringValue(members, 'mode') === 'url' ? members : undefined;
+}
+
+function changed(members: Members, remove: readonly string[], add: string): string {
+  return lineBytes(splice(members.bytes, changeMembers(members, remove, add)))
+    .toString('latin1')
+    .trimEnd();
+}

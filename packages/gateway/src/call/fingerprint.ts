@@ -1,0 +1,42 @@
+import { entriesOf } from '../bridge/objects.ts';
+import type { Members } from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+
+/** The members that may differ from try to try. */
+const OF_ONE_TRY: ReadonlySet<string> = new Set(['"_meta"', '"inputResponses"', '"requestState"']);
+
+/** A string or a number; both patterns step over what they match without trying it another way. */
+const SCALAR = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/** Loaded when it is first needed: most gateways never are asked anything. */
+const crypto = () => process.getBuiltinModule('node:crypto');
+
+/** What a request asks for, in whichever order it is written, without what may differ from try to try. */
+export function fingerprint({ method, params }: Message): string {
+  const asked = JSON.stringify([method, params === undefined ? '' : askedFor(params)]);
+  return crypto().createHash('sha256').update(asked, 'latin1').digest('base64url');
+}
+
+function askedFor(params: Members): string {
+  const members = entriesOf(params).filter(([key]) => !OF_ONE_TRY.has(key));
+  const text = `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}`;
+  try {
+    return JSON.stringify(sorted(JSON.parse(text.replace(SCALAR, spelledOut))));
+  } catch {
+    // Nested too deep to be put in order.
+    return text;
+  }
+}
+
+/** Numbers are compared as they are written: a parser takes 12345678901234567890 and its neighbours for one. */
+function spelledOut(scalar: string): string {
+  return scalar.startsWith('"') ? `"$${scalar.slice(1)}` : `"#${scalar}"`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, sorted(inner)]);
+}

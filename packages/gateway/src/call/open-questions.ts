@@ -1,0 +1,59 @@
+import { modernQuestion } from '../bridge/questions.ts';
+import type { Question } from '../bridge/rounds.ts';
+import type { RpcError } from '../errors.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
+import type { Message } from '../wire/message.ts';
+import type { Peer } from '../wire/peer.ts';
+import { encode, type Line } from '../wire/splice.ts';
+
+interface Open extends Question {
+  readonly peer: Peer;
+  /** The server's id for its question, as JSON. */
+  readonly id: string;
+  readonly ticket: number;
+}
+
+/** What a server has asked in the course of one call, and has no answer to yet. */
+export class OpenQuestions {
+  readonly #open = new Map<string, Open>();
+  #last = 0;
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  all(): Question[] {
+    return [...this.#open.values()];
+  }
+
+  add({ peer }: Upstream, { id, method, bytes, params }: Message): void {
+    const key = encode(`question-${++this.#last}`);
+    const text = params === undefined ? '{}' : bytes.toString('latin1', params.at, params.end);
+    // A server that takes its question back, or dies, wants no answer.
+    const withdraw = (): void => void this.#close(key);
+    const ticket = peer.serve({ id, cancel: withdraw, abandon: withdraw });
+    this.#open.set(key, { key, method, params: modernQuestion(method, text), peer, id, ticket });
+  }
+
+  /** Passes an answer on; one that nobody waits for goes nowhere. */
+  answer(key: string, result: string): void {
+    this.#reply(key, (id) => resultLine(id, result));
+  }
+
+  refuseAll(error: RpcError): void {
+    for (const key of this.#open.keys()) this.#reply(key, (id) => errorLine(id, error));
+  }
+
+  #reply(key: string, line: (id: string) => Line): void {
+    const question = this.#close(key);
+    question?.peer.send(line(question.id));
+  }
+
+  #close(key: string): Open | undefined {
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    question?.peer.served(question.ticket);
+    return question;
+  }
+}

@@ -1,0 +1,170 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import { joinTaskId, splitTaskId, taskPrefix } from '../registry/task-ids.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { Meta, type Era } from '../wire/era.ts';
+import { findMember, objectValue, readMembers, stringValue, type Members } from '../wire/members.ts';
+import { readMessage, type Message } from '../wire/message.ts';
+import type { Recipient } from '../wire/peer.ts';
+import { changeMembers, encode, lineBytes, replaceValue, splice, type Edit } from '../wire/splice.ts';
+
+/** What the modern revision calls the extension that tasks are; before that they were part of the protocol. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** In `_meta`: the task that a message belongs to. */
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+const METHODS: Readonly<Record<Era, ReadonlySet<string>>> = {
+  legacy: new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list']),
+  modern: new Set(['tasks/get', 'tasks/update', 'tasks/cancel']),
+};
+
+/** How many tasks are remembered for who they were made for. */
+const MOST_REMEMBERED = 10_000;
+
+const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+const QUOTE = 0x22;
+
+export function isTaskMethod(method: string, era: Era): boolean {
+  return METHODS[era].has(method);
+}
+
+/** Whether a server may answer a call with a task. */
+export function offersTasks({ era, capabilities }: Upstream): boolean {
+  if (era === 'legacy') return capabilities['tasks'] !== undefined;
+  const extensions = capabilities['extensions'] as Record<string, unknown> | null | undefined;
+  return extensions?.[TASKS_EXTENSION] !== undefined;
+}
+
+/** A call that goes on as a task: its token for progress on both sides, and who hears of it. */
+export interface Followed {
+  readonly upstream: Upstream;
+  readonly sentToken: number;
+  /** JSON text. */
+  readonly token: string;
+  readonly recipient: Recipient;
+}
+
+/** The tasks of all servers: their ids in one space, and for whom they were made. */
+export class Tasks {
+  readonly #servers: ReadonlySet<string>;
+  readonly #owners = new Map<string, string>();
+  readonly #followed = new Map<string, () => void>();
+
+  constructor(servers: ReadonlySet<string>) {
+    this.#servers = servers;
+  }
+
+  /** Where there is one server its ids stay as they are. */
+  get areApart(): boolean {
+    return this.#servers.size > 1;
+  }
+
+  publicId(serverKey: string, id: string): string {
+    return this.areApart ? joinTaskId(serverKey, id) : id;
+  }
+
+  /** The other direction; undefined for an id that was not given out here. */
+  ownId(publicId: string): { serverKey: string; id: string } | undefined {
+    const [only = ''] = this.#servers;
+    const own = this.areApart ? splitTaskId(publicId) : { serverKey: only, id: publicId };
+    return own !== undefined && this.#servers.has(own.serverKey) ? own : undefined;
+  }
+
+  /** Remembers for whom a server has made a task. */
+  note(publicId: string, identity: string): void {
+    this.#owners.delete(publicId);
+    this.#owners.set(publicId, identity);
+    if (this.#owners.size <= MOST_REMEMBERED) return;
+    const [oldest = ''] = this.#owners.keys();
+    this.#owners.delete(oldest);
+    this.over(oldest);
+  }
+
+  /** Passes on the progress of a task, which goes on after the call that has begun it was answered. */
+  follow(publicId: string, { upstream, sentToken, token, recipient }: Followed): void {
+    const { peer, serverKey } = upstream;
+    this.#followed.set(publicId, () => peer.unfollow(sentToken));
+    peer.follow(sentToken, ({ bytes, params, meta }) => {
+      if (recipient.gone !== undefined) return this.over(publicId);
+      if (params === undefined) return;
+      const edit = replaceValue(params, findMember(params, 'progressToken'), token);
+      recipient.send(splice(bytes, [edit, ...this.relatedEdits(serverKey, meta)]));
+    });
+  }
+
+  /** The task has come to its end: nothing is to follow. */
+  over(publicId: string): void {
+    this.#followed.get(publicId)?.();
+    this.#followed.delete(publicId);
+  }
+
+  ownerOf(publicId: string): string | undefined {
+    return this.#owners.get(publicId);
+  }
+
+  /** The edit that makes the id of a task public which stands in an object as `taskId`. */
+  idEdits(serverKey: string, holder: Members | undefined): Edit[] {
+    const m = holder === undefined || !this.areApart ? -1 : findMember(holder, 'taskId');
+    const start = m < 0 ? -1 : (holder?.flat[m + 2] as number);
+    if (start < 0 || holder?.bytes[start] !== QUOTE) return [];
+    return [{ start: start + 1, end: start + 1, text: taskPrefix(serverKey) }];
+  }
+
+  /** The same for the task that a `_meta` says it belongs to. */
+  relatedEdits(serverKey: string, meta: Members | undefined): Edit[] {
+    return this.idEdits(serverKey, meta && objectValue(meta, RELATED_TASK));
+  }
+
+  /** The other direction: the edits that give an answer the id by which its server knows the task. */
+  ownRelatedEdits(serverKey: string, { bytes, bodyAt, isError }: Message): Edit[] {
+    const result = isError || !this.areApart ? undefined : readMembers(bytes, bodyAt);
+    const meta = result && objectValue(result, '_meta');
+    const holder = meta && objectValue(meta, RELATED_TASK);
+    const own = splitTaskId((holder && stringValue(holder, 'taskId')) ?? '');
+    if (holder === undefined || own?.serverKey !== serverKey) return [];
+    return [replaceValue(holder, findMember(holder, 'taskId'), encode(own.id))];
+  }
+
+  /** A request or notification of a server's with the ids of its tasks as clients know them. */
+  publicMessage({ serverKey }: Upstream, message: Message): Message {
+    if (!this.areApart) return message;
+    const { bytes, method, params, meta } = message;
+    const edits = this.relatedEdits(serverKey, meta);
+    if (method.startsWith('notifications/tasks')) edits.push(...this.idEdits(serverKey, params));
+    if (edits.length === 0) return message;
+    const changed = readMessage(lineBytes(splice(bytes, edits)));
+    return changed.kind === 'unusable' ? message : changed;
+  }
+}
+
+/** Whether a task, as its server tells of it, has come to its end. */
+export function isOver(task: Members): boolean {
+  return ENDS.has(stringValue(task, 'status') ?? '');
+}
+
+/** The id of the task that a message is about. */
+export function taskIdOf({ params }: Message): string | undefined {
+  return params && stringValue(params, 'taskId');
+}
+
+/** What a modern server is told of a client of before: one that also knows the extension could not follow a task here. */
+export function withoutTasks(capabilities: string): string {
+  const bytes = Buffer.from(capabilities, 'latin1');
+  const declared = readMembers(bytes, 0);
+  const extensions = declared && objectValue(declared, 'extensions');
+  if (extensions === undefined || findMember(extensions, TASKS_EXTENSION) < 0) return capabilities;
+  return lineBytes(splice(bytes, changeMembers(extensions, [TASKS_EXTENSION], ''))).toString('latin1');
+}
+
+/** Why a modern client may not use tasks: it has to say with each request that it knows them. */
+export function tasksRefusal({ meta }: Message): RpcError | undefined {
+  const capabilities = meta && objectValue(meta, Meta.CLIENT_CAPABILITIES);
+  const extensions = capabilities && objectValue(capabilities, 'extensions');
+  if (extensions !== undefined && findMember(extensions, TASKS_EXTENSION) >= 0) return undefined;
+  return new RpcError(
+    RpcErrorCode.MISSING_CAPABILITY,
+    `Missing required client capability: declare the extension "${TASKS_EXTENSION}" with every request that is about tasks`,
+    { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+  );
+}

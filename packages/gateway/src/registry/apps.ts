@@ -1,0 +1,36 @@
+import type { Listed } from '../upstream/catalogue.ts';
+import { findMember, objectValue, readMembers, readString, type Members } from '../wire/members.ts';
+
+/** Where a tool's definition names the resource that shows its results; `start` and `end` include the quotes. */
+export interface AppUri {
+  readonly uri: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** In `_meta`: the key of the Apps extension before it got an object of its own, and that of another host. */
+const FLAT_KEYS: readonly string[] = ['ui/resourceUri', 'openai/outputTemplate'];
+
+/** What no tool without an app has in its definition, so that most are not looked into. */
+const HINTS: readonly string[] = ['resourceUri"', 'openai/outputTemplate"'];
+
+/** The URIs in a tool's `_meta` that lead to resources of the same server. */
+export function appUris({ page, at, end }: Listed): AppUri[] {
+  const definition = page.subarray(at, end);
+  if (!HINTS.some((hint) => definition.includes(hint))) return [];
+  const tool = readMembers(page, at);
+  const meta = tool && objectValue(tool, '_meta');
+  if (meta === undefined) return [];
+  const ui = objectValue(meta, 'ui');
+  const found = [ui && uriAt(ui, 'resourceUri'), ...FLAT_KEYS.map((key) => uriAt(meta, key))];
+  return found.filter((appUri) => appUri !== undefined);
+}
+
+function uriAt(members: Members, key: string): AppUri | undefined {
+  const m = findMember(members, key);
+  if (m < 0) return undefined;
+  const start = members.flat[m + 2] as number;
+  const end = members.flat[m + 3] as number;
+  const uri = readString(members.bytes, start, end);
+  return uri === undefined ? undefined : { uri, start, end };
+}
