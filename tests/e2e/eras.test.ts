@@ -94,6 +94,8 @@ describe('the SDK as a judge', () => {
 });
 
 describe('what the gateway tells a client', () => {
+  const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+
   verifies(
     'ERA-1',
     'each earlier revision is answered in kind, an unknown one with the newest of them',
@@ -116,6 +118,7 @@ describe('what the gateway tells a client', () => {
             prompts: { listChanged: true },
             completions: {},
             logging: {},
+            ...(told === '2025-11-25' && { tasks: TASKS }),
           },
           serverInfo: { name: 'weir', version: '1.0.0' },
         });

@@ -140,6 +140,21 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
   });
 });
 
+describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
+  verifies(['AGG-REG-2', 'ERA-2'], 'hears that a list has changed', async () => {
+    await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'changes' : 'modern') });
+    const ask = await open(weir, from);
+    await ask('tools/list');
+    const params = { notifications: { toolsListChanged: true }, ...modernMeta() };
+    if (from === 'modern') weir.send({ id: 'listen', method: 'subscriptions/listen', params });
+    await ask('tools/call', { name: 's:add', arguments: { name: 'new' } });
+    const heard = await weir.call('notifications/tools/list_changed');
+    expect(heard.params).toEqual(from === 'modern' ? { _meta: { [SUBSCRIPTION_ID]: 'listen' } } : undefined);
+    const names = itemsOf<{ name: string }>(await ask('tools/list'), 'tools').map(({ name }) => name);
+    expect(names).toContain('s:new');
+  });
+});
+
 /** Watches a resource as a client of this era does. */
 async function watching(
   weir: InProcess,

@@ -191,13 +191,20 @@ describe('a question of an earlier revision', () => {
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],
-    'is refused where the client speaks the other revision; the call goes on',
+    'is a round to a client of the modern revision, never a request',
     async () => {
       await using weir = serveInProcess({ a: fixture('asks') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const { result } = await ask('tools/call', { name: 'a:elicit' });
-      expect(result).toMatchObject({ isError: true });
-      expect(JSON.parse(textOf({ ...(result && { result }) }))).toMatchObject({ code: -32601 });
+      const [[key, question] = []] = Object.entries(result?.['inputRequests'] ?? {});
+      expect(question).toEqual({ method: 'elicitation/create', params: FORM });
+      const answer = { action: 'accept', content: { name: 'Ada' } };
+      const last = await ask('tools/call', {
+        name: 'a:elicit',
+        inputResponses: { [key ?? '']: answer },
+        requestState: result?.['requestState'],
+      });
+      expect(JSON.parse(textOf(last))).toEqual(answer);
       expect(weir.messages.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
     },
   );
@@ -230,18 +237,15 @@ describe('a round of the modern revision', () => {
     expect(content).toMatchObject([{ text: expect.stringMatching(/^round 1: .*Ada/u) as string }]);
   });
 
-  verifies(
-    ['AGG-CALL-3', 'ERA-1'],
-    'is an error to a client of an earlier revision that says why',
-    async () => {
-      await using weir = serveInProcess({ m: fixture('modern') });
-      await weir.initialize(EVERYTHING);
-      expect((await weir.callTool('m:ask')).error).toMatchObject({
-        code: -32000,
-        message: expect.stringContaining("answered tools/call with 'input_required'") as string,
-      });
-    },
-  );
+  verifies(['AGG-CALL-3', 'ERA-1'], 'is a request to a client of an earlier revision', async () => {
+    await using weir = serveInProcess({ m: fixture('modern') });
+    await weir.initialize(EVERYTHING);
+    const call = weir.callTool('m:ask');
+    const { id, params } = await weir.call('elicitation/create');
+    expect(params).toMatchObject({ message: 'Your name?' });
+    weir.send({ id, result: { action: 'decline' } });
+    expect(textOf(await call)).toBe('round 1: {"name":{"action":"decline"}}');
+  });
 
   verifies(['AGG-CHILD-6', 'ERA-1'], 'is preceded by what this very request says of its client', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });

@@ -16,8 +16,9 @@ export {
   RpcErrorCode,
 } from './errors.ts';
 export { isLoopback } from './front/http/admission.ts';
+export type { HttpFront } from './front/http/http-front.ts';
 export { DEFAULT_PORT, serveHttp } from './front/http/serve.ts';
-export type { HttpFront, HttpLimits, HttpOptions } from './front/http/serve.ts';
+export type { HttpLimits, HttpOptions } from './front/http/serve.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway } from './gateway.ts';

@@ -36,6 +36,7 @@ describe('the fingerprint of a request', () => {
     ['numbers and texts', '{"a":1}', '{"a":"1"}'],
     ['numbers and texts that look like them', '{"a":1}', '{"a":"#1"}'],
     ['numbers that a parser takes for one', '{"a":12345678901234567890}', '{"a":12345678901234567891}'],
+    ['escapes', '{"a":"\\u0141"}', '{"a":"A"}'],
     ['nothing and null', '{}', '{"a":null}'],
     ['objects and arrays', '{"a":{"x":1}}', '{"a":[["x",1]]}'],
     ['what is hidden under an inner name', '{"a":{"_meta":1}}', '{"a":{"_meta":2}}'],

@@ -14,7 +14,7 @@ const crypto = () => process.getBuiltinModule('node:crypto');
 /** What a request asks for, in whichever order it is written, without what may differ from try to try. */
 export function fingerprint({ method, params }: Message): string {
   const asked = JSON.stringify([method, params === undefined ? '' : askedFor(params)]);
-  return crypto().createHash('sha256').update(asked, 'latin1').digest('base64url');
+  return crypto().createHash('sha256').update(asked).digest('base64url');
 }
 
 function askedFor(params: Members): string {
@@ -28,7 +28,7 @@ function askedFor(params: Members): string {
   }
 }
 
-/** Numbers are compared as they are written: a parser takes 12345678901234567890 and its neighbours for one. */
+/** Numbers count as they are written: a parser takes 12345678901234567890 and its neighbours for one. No key is left that an object would treat in a way of its own. */
 function spelledOut(scalar: string): string {
   return scalar.startsWith('"') ? `"$${scalar.slice(1)}` : `"#${scalar}"`;
 }
@@ -36,7 +36,6 @@ function spelledOut(scalar: string): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)]);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

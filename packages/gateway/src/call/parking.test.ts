@@ -10,6 +10,7 @@ import type { Caller } from './caller.ts';
 import { Parking } from './parking.ts';
 import { ask } from './question.ts';
 import { relay, Relayed } from './relay.ts';
+import { RequestStates } from './request-state.ts';
 
 const MINUTES = 60 * 1000;
 const META = JSON.stringify({ [Meta.CLIENT_CAPABILITIES]: { roots: {}, elicitation: {} } });
@@ -52,7 +53,7 @@ function read1(value: object): Message {
 /** A modern client, a server of an earlier revision, and calls between them. */
 class Stage {
   time = 0;
-  readonly parking = new Parking(() => this.time);
+  readonly parking = new Parking(new RequestStates(() => this.time));
   readonly client = new Wire();
   readonly server = new Wire();
   readonly upstream = { peer: this.server.peer, era: 'legacy', serverKey: 's' } as Upstream;

@@ -1,7 +1,6 @@
 import { lackingFor } from '../bridge/capabilities.ts';
 import { objectOf } from '../bridge/objects.ts';
 import { firstTryOf, readRetry, roundResult, type Question } from '../bridge/rounds.ts';
-import { now as uptime } from '../clock.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { resultLine } from '../wire/answer.ts';
@@ -12,20 +11,17 @@ import { capabilitiesOf, type Caller } from './caller.ts';
 import { fingerprint } from './fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
 import type { Relayed } from './relay.ts';
-import { RequestStates, type Bond, type Claim } from './request-state.ts';
+import { PATIENCE_MS, RequestStates, type Claim } from './request-state.ts';
 
-/** How long a client may take to come back with the answers. */
-const PATIENCE_MS = 10 * 60 * 1000;
 /** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
 const GATHER_MS = 5;
 /** Each holds up a call of its server. */
 const MOST_PARKED = 1000;
 
 /** A call whose server has asked something while it works. */
-interface Parked {
+interface Parked extends Claim {
   readonly call: Relayed;
-  readonly number: number;
-  readonly bond: Bond;
+  readonly identity: string;
   readonly questions: OpenQuestions;
   /** The client has been told what to answer, and is expected back. */
   isAway: boolean;
@@ -39,14 +35,13 @@ interface Parked {
  * with the question and kept, and goes on when the client makes it again with the answer.
  */
 export class Parking {
-  readonly #now: () => number;
-  readonly #states = new RequestStates();
+  readonly #states: RequestStates;
   readonly #parked = new Map<number, Parked>();
   readonly #byCall = new WeakMap<Relayed, Parked>();
   #last = 0;
 
-  constructor(now: () => number = uptime) {
-    this.#now = now;
+  constructor(states: RequestStates = new RequestStates()) {
+    this.#states = states;
   }
 
   /** How many calls have been asked something and are not over. */
@@ -72,25 +67,27 @@ export class Parking {
       const data = { requiredCapabilities: { elicitation: { url: {} } } };
       return new RpcError(RpcErrorCode.MISSING_CAPABILITY, text, data);
     }
-    const claim = { number: 0, round: questions.length, expires: this.#deadline() };
-    const state = this.#states.sign(claim, bondOf(request, caller));
-    return roundResult({ questions, state: encode(state) });
+    const claim = { number: 0, round: questions.length, fingerprint: fingerprint(request) };
+    return this.#roundOf(claim, caller.client.identity, questions);
   }
 
   /** Goes on with the call that a client has come back for; otherwise the call to make anew, or why none can be. */
   resume(message: Message, caller: Caller): Message | RpcError | undefined {
-    const retry = readRetry(message);
+    const { state, responses } = readRetry(message);
     // Answers to nothing that was asked here.
-    if (retry.state === undefined) return firstTryOf(message);
-    const claim = this.#states.read(retry.state);
-    if (claim === undefined || claim.expires <= this.#now()) return stale();
-    const back: Back = { message, caller, responses: retry.responses, state: retry.state, claim };
-    return claim.number === 0 ? this.#callAnew(back) : this.#goOn(back);
+    if (state === undefined) return firstTryOf(message);
+    const claim = this.#states.read(state, caller.client.identity);
+    if (claim === undefined || !this.#isExpected(claim) || claim.fingerprint !== fingerprint(message))
+      return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.staleState());
+    const parked = this.#parked.get(claim.number);
+    if (parked === undefined) return afterVisit(message, claim, responses);
+    this.#goOn(parked, responses, () => parked.call.takeUp(message, caller));
+    return undefined;
   }
 
   /** Nobody will come back any more. */
   close(): void {
-    for (const parked of this.#parked.values()) this.#giveUp(parked);
+    for (const parked of this.#parked.values()) if (parked.isAway) this.#giveUp(parked);
   }
 
   #enter(call: Relayed): Parked | undefined {
@@ -99,7 +96,8 @@ export class Parking {
     const parked: Parked = {
       call,
       number: ++this.#last,
-      bond: bondOf(request, caller),
+      identity: caller.client.identity,
+      fingerprint: fingerprint(request),
       questions: new OpenQuestions(),
       isAway: false,
       round: 0,
@@ -112,37 +110,32 @@ export class Parking {
   }
 
   #park(parked: Parked): void {
-    const { number, round, bond, questions, call } = parked;
+    const { questions, call } = parked;
     clearTimeout(parked.timer);
     parked.timer = undefined;
     if (questions.size === 0) return;
-    const state = this.#states.sign({ number, round, expires: this.#deadline() }, bond);
     parked.isAway = true;
     parked.timer = setTimeout(() => this.#giveUp(parked), PATIENCE_MS).unref();
-    call.park(resultLine(call.id, roundResult({ questions: questions.all(), state: encode(state) })));
+    call.park(resultLine(call.id, this.#roundOf(parked, parked.identity, questions.all())));
   }
 
-  #goOn({ message, caller, responses, state, claim }: Back): RpcError | undefined {
-    const parked = this.#parked.get(claim.number);
-    const isExpected = parked?.isAway === true && parked.round === claim.round;
-    // What anyone can try costs least: the request is looked at last.
-    if (!isExpected || !this.#states.isGenuine(state, claim, parked.bond)) return stale();
-    if (!isSame(parked.bond, bondOf(message, caller))) return stale();
+  #roundOf(claim: Claim, identity: string, questions: readonly Question[]): string {
+    return roundResult({ questions, state: encode(this.#states.sign(claim, identity)) });
+  }
+
+  /** A state is good for the round that it was given out with. */
+  #isExpected({ number, round }: Claim): boolean {
+    const parked = this.#parked.get(number);
+    return number === 0 || (parked?.isAway === true && parked.round === round);
+  }
+
+  #goOn(parked: Parked, responses: ReadonlyMap<string, string>, takeUp: () => void): void {
     parked.isAway = false;
     parked.round++;
-    parked.call.takeUp(message, caller);
+    takeUp();
     for (const [key, text] of responses) parked.questions.answer(key, text);
     parked.call.deliver();
     if (this.#parked.has(parked.number)) this.#park(parked);
-    return undefined;
-  }
-
-  #callAnew({ message, caller, responses, state, claim }: Back): Message | RpcError {
-    if (!this.#states.isGenuine(state, claim, bondOf(message, caller))) return stale();
-    const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');
-    return hasAgreed
-      ? firstTryOf(message)
-      : new RpcError(RpcErrorCode.UNAVAILABLE, Messages.notVisited(claim.round));
   }
 
   #giveUp({ call, questions }: Parked): void {
@@ -156,34 +149,21 @@ export class Parking {
     this.#parked.delete(number);
     questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.callIsOver()));
   }
-
-  #deadline(): number {
-    return Math.ceil(this.#now() + PATIENCE_MS);
-  }
 }
 
-/** A client that has come back. */
-interface Back {
-  readonly message: Message;
-  readonly caller: Caller;
-  readonly responses: ReadonlyMap<string, string>;
-  readonly state: string;
-  readonly claim: Claim;
-}
-
-function bondOf(request: Message, { client: { identity } }: Caller): Bond {
-  return { identity, fingerprint: fingerprint(request) };
-}
-
-function isSame(a: Bond, b: Bond): boolean {
-  return a.identity === b.identity && a.fingerprint === b.fingerprint;
+/** The call to make anew, where the client has agreed to the visits without which it is not answered. */
+function afterVisit(
+  message: Message,
+  { round: addresses }: Claim,
+  responses: ReadonlyMap<string, string>,
+): Message | RpcError {
+  const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');
+  return hasAgreed
+    ? firstTryOf(message)
+    : new RpcError(RpcErrorCode.UNAVAILABLE, Messages.notVisited(addresses));
 }
 
 function actionOf(response: string): string | undefined {
   const members = objectOf(response);
   return members && stringValue(members, 'action');
-}
-
-function stale(): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.staleState());
 }

@@ -2,7 +2,7 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Origin, Recipient, Served, Waiter } from '../wire/peer.ts';
+import type { Origin, Pause, Recipient, Served, Waiter } from '../wire/peer.ts';
 import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import { levelAskedBy } from './log-levels.ts';
@@ -143,8 +143,8 @@ export class Relayed implements Waiter, Served {
     this.#origin?.send(splice(bytes, [edit]));
   }
 
-  suspended(): void {
-    this.#origin?.release?.();
+  suspended(pause: Pause): void {
+    this.#origin?.release?.(pause);
   }
 
   lost(error: RpcError): void {

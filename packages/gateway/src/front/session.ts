@@ -213,8 +213,7 @@ export class Session implements Client {
     const call = CALLS.get(message.method);
     if (call !== undefined) return call(asked);
     const isModern = this.era === 'modern';
-    if (isModern && message.method === 'subscriptions/listen')
-      return this.#subscriptions.listen(asked);
+    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(asked);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
     if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(asked);
     if (isTaskMethod(message.method, this.era) && this.#gateway.children.size !== 1)

@@ -30,7 +30,7 @@ export interface ToolRegistryEntry {
 export type ToolRegistry = Map<string, ToolRegistryEntry>;
 
 /** Names what a server lists; undefined holds the entry back. */
-export type NameOf = (serverKey: string, name: string) => string | undefined;
+type NameOf = (serverKey: string, name: string) => string | undefined;
 
 /** The public form of a URI that a server mentions; undefined where it stays as it is. */
 export type UriOf = (serverKey: string, uri: string) => string | undefined;

@@ -18,8 +18,15 @@ export interface LiveCatalogueOptions {
   /** Takes out of a list of tools what cannot be called. */
   readonly screen?: ((tools: Listing) => Listing) | undefined;
   readonly warn: (text: string) => void;
-  /** A list has become another one. */
+  /** A list has become another one, or its server says so. */
   changed(kind: Kind): void;
+}
+
+interface Reading {
+  again: boolean;
+  /** The server itself has said that the list has changed. */
+  isNews: boolean;
+  done: Promise<void>;
 }
 
 const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
@@ -33,7 +40,7 @@ export class LiveCatalogue {
     resources: NOTHING,
     templates: NOTHING,
   };
-  readonly #reading = new Map<Kind, { again: boolean; done: Promise<void> }>();
+  readonly #reading = new Map<Kind, Reading>();
 
   constructor(options: LiveCatalogueOptions) {
     this.#options = options;
@@ -55,7 +62,7 @@ export class LiveCatalogue {
   /** The lists that a `list_changed` notification is about, read again; several notices in a row are one reading. */
   refresh(method: string): void {
     for (const kind of ALL_KINDS) {
-      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.readAgain(kind);
+      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.readAgain(kind, true);
     }
   }
 
@@ -64,32 +71,35 @@ export class LiveCatalogue {
   }
 
   /** Reads one list again; resolves when what it says now is known. */
-  async readAgain(kind: Kind): Promise<void> {
+  async readAgain(kind: Kind, isNews = false): Promise<void> {
     const running = this.#reading.get(kind);
     if (running !== undefined) {
       running.again = true;
+      running.isNews ||= isNews;
       return running.done;
     }
-    const state = { again: true, done: Promise.resolve() };
+    const state = { again: true, isNews, done: Promise.resolve() };
     this.#reading.set(kind, state);
     state.done = this.#readWhile(kind, state);
     return state.done;
   }
 
-  async #readWhile(kind: Kind, state: { again: boolean }): Promise<void> {
+  async #readWhile(kind: Kind, state: Reading): Promise<void> {
     while (state.again) {
       state.again = false;
       // Oxlint's rule is right in general; here the second reading must come after the first.
-      await this.#replace(kind);
+      await this.#replace(kind, state);
     }
     this.#reading.delete(kind);
   }
 
-  async #replace(kind: Kind): Promise<void> {
+  async #replace(kind: Kind, state: Reading): Promise<void> {
     try {
       const before = this.#listings[kind];
       this.#listings[kind] = await this.#read(kind);
-      if (!isSame(before, this.#listings[kind])) this.#options.changed(kind);
+      const isNews = state.isNews;
+      state.isNews = false;
+      if (isNews || !isSame(before, this.#listings[kind])) this.#options.changed(kind);
     } catch (error) {
       this.#options.warn(`could not list its ${kind} again: ${(error as Error).message}`);
     }

@@ -13,9 +13,17 @@ export interface Origin {
   /** The answer, after which nothing follows; the code of an error tells a front how to deliver it. */
   answer(line: Line, errorCode?: number): void;
   /** The answer will take its time: the client may be sent away, where it knows how to come back for it. */
-  release?(): void;
+  release?(pause: Pause): void;
   serve(served: Served): number;
   served(ticket: number): void;
+}
+
+/** What becomes of a request whose server wants to be asked for the answer once more. */
+export interface Pause {
+  /** After so many milliseconds it is asked for. */
+  readonly length: number;
+  /** Asks for it now: somebody has come back for it. */
+  end(): void;
 }
 
 /** Whom a request is sent to. */
@@ -26,7 +34,7 @@ export interface Waiter {
   answered(answer: Message): void;
   progressed(update: Message): void;
   /** The answer will come, but whom we asked does not keep us waiting for it. */
-  suspended?(): void;
+  suspended?(pause: Pause): void;
   /** No answer will come. */
   lost(error: RpcError): void;
 }
@@ -134,8 +142,8 @@ export class Peer implements Origin {
   }
 
   /** The answer to the request that we sent under this id is put off. */
-  suspend(id: number): void {
-    this.#waiting.get(id)?.suspended?.();
+  suspend(id: number, pause: Pause): void {
+    this.#waiting.get(id)?.suspended?.(pause);
   }
 
   /** One request will not be answered; its id is the text that stood in the peer's message. */

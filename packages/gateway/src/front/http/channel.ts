@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Pause } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import type { EventStore } from './event-store.ts';
 import { EventStream } from './event-stream.ts';
@@ -22,6 +23,8 @@ export class Channel implements Beating {
   #written = 0;
   #stream: EventStream | undefined;
   #beatNumber: number | undefined;
+  /** What the client has been sent away for. */
+  #pause: Pause | undefined;
 
   constructor(options: ChannelOptions) {
     this.#options = options;
@@ -48,6 +51,7 @@ export class Channel implements Beating {
     else stream.comment();
     for (const event of store.after(number, after)) stream.event(event.line, `${number}_${event.number}`);
     this.#written = this.#count;
+    this.#comeBack();
   }
 
   push(line: Line): void {
@@ -67,8 +71,21 @@ export class Channel implements Beating {
     stream.end();
   }
 
+  /** Ends the connection until the client comes back for what takes its time. */
+  suspend(pause: Pause): void {
+    this.#stream?.retry(pause.length);
+    this.release();
+    this.#pause = pause;
+  }
+
   beat(): void {
     this.#stream?.beat();
+  }
+
+  #comeBack(): void {
+    const pause = this.#pause;
+    this.#pause = undefined;
+    pause?.end();
   }
 
   #closed(stream: EventStream): void {

@@ -49,6 +49,11 @@ export class EventStream {
     this.#write([`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`]);
   }
 
+  /** Says when to come back, once the stream has ended. */
+  retry(milliseconds: number): void {
+    this.#write([`retry: ${Math.ceil(milliseconds)}\n\n`]);
+  }
+
   /** Says nothing, and that the stream lives. */
   comment(): void {
     this.#write([':\n\n']);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
-import type { Origin, Peer, Served } from '../../wire/peer.ts';
+import type { Origin, Pause, Peer, Served } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import type { Channel } from './channel.ts';
 import type { Beating, Pulse } from './pulse.ts';
@@ -77,8 +77,8 @@ export class Reply implements Beating {
   }
 
   /** Ends the connection with the rest to come: its client is to come back for it. */
-  release(): void {
-    if (this.#options.comesBack) this.#open()?.release();
+  release(pause: Pause): void {
+    if (this.#options.comesBack) this.#open()?.suspend(pause);
   }
 
   beat(): void {
@@ -128,8 +128,8 @@ export class RepliedRequest implements Origin, Served {
   }
 
   /** Its server wants the client to come back for the answer. */
-  release(): void {
-    this.#reply.release();
+  release(pause: Pause): void {
+    this.#reply.release(pause);
   }
 
   serve(served: Served): number {

@@ -10,6 +10,8 @@ export class BackOff {
   #next = FIRST_MS;
   #asked: number | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #waits = 0;
+  #again: (() => void) | undefined;
 
   /** Where nobody waits for it, the process need not live on for it. */
   constructor({ isBackground }: { isBackground: boolean }) {
@@ -28,12 +30,27 @@ export class BackOff {
   /** Tries again later, whatever was to be tried before. */
   later(again: () => void): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(again, this.#asked ?? this.#next);
+    this.#again = again;
+    this.#waits = this.#asked ?? this.#next;
+    this.#timer = setTimeout(() => this.hasten(), this.#waits);
     if (this.#isBackground) this.#timer.unref();
     this.#next = Math.min(this.#next * GROWTH, LONGEST_MS);
   }
 
+  /** How long is waited, or was the last time. */
+  get waits(): number {
+    return this.#waits;
+  }
+
+  /** Tries now what was to be tried later, if anything. */
+  hasten(): void {
+    const again = this.#again;
+    this.stop();
+    again?.();
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
+    this.#again = undefined;
   }
 }

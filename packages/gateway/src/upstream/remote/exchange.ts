@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
+import type { Pause } from '../../wire/peer.ts';
 import { BackOff } from './back-off.ts';
 import { partsOf, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
@@ -24,7 +25,7 @@ export interface ExchangeEvents {
   /** Something on the way: a notification or a question. */
   received(exchange: Exchange, message: Message): void;
   /** The server has ended its response before the answer, which is fetched later. */
-  suspended(exchange: Exchange): void;
+  suspended(exchange: Exchange, pause: Pause): void;
   answered(exchange: Exchange, answer: Message, response: IncomingMessage): void;
   /** An HTTP status that says no; the body where it could be read. */
   refused(exchange: Exchange, status: number, body: Buffer | undefined): void;
@@ -171,15 +172,16 @@ export class Exchange {
   #ended(): void {
     if (this.#isOver) return;
     if (this.#lastEventId !== undefined && !this.isModern) {
-      this.#events.suspended(this);
-      return this.#resumeLater();
+      const backOff = this.#resumeLater();
+      return this.#events.suspended(this, { length: backOff.waits, end: () => backOff.hasten() });
     }
     this.#lose(`ended its answer to ${this.method} before the result came`);
   }
 
-  #resumeLater(): void {
+  #resumeLater(): BackOff {
     this.#backOff ??= new BackOff({ isBackground: false });
     this.#backOff.later(() => this.#resume());
+    return this.#backOff;
   }
 
   #resume(): void {

@@ -63,7 +63,7 @@ class RemoteConnection implements Connection {
       handlers: {
         message: (message, related) => this.#receive(message, related),
         oversized: (message) => this.#oversized(message),
-        suspended: (id) => this.peer.suspend(id),
+        suspended: (id, pause) => this.peer.suspend(id, pause),
         lost: (id, what) => this.#lose(String(id), what),
         renewed: () => options.renewed(),
         outdated: () => options.outdated(),

@@ -1,5 +1,6 @@
 import type { Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
+import type { Pause } from '../../wire/peer.ts';
 
 /** What a link to a server at an address tells its owner. */
 export interface RemoteHandlers {
@@ -8,7 +9,7 @@ export interface RemoteHandlers {
   /** A message that was too long to be kept. */
   oversized(message: Oversized): void;
   /** The answer to one request comes later, and by another way; whoever waits for it may be sent away meanwhile. */
-  suspended(id: number): void;
+  suspended(id: number, pause: Pause): void;
   /** One request will not be answered; `what` ends a sentence that begins with the server's name. */
   lost(id: number, what: string): void;
   /** The server has forgotten us and was greeted anew, or was not heard for a while: what it told meanwhile is lost. */

@@ -185,7 +185,7 @@ export class StreamableLink implements Link {
     const { handlers } = this.#options;
     return {
       received: ({ id }, message) => handlers.message(message, id),
-      suspended: ({ id }) => handlers.suspended(id),
+      suspended: ({ id }, pause) => handlers.suspended(id, pause),
       answered: (exchange, answer, response) => this.#answered(exchange, answer, response),
       refused: (exchange, status, body) => this.#refused(exchange, status, body),
       oversized: ({ id }, answer) => {

@@ -1,0 +1,215 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { EVERYTHING } from '../../bridge/capabilities.ts';
+import { now } from '../../clock.ts';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import { readMessage, type Unusable } from '../../wire/message.ts';
+import type { Admission } from './admission.ts';
+import { checkKind, checkReader, readBody } from './body.ts';
+import { LegacySessions } from './legacy-sessions.ts';
+import { isModern, isModernVersion, ModernRequests } from './modern.ts';
+import { Pulse } from './pulse.ts';
+import { refuse, respondEmpty, type Refusal } from './respond.ts';
+import type { HttpLimits, HttpOptions } from './serve.ts';
+
+const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
+/** How long clients may take to read what was said last. */
+const LAST_WRITE_MS = 500;
+
+export const PATH = '/mcp';
+
+export interface FrontOptions extends HttpOptions {
+  readonly server: Server;
+  readonly admission: Admission;
+  readonly limits: HttpLimits;
+  readonly url: string;
+  readonly createId: () => string;
+}
+
+/** The gateway at an address. */
+export class HttpFront {
+  readonly url: string;
+  /** Settles when the front has closed; rejects where the start of the servers fails. */
+  readonly ended: Promise<void>;
+  readonly #gateway: Gateway;
+  readonly #server: Server;
+  readonly #admission: Admission;
+  readonly #maxBodySize: number;
+  readonly #drainTime: number;
+  readonly #pulse = new Pulse();
+  readonly #modern: ModernRequests;
+  readonly #legacy: LegacySessions;
+  #end: (failure?: Error) => void = () => {};
+  #closing: Promise<void> | undefined;
+
+  constructor(gateway: Gateway, options: FrontOptions) {
+    const { serverInfo, limits, createId } = options;
+    this.url = options.url;
+    this.#gateway = gateway;
+    this.#server = options.server;
+    this.#admission = options.admission;
+    this.#maxBodySize = options.maxBodySize ?? DEFAULT_MAX_BODY_SIZE;
+    this.#drainTime = limits.drain;
+    const pulse = this.#pulse;
+    this.#modern = new ModernRequests(gateway, { serverInfo, pulse });
+    this.#legacy = new LegacySessions(gateway, {
+      serverInfo,
+      pulse,
+      now,
+      createId,
+      maxSessions: limits.maxSessions,
+      idleAfter: limits.sessionIdle,
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.#end = (failure) => (failure === undefined ? resolve() : reject(failure));
+    });
+    this.ended.catch(() => {});
+    this.#server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
+    this.#server.on('request', (req, res) => this.#guard(res, () => this.#handle(req, res)));
+    this.#start();
+  }
+
+  /** What there is at this moment, for those who look after it. */
+  get load(): { readonly sessions: number; readonly underWay: number } {
+    return { sessions: this.#legacy.size, underWay: this.#pulse.size };
+  }
+
+  /** Answers what is under way, if that takes not too long, and ends the servers. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #start(): void {
+    // One of many clients can do each of these, and who cannot is told so when it is asked.
+    this.#gateway.open(EVERYTHING);
+    this.#gateway.start().catch(async (error: unknown) => {
+      await this.close();
+      this.#end(error as Error);
+    });
+  }
+
+  async #close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    await this.#drain();
+    const reason = 'The gateway is being stopped. Call again when it is back.';
+    this.#modern.close(reason);
+    this.#legacy.close(reason);
+    this.#pulse.stop();
+    this.#server.closeIdleConnections();
+    await Promise.race([closed, sleep(LAST_WRITE_MS)]);
+    this.#server.closeAllConnections();
+    await this.#gateway.close();
+    this.#end();
+  }
+
+  async #drain(): Promise<void> {
+    const deadline = now() + this.#drainTime;
+    const isBusy = (): boolean => this.#pulse.all().some(({ isAwaited }) => isAwaited);
+    while (isBusy() && now() < deadline) await sleep(20);
+  }
+
+  /** A mistake of ours in one request must not end all the others. */
+  #guard(res: ServerResponse, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#gateway.log.error(
+        `A request has failed through a mistake of Weir's own: ${(error as Error).stack ?? ''}`,
+      );
+      res.destroy();
+    }
+  }
+
+  #handle(req: IncomingMessage, res: ServerResponse): void {
+    const misplaced = this.#admission.checkPlace(req);
+    if (misplaced !== undefined) return refuse(req, res, misplaced);
+    const path = pathOf(req.url ?? '');
+    if (path !== PATH) return this.#handleOther(path, req, res);
+    const principal = this.#admission.identify(req);
+    if (typeof principal !== 'string') return refuse(req, res, principal);
+    if (this.#closing !== undefined) return refuse(req, res, stopping());
+    if (req.method === 'POST') return this.#post(req, res, principal);
+    this.#withoutBody(req, res, principal);
+  }
+
+  #post(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const refusal = checkKind(req);
+    if (refusal !== undefined) return refuse(req, res, refusal);
+    readBody(req, this.#maxBodySize, {
+      read: (body) => this.#guard(res, () => this.#receive(body, req, res, principal)),
+      refused: (why) => refuse(req, res, why),
+    });
+  }
+
+  #receive(body: Buffer, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const message = readMessage(body);
+    if (message.kind === 'unusable') this.#unusable(message, req, res, principal);
+    else if (isModern(message, req)) this.#modern.post(message, req, res, principal);
+    else this.#legacy.post(message, req, res, principal);
+  }
+
+  #unusable(body: Unusable, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    if (body.reason === 'batch') return this.#legacy.postBatch(body.bytes, req, res, principal);
+    const isJson = body.reason !== 'not-json';
+    const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
+    const error = new RpcError(
+      code,
+      isJson ? 'The body is no JSON-RPC 2.0 message.' : 'The body is no JSON.',
+    );
+    refuse(req, res, { status: 400, error }, body.meant === 'request' ? body.id : undefined);
+  }
+
+  #withoutBody(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const isModernClient = isModernVersion(req.headers['mcp-protocol-version']);
+    if (isModernClient || (req.method !== 'GET' && req.method !== 'DELETE'))
+      return refuse(req, res, notAllowed(req.method, isModernClient ? 'POST' : 'POST, GET, DELETE'));
+    if (req.method === 'DELETE') return this.#legacy.delete(req, res, principal);
+    const refusal = checkReader(req);
+    if (refusal !== undefined) return refuse(req, res, refusal);
+    this.#legacy.get(req, res, principal);
+  }
+
+  /** Whether we live, and whether all servers have been started; whoever asks needs no token. */
+  #handleOther(path: string, req: IncomingMessage, res: ServerResponse): void {
+    const isHealth = path === '/healthz';
+    if (!isHealth && path !== '/readyz') return refuse(req, res, notHere(path));
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return refuse(req, res, notAllowed(req.method, 'GET, HEAD'));
+    const isReady = this.#gateway.isSettled && this.#closing === undefined;
+    respondEmpty(res, isHealth || isReady ? 200 : 503);
+  }
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+function stopping(): Refusal {
+  const error = new RpcError(
+    RpcErrorCode.UNAVAILABLE,
+    'The gateway is being stopped. Call again when it is back.',
+  );
+  return { status: 503, error, headers: ['Retry-After', '2', 'Connection', 'close'] };
+}
+
+function notAllowed(method: string | undefined, allowed: string): Refusal {
+  const error = new RpcError(
+    RpcErrorCode.INVALID_REQUEST,
+    `${method ?? ''} is not allowed here, but ${allowed}.`,
+  );
+  return { status: 405, error, headers: ['Allow', allowed] };
+}
+
+function notHere(path: string): Refusal {
+  const error = new RpcError(
+    RpcErrorCode.UNAVAILABLE,
+    `There is nothing at ${path}. MCP is spoken at ${PATH}.`,
+  );
+  return { status: 404, error };
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,68 @@
+// On HTTP the servers are up before the client comes: it hears at once what they say of themselves, and follows their tasks.
+import type { IncomingMessage } from 'node:http';
+import { expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { fixture, type Json } from './harness.ts';
+import { modern, open, openSession, send, serveTest, type Sent } from './http.ts';
+
+const KNOWS_TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const servers = { a: fixture('modern-tasks', 'A'), b: fixture('tasks', 'B') };
+const instructions = '## a\n\nUse A.\n\n## b\n\nUse B with care.';
+
+verifies(
+  'AGG-CALL-3',
+  'the first answer has the instructions of all servers, and what they have',
+  async () => {
+    await using weir = await serveTest(servers);
+    const session = await openSession(weir.url);
+    expect(session.opening.result).toMatchObject({ instructions, capabilities: { tasks: { list: {} } } });
+    const { json } = await send(weir.url, modern('server/discover'));
+    expect(json.result).toMatchObject({
+      instructions,
+      capabilities: KNOWS_TASKS,
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'weir' } },
+    });
+  },
+);
+
+/** A request about tasks; its header names the task. */
+function aboutTask(method: string, params: Json, name = String(params['taskId'])): Sent {
+  const { body = '', headers } = modern(method, params, { capabilities: KNOWS_TASKS });
+  return { body, headers: { ...headers, 'Mcp-Name': name } };
+}
+
+verifies(['AGG-CALL-3', 'ERA-5'], 'a task is asked for and listened to by its public id', async () => {
+  await using weir = await serveTest(servers);
+  const capabilities = KNOWS_TASKS;
+  const call = (name: string, args: Json = {}): Sent =>
+    modern('tools/call', { name, arguments: args }, { capabilities });
+  const { json } = await send(weir.url, call('a:work'));
+  expect(json.result).toMatchObject({ resultType: 'task', taskId: 'a~A-1' });
+  const got = await send(weir.url, aboutTask('tasks/get', { taskId: 'a~A-1' }));
+  expect(got.json.result).toMatchObject({ taskId: 'a~A-1', status: 'working' });
+  const differing = await send(weir.url, aboutTask('tasks/get', { taskId: 'a~A-1' }, 'A-1'));
+  expect([differing.status, differing.json.error?.code]).toEqual([400, -32020]);
+  const notifications = { taskIds: ['a~A-1'] };
+  const stream = await open(
+    weir.url,
+    modern('subscriptions/listen', { notifications }, { id: 'l', capabilities }),
+  );
+  await heard(stream, 'notifications/subscriptions/acknowledged');
+  await send(weir.url, call('a:finish', { taskId: 'A-1' }));
+  expect(await heard(stream, 'notifications/tasks')).toContain('"taskId":"a~A-1"');
+  stream.destroy();
+});
+
+/** The text of a stream up to a notification. */
+function heard(stream: IncomingMessage, method: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const listener = (chunk: string): void => {
+      text += chunk;
+      if (!text.includes(`"${method}"`)) return;
+      stream.off('data', listener);
+      resolve(text);
+    };
+    stream.on('data', listener).once('error', reject).once('end', reject);
+  });
+}
