@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // @ts-check
-// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file.
+// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one for HTTP.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { npmScript, root, runMain } from './steps.mjs';
@@ -11,12 +11,27 @@ import { npmScript, root, runMain } from './steps.mjs';
 const cli = join(root, 'packages', 'cli');
 const entry = join(cli, 'src', 'main.ts');
 const bundle = join(cli, 'dist', 'weir.cjs');
+// What `weir serve` runs, whole: the command on stdio should not have to read it.
+const serveEntry = join(cli, 'src', 'serve-main.ts');
+const serveBundle = join(cli, 'dist', 'serve.cjs');
+const SERVE = './serve.cjs';
+
+/** @type {import('esbuild').Plugin} */
+const serveStandsBeside = {
+  name: 'serve-stands-beside',
+  setup(bundling) {
+    bundling.onResolve({ filter: /\/serve-main\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: SERVE, external: true } : undefined,
+    );
+  },
+};
 
 await runMain(async () => {
   if (!process.argv.includes('--frozen')) generateConfig();
   // The bundle is made from source and does not wait for the type check; both must succeed.
   if (existsSync(entry)) {
-    await bundleCommand();
+    await Promise.all([bundleCommand(entry, bundle), bundleCommand(serveEntry, serveBundle)]);
+    chmodSync(bundle, 0o755);
     copyDemo();
     linkCommand();
   }
@@ -33,10 +48,15 @@ function compilePackages() {
   run('tsc -b', [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b', project]);
 }
 
-async function bundleCommand() {
+/**
+ * @param {string} from
+ * @param {string} outfile
+ */
+async function bundleCommand(from, outfile) {
   const { metafile } = await build({
-    entryPoints: [entry],
-    outfile: bundle,
+    entryPoints: [from],
+    outfile,
+    plugins: [serveStandsBeside],
     bundle: true,
     // The older module format starts faster: 34 ms instead of 38 when it was measured.
     format: 'cjs',
@@ -48,19 +68,15 @@ async function bundleCommand() {
     minifySyntax: true,
     legalComments: 'inline',
     define: { WEIR_VERSION: JSON.stringify(productVersion()) },
-    banner: readFileSync(entry, 'utf8').startsWith('#!') ? {} : { js: '#!/usr/bin/env node' },
     logLevel: 'warning',
     metafile: true,
   });
   refuseLeftovers(metafile);
-  chmodSync(bundle, 0o755);
 }
 
 // `weir serve --demo` works wherever the command is installed.
 function copyDemo() {
-  const demo = join(cli, 'dist', 'demo');
-  rmSync(demo, { recursive: true, force: true });
-  cpSync(join(root, 'examples', 'servers'), demo, { recursive: true });
+  cpSync(join(root, 'examples', 'servers'), join(cli, 'dist', 'demo'), { recursive: true });
 }
 
 function productVersion() {
@@ -71,7 +87,7 @@ function productVersion() {
 function refuseLeftovers(metafile) {
   const left = Object.values(metafile.outputs)
     .flatMap((output) => output.imports)
-    .filter(({ external, path }) => external === true && !path.startsWith('node:'))
+    .filter(({ external, path }) => external === true && !path.startsWith('node:') && path !== SERVE)
     .map(({ path }) => path);
   if (left.length > 0) throw new Error(`The bundle must stand alone, but still imports ${left.join(', ')}`);
 }

@@ -1,5 +1,5 @@
-import { isAbsolute, join } from 'node:path';
 import { DEFAULT_PORT, isLoopback, validateSeparator, type CliArgs } from '@weir/gateway';
+import { stateFolder } from './state-folder.ts';
 
 /** What the command line asks for. */
 export type Command =
@@ -199,14 +199,6 @@ function checkSeparator(separator: string): void {
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }
-}
-
-/** Where the system wants programs to remember things; a relative path in its variables counts as none. */
-function stateFolder({ WEIR_STATE, XDG_STATE_HOME, HOME, LOCALAPPDATA }: Environment): string | undefined {
-  if (WEIR_STATE) return WEIR_STATE;
-  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'weir');
-  if (HOME && isAbsolute(HOME)) return join(HOME, '.local', 'state', 'weir');
-  return LOCALAPPDATA ? join(LOCALAPPDATA, 'weir') : undefined;
 }
 
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };

@@ -1,7 +1,7 @@
 import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
+import { AddressError } from './address-error.ts';
 import { UsageError } from './arguments.ts';
 import { USAGE } from './help.ts';
-import { AddressError } from './serve.ts';
 
 /** The last word on stderr: what is wrong, where, and what to do about it. */
 export function describeFailure(error: unknown): string {

@@ -9,6 +9,7 @@ import {
   type HttpOptions,
   type McpConfig,
 } from '@weir/gateway';
+import { AddressError } from './address-error.ts';
 import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
 import type { CliLog } from './log.ts';
@@ -23,11 +24,6 @@ export interface ServeContext {
   readonly serverInfo: HttpOptions['serverInfo'];
   /** Settles when the command is to end. */
   readonly stopped: Promise<void>;
-}
-
-/** The address cannot be listened on; the message says why and what to do. */
-export class AddressError extends Error {
-  override readonly name = 'AddressError';
 }
 
 /** Serves on HTTP until it is told to stop. */

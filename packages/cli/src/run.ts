@@ -1,0 +1,68 @@
+import type { CliArgs } from '@weir/gateway';
+import { parseArguments, UsageError, type Command } from './arguments.ts';
+import { describeFailure } from './describe-failure.ts';
+import { createLog, type CliLog } from './log.ts';
+
+const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
+
+export const DEFAULT_NAME = 'mcp-simple-aggregator';
+export const DEFAULT_VERSION = '1.0.0';
+/** How long the client may take to read our last words. */
+const LAST_WRITE_MS = 500;
+
+/** Does what the command line asks for, then ends the process with the code that tells how it went. */
+export function runMain(perform: (command: Command) => Promise<void>): void {
+  // Who stops reading, as `head` does, needs no more of us; a gateway notices and ends.
+  process.stdout.on('error', () => {});
+  void attempt(perform).then((code) => {
+    process.exitCode = code;
+    // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.
+    process.stdout.write('', () => process.exit());
+    // A client that has stopped reading does not keep us.
+    setTimeout(() => process.exit(), LAST_WRITE_MS);
+  });
+}
+
+async function attempt(perform: (command: Command) => Promise<void>): Promise<number> {
+  try {
+    await perform(parseArguments(process.argv.slice(2), process.env));
+    return EXIT.GOOD;
+  } catch (error) {
+    process.stderr.write(`${describeFailure(error)}\n`);
+    return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
+  }
+}
+
+/** Lends a log for as long as something is served; its last line is why that failed. */
+export async function withLog(
+  { debug = false, logFile }: Pick<CliArgs, 'debug' | 'logFile'>,
+  serve: (log: CliLog) => Promise<void>,
+): Promise<void> {
+  const log = createLog({ debug, file: logFile, stderr: process.stderr, now: () => new Date() });
+  try {
+    await serve(log);
+  } catch (error) {
+    if (log.isFile()) log.error(describeFailure(error));
+    throw error;
+  } finally {
+    await log.close();
+  }
+}
+
+/** Resolves when somebody wants us to end, and rejects with a mistake that nobody has caught: no server is left behind. */
+export function stopped(): Promise<void> {
+  return Promise.race([stopSignal(), ownMistake()]);
+}
+
+/** Whoever sends one of these wants an orderly end; a second one ends us at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((stop) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+  });
+}
+
+function ownMistake(): Promise<never> {
+  return new Promise((_, fail) => {
+    process.once('uncaughtException', fail).once('unhandledRejection', fail);
+  });
+}
