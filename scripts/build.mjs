@@ -3,35 +3,22 @@
 // Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one for HTTP.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { npmScript, root, runMain } from './steps.mjs';
 
 const cli = join(root, 'packages', 'cli');
-const entry = join(cli, 'src', 'main.ts');
-const bundle = join(cli, 'dist', 'weir.cjs');
-// What `weir serve` runs, whole: the command on stdio should not have to read it.
-const serveEntry = join(cli, 'src', 'serve-main.ts');
-const serveBundle = join(cli, 'dist', 'serve.cjs');
-const SERVE = './serve.cjs';
-
-/** @type {import('esbuild').Plugin} */
-const serveStandsBeside = {
-  name: 'serve-stands-beside',
-  setup(bundling) {
-    bundling.onResolve({ filter: /\/serve-main\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: SERVE, external: true } : undefined,
-    );
-  },
-};
+const entries = { stdio: join(cli, 'src', 'stdio-main.ts'), serve: join(cli, 'src', 'serve-main.ts') };
+const starter = join(cli, 'src', 'starter.ts');
+const weir = join(cli, 'dist', 'weir.cjs');
 
 await runMain(async () => {
   if (!process.argv.includes('--frozen')) generateConfig();
   // The bundle is made from source and does not wait for the type check; both must succeed.
-  if (existsSync(entry)) {
-    await Promise.all([bundleCommand(entry, bundle), bundleCommand(serveEntry, serveBundle)]);
-    chmodSync(bundle, 0o755);
+  if (existsSync(starter)) {
+    await bundleCommand();
     copyDemo();
     linkCommand();
   }
@@ -44,34 +31,49 @@ function generateConfig() {
 }
 
 function compilePackages() {
-  const project = join(root, 'packages', existsSync(entry) ? 'cli' : 'gateway');
+  const project = join(root, 'packages', existsSync(starter) ? 'cli' : 'gateway');
   run('tsc -b', [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b', project]);
 }
 
+// The commands on stdio and on HTTP, and what starts one of them from its compiled form.
+async function bundleCommand() {
+  const version = { WEIR_VERSION: JSON.stringify(productVersion()) };
+  const [stdio, serve] = await Promise.all([
+    bundleFile(entries.stdio, join(cli, 'dist', 'stdio.cjs'), version),
+    bundleFile(entries.serve, join(cli, 'dist', 'serve.cjs'), version),
+  ]);
+  await bundleFile(starter, weir, { HASHES: JSON.stringify({ stdio, serve }) });
+  chmodSync(weir, 0o755);
+}
+
 /**
+ * Resolves with a hash of what it has written.
  * @param {string} from
  * @param {string} outfile
+ * @param {Record<string, string>} define
  */
-async function bundleCommand(from, outfile) {
+async function bundleFile(from, outfile, define) {
   const { metafile } = await build({
     entryPoints: [from],
     outfile,
-    plugins: [serveStandsBeside],
     bundle: true,
     // The older module format starts faster: 34 ms instead of 38 when it was measured.
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',
+    // What starts the bundle lends it `require` and nothing else.
+    supported: { 'dynamic-import': false },
     conditions: ['@weir/source'],
     // Names are kept: a stack trace from a user's machine should be readable.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'inline',
-    define: { WEIR_VERSION: JSON.stringify(productVersion()) },
+    define,
     logLevel: 'warning',
     metafile: true,
   });
   refuseLeftovers(metafile);
+  return createHash('sha256').update(readFileSync(outfile)).digest('hex').slice(0, 16);
 }
 
 // `weir serve --demo` works wherever the command is installed.
@@ -87,7 +89,7 @@ function productVersion() {
 function refuseLeftovers(metafile) {
   const left = Object.values(metafile.outputs)
     .flatMap((output) => output.imports)
-    .filter(({ external, path }) => external === true && !path.startsWith('node:') && path !== SERVE)
+    .filter(({ external, path }) => external === true && !path.startsWith('node:'))
     .map(({ path }) => path);
   if (left.length > 0) throw new Error(`The bundle must stand alone, but still imports ${left.join(', ')}`);
 }

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { McpConfig, ServerConfig, ToolRegistry } from '@weir/gateway';
 
-/** The small servers that come with the command, in the folder `demo` beside it; they need nothing but Node. */
+/** The small servers that come with the command, in the folder `demo` beside it, and a well-known one if it is installed. */
 export function demoConfig(home: string): McpConfig {
   const folder = join(home, 'demo');
   const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.mjs')) : [];
@@ -10,7 +11,18 @@ export function demoConfig(home: string): McpConfig {
     file.slice(0, -'.mjs'.length),
     { command: process.execPath, args: [join(folder, file)] },
   ]);
-  return { mcpServers: Object.fromEntries(entries) };
+  return { mcpServers: { ...Object.fromEntries(entries), ...wellKnown(home) } };
+}
+
+function wellKnown(home: string): Record<string, ServerConfig> {
+  try {
+    const file = createRequire(join(home, 'demo')).resolve(
+      '@modelcontextprotocol/server-everything/dist/index.js',
+    );
+    return { everything: { command: process.execPath, args: [file, 'stdio'] } };
+  } catch {
+    return {};
+  }
 }
 
 /** What there is now, and what can be done with it. */

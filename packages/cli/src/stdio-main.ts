@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { resolve } from 'node:path';
 import { createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
 import type { Command } from './arguments.ts';
@@ -11,9 +10,7 @@ const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts t
 Ctrl-C ends it, weir --help tells more.
 `;
 
-// A file of its own: reading what only HTTP needs would slow down every start on stdio.
-if (process.argv[2] === 'serve') void import('./serve-main.ts');
-else runMain(run);
+runMain(run);
 
 async function run(command: Command): Promise<void> {
   if (command.run === 'help') process.stdout.write(HELP);

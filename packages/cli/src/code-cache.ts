@@ -1,0 +1,92 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+
+/** The process that a cache is for. */
+type Runtime = Pick<NodeJS.Process, 'env' | 'version' | 'arch' | 'pid' | 'getuid'>;
+
+/** For both commands, and a few versions of Node. */
+const MOST_KEPT = 8;
+
+/** Write permission for others than the owner. */
+const OTHERS_WRITE = 0o022;
+
+/**
+ * Keeps the compiled form of the command among the user's caches: a quarter of a boot is compiling. The engine itself
+ * refuses a form of another engine, but takes the length of a text for the text: hence the hash in the name.
+ */
+export class CodeCache {
+  readonly #runtime: Runtime;
+  readonly #file: string | undefined;
+
+  constructor(runtime: Runtime, hash: string) {
+    const folder = cacheFolder(runtime.env);
+    this.#runtime = runtime;
+    this.#file =
+      folder === undefined ? undefined : join(folder, `${hash}-${runtime.version}-${runtime.arch}`);
+  }
+
+  read(): Buffer | undefined {
+    if (this.#file === undefined) return undefined;
+    try {
+      return this.#readOwn(this.#file);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A folder that cannot be written to means starting without. */
+  store(create: () => Buffer): void {
+    if (this.#file === undefined) return;
+    const folder = dirname(this.#file);
+    const fresh = `${this.#file}.${this.#runtime.pid}`;
+    try {
+      makeFolder(dirname(folder));
+      makeFolder(folder);
+      makeRoom(folder);
+      writeFileSync(fresh, create(), { mode: 0o600, flag: 'wx' });
+      renameSync(fresh, this.#file);
+    } catch {
+      // The next start tries again.
+    }
+  }
+
+  /** What it holds is run: only a file that nobody else can have written is taken. */
+  #readOwn(file: string): Buffer | undefined {
+    const descriptor = openSync(file, 'r');
+    try {
+      const { uid, mode } = fstatSync(descriptor);
+      const isOwn = (this.#runtime.getuid?.() ?? uid) === uid && (mode & OTHERS_WRITE) === 0;
+      return isOwn ? readFileSync(descriptor) : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+function makeFolder(folder: string): void {
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+}
+
+/** Those of earlier versions are of no use any more; what one start needs beside another is soon made again. */
+function makeRoom(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.length >= MOST_KEPT) for (const name of names) rmSync(join(folder, name), { force: true });
+}
+
+/** Where the system wants programs to keep what can be made again. */
+function cacheFolder({ XDG_CACHE_HOME, HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string | undefined {
+  if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, 'weir');
+  if (HOME && isAbsolute(HOME)) return join(HOME, '.cache', 'weir');
+  return LOCALAPPDATA ? join(LOCALAPPDATA, 'weir', 'cache') : undefined;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+// What `weir` is: starts the command that stands beside it, from its compiled form where an earlier start has left one.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import { CodeCache } from './code-cache.ts';
+
+/** The hashes of the two commands, put in when this file is built. */
+declare const HASHES: Readonly<Record<'stdio' | 'serve', string>>;
+
+/** By then a command has shown which of its functions a start needs. */
+const STORE_AFTER_MS = 3000;
+
+// Two files: reading what only HTTP needs would slow down every start on stdio.
+const name = process.argv[2] === 'serve' ? 'serve' : 'stdio';
+const file = join(__dirname, `${name}.cjs`);
+const cache = new CodeCache(process, HASHES[name]);
+const cachedData = cache.read();
+const script = new Script(`(function(exports,require,module,__filename,__dirname){${source(file)}\n})`, {
+  filename: file,
+  ...(cachedData && { cachedData }),
+});
+const command = script.runInThisContext() as (...args: readonly unknown[]) => void;
+command(exports, require, module, file, __dirname);
+
+// What lives shorter leaves nothing.
+if (cachedData === undefined || script.cachedDataRejected === true)
+  setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
+
+/** The bundles are plain ASCII: one byte a character. */
+function source(path: string): string {
+  return readFileSync(path, 'latin1');
+}
