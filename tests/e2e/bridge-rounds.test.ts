@@ -203,6 +203,8 @@ describe('a round of a modern server', () => {
       round({ a: '{}' }),
       round({ a: 'null' }),
       round({ a: question('tools/call', '{}') }),
+      // No JSON, where a scan for positions does not look.
+      round({ a: question('elicitation/create', `{"message":"${'x'.repeat(500)}\u0001"}`) }),
       round({ a: question('constructor', '{}') }),
       round({ a: form, b: question('elicitation/create', '["no","object"]') }),
     ];
@@ -214,6 +216,18 @@ describe('a round of a modern server', () => {
       });
     }
     expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+  });
+
+  verifies('ERA-2', 'is over when the answer of the client is no JSON', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize(EVERYTHING);
+    const call = callRounds(weir, [round({ one: form })]);
+    const { id } = await weir.call('elicitation/create');
+    weir.send(`{"jsonrpc":"2.0","id":${String(id)},"result":{"content":"${'x'.repeat(500)}\u0001"}}`);
+    expect((await call).error).toMatchObject({
+      code: -32000,
+      message: "The client's answer to elicitation/create is not JSON",
+    });
   });
 
   verifies('ERA-2', 'means what a parser takes it for', async () => {

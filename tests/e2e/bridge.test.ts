@@ -148,10 +148,12 @@ describe('a question of an earlier revision to a modern client', () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = { name: 'c:withdraw' };
-    const round = await ask('tools/call', call);
+    const round = await ask('tools/call', call, { 'io.modelcontextprotocol/logLevel': 'debug' });
     while (textOf(await ask('tools/call', { name: 'c:release' })) === '0')
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(textOf(await again(ask, call, round, [ACCEPT]))).toBe('withdrawn');
+    // What was logged meanwhile belonged to no request that was open.
+    expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
     expect(weir.gateway.directory.parking.size).toBe(0);
   });
 

@@ -29,6 +29,7 @@ describe('what is exported', () => {
       'ChildServerError',
       'ConfigError',
       'ConfigErrorCode',
+      'DEFAULT_PORT',
       'ErrorPhase',
       'RpcError',
       'RpcErrorCode',
@@ -38,11 +39,14 @@ describe('what is exported', () => {
       'describeConfigError',
       'expandConfigEnvVars',
       'expandEnvVar',
+      'isLoopback',
       'loadConfig',
       'lookupTool',
       'parseToolPrefix',
       'removeServerTools',
+      'serveHttp',
       'serveStdio',
+      'stateToken',
       'validateConfig',
       'validateSeparator',
       'validateToolName',
@@ -69,11 +73,15 @@ describe('what is exported', () => {
       'ExpansionResult',
       'Gateway',
       'GatewayOptions',
+      'HttpFront',
+      'HttpLimits',
+      'HttpOptions',
       'JSONSchema',
       'LoadedConfig',
       'Log',
       'McpConfig',
       'ServerConfig',
+      'StateToken',
       'StdioOptions',
       'ToolRegistry',
       'ToolRegistryEntry',
@@ -235,7 +243,7 @@ describe('a gateway in a program', () => {
     const gateway = createTestGateway({ a: fixture('asks') });
     expect(await gateway.callTool('a:elicit')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('there is not exactly one client to ask') as string }],
+      content: [{ text: expect.stringContaining('no client has a call under way') as string }],
     });
     await gateway.close();
   });

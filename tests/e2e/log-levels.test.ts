@@ -66,4 +66,12 @@ describe('the level of logs of a shared server', () => {
     const levels = JSON.parse(textOf(await ask('tools/call', { name: 'c:levels' }))) as string[];
     expect(levels).toEqual(['debug']);
   });
+
+  verifies('ERA-2', 'is that of the own server of a client, where it has one', async () => {
+    await using weir = serveInProcess({ c: { ...fixture('curious'), sharing: 'per-session' } });
+    const ask = await open(weir, 'modern', EVERYTHING);
+    await ask('tools/call', log('info', 'heard'), at('info'));
+    expect(heard(weir)).toEqual(['heard']);
+    expect(JSON.parse(textOf(await ask('tools/call', { name: 'c:levels' })))).toEqual(['info']);
+  });
 });

@@ -247,6 +247,33 @@ describe('a round of the modern revision', () => {
     expect(textOf(await call)).toBe('round 1: {"name":{"action":"decline"}}');
   });
 
+  for (const [era, server, tools] of [
+    ['modern', fixture('asks'), ['a:elicit', 'a:sample', 'a:roots']],
+    ['legacy', fixture('modern'), ['a:ask']],
+  ] as const) {
+    verifies(
+      ['AGG-CALL-3', 'ERA-2'],
+      `between the revisions satisfies the SDK: a ${era} client`,
+      async () => {
+        await using sdk = await connectSdk(commandFor({ a: server }), era, { capabilities: EVERYTHING });
+        const { client } = sdk;
+        const content = { name: 'Ada' };
+        client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content }));
+        client.setRequestHandler('sampling/createMessage', () => ({
+          role: 'assistant' as const,
+          content: { type: 'text' as const, text: 'Ada' },
+          model: 'test',
+        }));
+        client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///Ada' }] }));
+        for (const name of tools) {
+          const { content: told, isError } = await client.callTool({ name });
+          expect(isError ?? false).toBe(false);
+          expect(told).toMatchObject([{ text: expect.stringContaining('Ada') as string }]);
+        }
+      },
+    );
+  }
+
   verifies(['AGG-CHILD-6', 'ERA-1'], 'is preceded by what this very request says of its client', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });
     await open(weir, 'modern');

@@ -1,5 +1,7 @@
 // The state that a modern client carries from round to round: of use to this client, for this call, once, for a while.
+import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
+import { jsonText } from '../json-texts.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
 import { fixture, modernMeta, textOf, type Json, type Received } from './harness.ts';
@@ -87,8 +89,7 @@ describe('a requestState', () => {
       { ...call, more: 1 },
       { name: call.name },
     ];
-    for (const other of others)
-      expect((await again(ask, other, round, [ACCEPT])).error).toMatchObject(STALE);
+    for (const other of others) expect((await again(ask, other, round, [ACCEPT])).error).toMatchObject(STALE);
     const prompt = { name: 'c:greet', inputResponses: {}, requestState: stateOf(round) };
     expect((await ask('prompts/get', prompt)).error).toMatchObject(STALE);
     // In another order, and with another envelope, it is the same.
@@ -142,5 +143,24 @@ describe('a requestState', () => {
     await ask('tools/call', { name: 'e:echo', arguments: {}, inputResponses: { a: ACCEPT } });
     const seen = JSON.parse(textOf(await ask('tools/call', { name: 'e:seen' }))) as string[];
     expect(seen.join('')).not.toContain('inputResponses');
+  });
+
+  verifies('ERA-2', 'and what comes with it may be anything: the gateway goes on', async () => {
+    await using weir = serveInProcess({ c: fixture('curious') });
+    const ask = await open(weir, 'modern', EVERYTHING);
+    const round = await ask('tools/call', call);
+    const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);
+    const usual = [JSON.stringify(call.arguments), '{}', JSON.stringify(stateOf(round)), meta];
+    const texts = fc.sample(jsonText, 2000).map((text) => text.replaceAll(/[\r\n]/g, ' '));
+    for (const [index, text] of texts.entries()) {
+      // Arguments, answers, state or envelope; the rest is as it should be.
+      const [args, responses, state, envelope] = usual.with(index % 4, text);
+      weir.send(
+        `{"jsonrpc":"2.0","id":"${index}","method":"tools/call","params":{"name":"c:levels","arguments":${args},"inputResponses":${responses},"requestState":${state},"_meta":${envelope}}}`,
+      );
+      // Only what is neither the request nor an answer to it can be a message without an answer.
+      await weir.answer(String(index));
+    }
+    expect(JSON.parse(textOf(await again(ask, call, round, [ACCEPT])))).toEqual([JSON.stringify(ACCEPT)]);
   });
 });

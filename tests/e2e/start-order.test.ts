@@ -76,6 +76,8 @@ describe('greetings', () => {
       prompts: { listChanged },
       completions: {},
       logging: {},
+      // Whether a server has any is not known yet, and cannot be added later.
+      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
     });
     expect((await weir.request('ping')).result).toEqual({});
     weir.kill('SIGTERM');
