@@ -107,7 +107,7 @@ export const requirements: readonly Requirement[] = [
   partial(
     'ERA-1',
     'Clients and servers of both generations, in one process',
-    'Streamable HTTP and HTTP+SSE on both sides (`weir serve`); questions across eras',
+    'Streamable HTTP and HTTP+SSE on both sides (`weir serve`)',
   ),
   partial(
     'ERA-2',

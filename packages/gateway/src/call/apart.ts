@@ -38,12 +38,14 @@ function pass(
   target: Target,
   { address, instance }: { address: Address | undefined; instance: Instance },
 ): void {
+  const { directory, caller, message } = asked;
+  if (caller.era === 'modern') directory.logLevels.askedBy(message, target.client);
   const passage = withTasks(
     new Passage(asked, target, address, () => instance.release()),
     asked,
     target.client,
   );
-  if (relay(asked.message, passage) === undefined) instance.release();
+  if (relay(message, passage) === undefined) instance.release();
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */

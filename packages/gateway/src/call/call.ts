@@ -1,13 +1,11 @@
 import { isRetry } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { forwardApart } from './apart.ts';
 import type { Asked } from './caller.ts';
-import { levelAskedBy } from './log-levels.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
 import {
@@ -97,17 +95,13 @@ function pass(asked: Asked, target: Target, address: Address): void {
 /** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
 function cross(asked: Asked, target: Target | RpcError, address: Address): void {
   const { directory, caller, message } = asked;
-  if (!(target instanceof RpcError)) tellLevel(asked, target.client);
+  if (!(target instanceof RpcError) && !directory.isApart(target.client, caller))
+    directory.logLevels.askedBy(message, target.client);
   const next = isRetry(message) ? directory.parking.resume(message, caller) : message;
   if (next === undefined) return;
   if (target instanceof RpcError) refuse(asked, target);
   else if (next instanceof RpcError) refuse(asked, next);
   else pass({ ...asked, message: next }, target, address);
-}
-
-function tellLevel({ directory, message }: Asked, upstream: Upstream): void {
-  const level = levelAskedBy(message);
-  if (level !== undefined) directory.logLevels.ask(upstream, level);
 }
 
 function refuse({ caller, message }: Asked, error: RpcError): void {

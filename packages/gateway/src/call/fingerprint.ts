@@ -28,7 +28,10 @@ function askedFor(params: Members): string {
   }
 }
 
-/** Numbers count as they are written: a parser takes 12345678901234567890 and its neighbours for one. No key is left that an object would treat in a way of its own. */
+/**
+ * Numbers count as they are written: a parser takes 12345678901234567890 and its neighbours for one.
+ * Keys get a mark, too, so that none is left that an object treats in a way of its own.
+ */
 function spelledOut(scalar: string): string {
   return scalar.startsWith('"') ? `"$${scalar.slice(1)}` : `"#${scalar}"`;
 }

@@ -38,9 +38,10 @@ export class LogLevels {
     peer.request('logging/setLevel', encode({ level })).catch(() => {});
   }
 
-  /** One request wants to hear this much: the server may be told to log more, not less. */
-  ask(upstream: Upstream, level: string): void {
+  /** A modern request may want to hear this much: the server is told to log more, never less. */
+  askedBy(message: Message, upstream: Upstream): void {
+    const level = levelAskedBy(message);
     const told = this.#told.get(upstream.peer);
-    if (told === undefined || !isWanted(level, told)) this.tell(upstream, level);
+    if (level !== undefined && (told === undefined || !isWanted(level, told))) this.tell(upstream, level);
   }
 }

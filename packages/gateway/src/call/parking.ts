@@ -135,7 +135,7 @@ export class Parking {
     takeUp();
     for (const [key, text] of responses) parked.questions.answer(key, text);
     parked.call.deliver();
-    if (this.#parked.has(parked.number)) this.#park(parked);
+    this.#park(parked);
   }
 
   #giveUp({ call, questions }: Parked): void {

@@ -286,7 +286,7 @@ export class Session implements Client {
   #logged(child: Upstream, message: Message, related: number | undefined): void {
     const level = message.params && stringValue(message.params, 'level');
     const calls = callsOf(child, related);
-    const own = calls.filter(({ caller, origin }) => caller?.client === this && origin !== undefined);
+    const own = calls.filter(({ caller }) => caller?.client === this);
     if (related !== undefined && own.length < calls.length) return;
     const line = splice(message.bytes, []);
     if (this.era === 'legacy') {

@@ -39,6 +39,7 @@ export interface ChildContext {
   readonly on: ChildEvents;
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
+  readonly isEraFixed?: boolean | undefined;
 }
 
 export interface ChildEvents {
@@ -242,7 +243,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
     const patience = Math.min(this.#patience().probe, deadline.remaining() / 2);
-    const greeting = await shakeHands(peer, { envelope, verdict, patience });
+    const isFixed = this.#context.isEraFixed ?? false;
+    const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience });
     this.#greeting = greeting;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {

@@ -83,16 +83,20 @@ export class Fleet {
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
   async openTwin(serverKey: string, capabilities: string, on: ApartEvents): Promise<ChildServer | undefined> {
-    const { apart, child } = this.#startApart(serverKey, { capabilities, era: 'legacy' }, on);
+    const { apart, child } = this.#startApart(
+      serverKey,
+      { capabilities, era: 'legacy', isEraFixed: true },
+      on,
+    );
     await apart.started;
-    if (child.era === 'legacy' && child.keepsSession) return child;
+    if (child.keepsSession) return child;
     apart.stop();
     return undefined;
   }
 
   #startApart(
     serverKey: string,
-    { capabilities, cwd, era }: Tenant,
+    { capabilities, cwd, era, isEraFixed }: Tenant,
     on: ApartEvents,
   ): { apart: Apart; child: ChildServer } {
     const ended = new Deferred<void>();
@@ -101,6 +105,7 @@ export class Fleet {
       ...this.#shared,
       capabilities: Promise.resolve(capabilities),
       era,
+      isEraFixed,
       on: { ...on, changed() {}, crashed: () => ended.resolve() },
     });
     this.#apart.add(child);

@@ -20,6 +20,8 @@ export interface HandshakeOptions {
   readonly envelope: Envelope;
   /** What an earlier start found out. */
   readonly verdict: Era | undefined;
+  /** No other way than that is tried. */
+  readonly isFixed: boolean;
   /** How long an unanswered probe is waited for. */
   readonly patience: number;
 }
@@ -29,6 +31,7 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
   if (options.verdict === 'legacy') {
     const greeting = await initialize(peer, options.envelope);
     if (greeting instanceof RpcError === false) return greeting;
+    if (options.isFixed) throw greeting;
   }
   const probe = discover(peer, options.envelope);
   const answer = await inTime(options.patience, probe);

@@ -17,6 +17,8 @@ export interface Tenant {
   readonly cwd?: string | undefined;
   /** How it is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
+  /** And greeted in no other way. */
+  readonly isEraFixed?: boolean | undefined;
 }
 
 /** A server that was started for one client or call. */

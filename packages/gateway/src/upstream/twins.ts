@@ -33,15 +33,10 @@ export class Twins {
   }
 
   async #begin(serverKey: string): Promise<Upstream | undefined> {
-    try {
-      const twin = await this.#open(serverKey);
-      if (twin === undefined) this.#single.add(serverKey);
-      else this.#running.set(serverKey, twin);
-      return twin;
-    } catch {
-      // Out of reach just now; the next call may try again.
-      this.#opened.delete(serverKey);
-      return undefined;
-    }
+    // Whatever the reason: what all clients share is there for them.
+    const twin = await this.#open(serverKey).catch(() => undefined);
+    if (twin === undefined) this.#single.add(serverKey);
+    else this.#running.set(serverKey, twin);
+    return twin;
   }
 }
