@@ -114,10 +114,11 @@ describe('a round of a modern server', () => {
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [round({ one: form, two: question('roots/list') })]);
       const [one, two] = [await weir.call('elicitation/create'), await weir.call('roots/list')];
-      weir.send({ id: one.id, error: { code: -1, message: 'User said no' } });
+      weir.send({ id: one.id, error: { code: -1, message: 'User said no', data: { why: [1] } } });
       expect((await call).error).toEqual({
         code: -1,
         message: 'The client refused elicitation/create: User said no',
+        data: { why: [1] },
       });
       // What else was asked is taken back.
       expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: two.id });

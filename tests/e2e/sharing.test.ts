@@ -81,6 +81,31 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
+  verifies('ERA-2', 'logs as much as its own client wants', async () => {
+    const levels = scripted(`
+      import { serve, text, tool } from 'stdio';
+      const told = [];
+      serve({
+        name: 'levels',
+        capabilities: { tools: {}, logging: {} },
+        tools: [tool('told')],
+        call: { told: () => text(told.join()) },
+        on: { 'logging/setLevel': ({ level }) => (told.push(level), {}) },
+      });`);
+    const gateway = createTestGateway({ l: { ...levels, sharing: 'per-session' } });
+    const [a, b] = [connectClient(gateway, 'a').client, connectClient(gateway, 'b').client];
+    await a.initialize();
+    await b.initialize();
+    await gateway.start();
+    await a.request('logging/setLevel', { level: 'debug' });
+    await b.request('logging/setLevel', { level: 'error' });
+    expect([textOf(await a.callTool('l:told')), textOf(await b.callTool('l:told'))]).toEqual([
+      'debug',
+      'error',
+    ]);
+    await gateway.close();
+  });
+
   verifies('ERA-2', "runs in the client's first folder, where that is wanted", async () => {
     const folder = realpathSync(temporaryFolder());
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });

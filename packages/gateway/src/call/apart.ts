@@ -2,6 +2,7 @@ import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
+import { decode } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
@@ -39,7 +40,11 @@ function pass(
   { address, instance }: { address: Address | undefined; instance: Instance },
 ): void {
   const { directory, caller, message } = asked;
+  const { logLevel } = caller.envelope;
   if (caller.era === 'modern') directory.logLevels.askedBy(message, target.client);
+  // What is shared hears the wishes of all clients, not those of one.
+  else if (logLevel !== undefined && target.client.sharing !== 'shared')
+    directory.logLevels.tell(target.client, decode(logLevel));
   const passage = withTasks(
     new Passage(asked, target, address, () => instance.release()),
     asked,

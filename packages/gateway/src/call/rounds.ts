@@ -3,10 +3,11 @@ import { legacyQuestion } from '../bridge/questions.ts';
 import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { requestLine } from '../wire/answer.ts';
-import { readMembers, stringValue, valueText } from '../wire/members.ts';
+import { readMembers, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
 import { judgeValue } from '../wire/scan.ts';
+import { decode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import type { Relayed } from './relay.ts';
 
@@ -114,5 +115,15 @@ function refused(method: string, answer: Message): RpcError {
   return new RpcError(
     Number.isInteger(code) ? code : RpcErrorCode.UNAVAILABLE,
     Messages.clientRefused(method, reason),
+    error && dataOf(error),
   );
+}
+
+function dataOf(error: Members): unknown {
+  try {
+    return decode(valueText(error, 'data') ?? 'null') ?? undefined;
+  } catch {
+    // No JSON inside a long string: what it was meant to say is lost, the rest is not.
+    return undefined;
+  }
 }
