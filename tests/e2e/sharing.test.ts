@@ -123,6 +123,40 @@ describe('a server that sessions do not share', () => {
   });
 });
 
+describe('a server that works in the folder of a modern client', () => {
+  verifies('ERA-2', 'has it asked with the first call, and not again', async () => {
+    const folder = realpathSync(temporaryFolder());
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+    const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {} });
+    gateway.open('{}');
+    await gateway.start();
+    const first = await ask('tools/call', { name: 'w:who' });
+    expect(first.result).toEqual({
+      resultType: 'input_required',
+      inputRequests: { 'weir/roots': { method: 'roots/list', params: {} } },
+    });
+    const roots = [null, { uri: 'file://elsewhere/a' }, { uri: pathToFileURL(folder).href }];
+    const inputResponses = { 'weir/roots': { roots } };
+    const second = await ask('tools/call', { name: 'w:who', inputResponses });
+    expect(JSON.parse(textOf(second))).toMatchObject({ calls: 1, cwd: folder });
+    expect(JSON.parse(textOf(await ask('tools/call', { name: 'w:who' })))).toMatchObject({
+      calls: 2,
+      cwd: folder,
+    });
+    await gateway.close();
+  });
+
+  verifies('ERA-2', 'runs where it would without one, if the client has none', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+    const ask = await open(connectClient(gateway, 'a').client, 'modern');
+    gateway.open('{}');
+    await gateway.start();
+    const answer = await ask('tools/call', { name: 'w:who' });
+    expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: process.cwd() });
+    await gateway.close();
+  });
+});
+
 describe('a server that calls do not share', () => {
   verifies('ERA-2', 'is another process for each of them, gone with the answer', async () => {
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-call' } });

@@ -292,7 +292,7 @@ export class Gateway implements AggregatorServer {
     const tenant = async (): Promise<Tenant> => ({
       // A modern client says with each call what it can do.
       capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
-      cwd: this.config.mcpServers[serverKey]?.cwdFromRoots === true ? await folderOf(caller) : undefined,
+      cwd: upstream.cwdFromRoots ? await folderOf(caller) : undefined,
       era: caller.era === 'legacy' ? 'legacy' : undefined,
     });
     return sharing === 'per-call'

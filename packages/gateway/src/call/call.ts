@@ -16,6 +16,7 @@ import {
   type Directory,
   type Target,
 } from './resolve.ts';
+import { withFolder } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 import { offersTasks, tasksRefusal } from './tasks.ts';
 
@@ -77,14 +78,21 @@ function refOf({ params }: Message): Members | undefined {
 
 /** Sends a request to the server that it names, under the name that this server knows. */
 function forward(asked: Asked, route: Route): void {
-  const { directory, caller, message } = asked;
+  const { directory, message } = asked;
   const holder = route.holder(message);
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
-  const isAcross = caller.era === 'modern' && (target instanceof RpcError || target.client.era === 'legacy');
-  if (isAcross) cross(asked, target, route);
-  else if (target instanceof RpcError) refuse(asked, target);
-  else pass(asked, target, route);
+  if (target instanceof RpcError || !target.client.cwdFromRoots) return send(asked, target, route);
+  const settled = withFolder(asked);
+  if (settled !== undefined) send(settled, target, route);
+}
+
+function send(asked: Asked, target: Target | RpcError, address: Address): void {
+  const isGone = target instanceof RpcError;
+  if (asked.caller.era === 'modern' && (isGone || target.client.era === 'legacy'))
+    cross(asked, target, address);
+  else if (isGone) refuse(asked, target);
+  else pass(asked, target, address);
 }
 
 function pass(asked: Asked, target: Target, address: Address): void {

@@ -20,6 +20,8 @@ export interface Caller {
 export interface AskedClient {
   /** Who may answer for it: a state that one client was given is of no use to another. */
   readonly identity: string;
+  /** Where it works, once a modern client has said so; null where that is nowhere here. */
+  folder?: string | null;
   /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
   notified(upstream: Upstream, message: Message, related?: number): void;
   /** Whom a question goes to; one about a call goes the way that the call came. */

@@ -64,6 +64,7 @@ export interface SessionOptions {
 export class Session implements Client {
   readonly peer: Peer;
   readonly identity: string;
+  folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;

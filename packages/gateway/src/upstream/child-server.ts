@@ -107,6 +107,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.config.sharing ?? 'shared';
   }
 
+  get cwdFromRoots(): boolean {
+    return this.sharing !== 'shared' && this.config.cwdFromRoots === true;
+  }
+
   get era(): Era {
     return this.#greeting?.era ?? 'legacy';
   }

@@ -8,6 +8,8 @@ export interface Upstream {
   readonly serverKey: string;
   readonly peer: Peer;
   readonly sharing: Sharing;
+  /** Whether it runs in the folder of the client that it belongs to. */
+  readonly cwdFromRoots: boolean;
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** How it wants to be used, in its own words. */
