@@ -1,6 +1,7 @@
 // The measuring client: raw lines, no SDK, because an SDK client alone costs more than the hop that is measured.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { splitLines } from './lines.mjs';
 
 /** Starts a command and speaks MCP with it on its stdin and stdout. */
@@ -27,8 +28,8 @@ async function close(child, closed) {
   clearTimeout(timer);
 }
 
-/** The part of a client that no transport changes; `receive` takes whatever bytes come back. */
-export function createClient({ send, label }) {
+/** The part of a client that no transport changes; `receive` takes whatever bytes come back, `meta` goes with each request. */
+export function createClient({ send, label, meta }) {
   const waiting = new Map();
   let lastId = 0;
   const settle = splitLines((line) => {
@@ -40,12 +41,16 @@ export function createClient({ send, label }) {
     complaints: '',
     label,
     send,
+    nextId: () => ++lastId,
+    line(id, method, params) {
+      const said = meta === undefined ? params : { ...params, _meta: meta };
+      return `${JSON.stringify({ jsonrpc: '2.0', id, method, params: said })}\n`;
+    },
     ondata: settle,
     receive: (chunk) => client.ondata(chunk),
-    nextId: () => ++lastId,
     request(method, params = {}) {
       const id = client.nextId();
-      send(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+      send(client.line(id, method, params));
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
     },
     fail(reason) {
@@ -92,9 +97,18 @@ export async function listTools(client) {
   return tools;
 }
 
+/** Some gateways answer before their servers are there; and some add tools of their own, which are left out. */
+export async function untilListed(client) {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const tools = (await listTools(client)).filter(({ name }) => name.includes('tool_0'));
+    if (tools.length > 0) return tools;
+    await sleep(100);
+  }
+  throw new Error(`${client.label} lists no tools`);
+}
+
 export function callLine(client, name, args = { text: 'sixteen bytes ..' }) {
-  const params = { name, arguments: args };
-  return `${JSON.stringify({ jsonrpc: '2.0', id: client.nextId(), method: 'tools/call', params })}\n`;
+  return client.line(client.nextId(), 'tools/call', { name, arguments: args });
 }
 
 /** Calls one after the other; returns the time each took, in µs. `nameOf(i)` is the tool of call i. */
@@ -143,8 +157,8 @@ export function burst(client, nameOf, { count, inFlight }) {
 }
 
 /** Enough calls for the compiler to have seen everything: without it the first rounds measure the interpreter. */
-export async function warmUp(running) {
-  for (const { client, nameOf } of running) await burst(client, nameOf, { count: 5000, inFlight: 64 });
+export async function warmUp(running, count = 5000) {
+  for (const { client, nameOf } of running) await burst(client, nameOf, { count, inFlight: 64 });
 }
 
 export function countLines(chunk) {

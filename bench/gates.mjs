@@ -16,6 +16,15 @@ export const GATES = [
   { measure: 'memory', figure: 'resident ÷ bare Node', atMost: 1.2, steady: true },
   { measure: 'slow-reader', figure: 'grown by MB', atMost: 16, steady: true },
   { measure: 'slow-reader', figure: 'answered ÷ asked', atLeast: 1, steady: true },
+  { measure: 'http-latency', figure: 'p50 ÷ SDK server', atMost: 0.6 },
+  { measure: 'http-latency', figure: 'p50 with sessions ÷ SDK server', atMost: 0.6 },
+  { measure: 'http-latency', figure: 'p50 to the SDK server ÷ direct', atMost: 1.6 },
+  { measure: 'http-throughput', figure: 'calls/s ÷ SDK server', atLeast: 4 },
+  { measure: 'http-throughput', figure: 'calls/s with sessions ÷ SDK server', atLeast: 4 },
+  { measure: 'http-throughput', figure: 'CPU per call ÷ SDK server', atMost: 0.25, steady: true },
+  { measure: 'http-scale', figure: 'CPU at 10,000 tools ÷ at 10', atMost: 1.1, steady: true },
+  { measure: 'http-scale', figure: 'CPU at 500 sessions ÷ at 1', atMost: 1.1, steady: true },
+  { measure: 'http-scale', figure: 'processes at 500 sessions ÷ at 1', atMost: 1, steady: true },
 ];
 
 /** Each gate with what was measured; those whose figure this run did not measure are left out. */

@@ -1,35 +1,78 @@
-// The measuring client's two HTTP transports, on bare node:http: Streamable HTTP (2025) and HTTP+SSE.
-import { Agent, request } from 'node:http';
+// The measuring client's HTTP transports, on bare sockets: Node's own HTTP client costs about as much per call as the
+// gateway that is measured, and would make all variants look alike.
+import { request } from 'node:http';
+import { createPool, holdOpen } from './http-pool.mjs';
 
-/** Every line is a POST of its own; the answer comes in its response, as JSON or as an event. */
-export function connectStreamable(client, url) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const MODERN = '2026-07-28';
+const WITH_SESSIONS = '2025-11-25';
+const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** What every request of the 2026 revision says of its sender. */
+export const MODERN_META = {
+  'io.modelcontextprotocol/protocolVersion': MODERN,
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** The 2026 revision: no session; each request, a POST of its own, repeats in its headers what it is. */
+export function connectModern(client, url, { token } = {}) {
+  const pool = createPool(url);
+  const head = pool.head('POST', { ...COMMON, ...bearer(token), 'mcp-protocol-version': MODERN });
+  const receive = (response, body) => deliver(client, response, body);
   client.post = (text) => {
     for (const line of linesOf(text)) {
-      void post(url, { agent, headers, body: line }).then((response) => {
-        const session = response.headers['mcp-session-id'];
-        if (session !== undefined) headers['mcp-session-id'] = session;
-        for (const message of messagesOf(response)) client.receive(Buffer.from(`${message}\n`));
-      }, client.fail);
+      const [, method, name] = SUBJECT.exec(line);
+      const subject = name === undefined ? '' : `mcp-name: ${name}\r\n`;
+      pool.send(`${head}mcp-method: ${method}\r\n${subject}`, line, receive, client.fail);
     }
   };
+  client.disconnect = pool.close;
 }
 
-/** Lines are posted to the address that the event stream names first; all answers come on that stream. */
+// As the client's own lines are written: the method, then the parameters, of which the name comes first.
+const SUBJECT = /"method":"([^"]+)","params":\{(?:"name":"([^"]+)")?/u;
+
+/** The 2025 revision: one session, or several in turn. */
+export function connectStreamable(client, url, { token } = {}) {
+  const pool = createPool(url);
+  const headers = { ...COMMON, ...bearer(token) };
+  const headOf = (session) =>
+    pool.head('POST', { ...headers, 'mcp-session-id': session, 'mcp-protocol-version': WITH_SESSIONS });
+  let heads = [pool.head('POST', headers)];
+  let turn = 0;
+  const receive = (response, body) => {
+    if (client.session === undefined && response.session !== undefined) {
+      client.session = response.session;
+      heads = [headOf(client.session)];
+    }
+    deliver(client, response, body);
+  };
+  client.post = (text) => {
+    for (const line of linesOf(text)) pool.send(heads[turn++ % heads.length], line, receive, client.fail);
+  };
+  client.useSessions = (sessions) => (heads = sessions.map(headOf));
+  client.listen = () => listen(pool, url, { ...bearer(token), 'mcp-session-id': client.session });
+  client.disconnect = pool.close;
+}
+
+/** Opens the session's stream for what belongs to no request, as clients do. */
+function listen(pool, url, headers) {
+  const head = pool.head('GET', {
+    ...headers,
+    accept: 'text/event-stream',
+    'mcp-protocol-version': WITH_SESSIONS,
+  });
+  return holdOpen(url, head);
+}
+
+/** HTTP+SSE: lines are posted to the address that the event stream names first; all answers come on that stream. */
 export function connectEvents(client, url) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
-  const headers = { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { headers: { accept: 'text/event-stream' } }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode}`));
       const events = eventReader((event, data) => {
         if (event !== 'endpoint') return client.receive(Buffer.from(`${data}\n`));
-        const endpoint = new URL(data, url);
-        client.post = (text) => {
-          for (const line of linesOf(text))
-            void post(endpoint, { agent, headers, body: line }).catch(client.fail);
-        };
+        postTo(client, new URL(data, url), outgoing);
         return resolve();
       });
       return response.setEncoding('utf8').on('data', events);
@@ -38,35 +81,34 @@ export function connectEvents(client, url) {
   });
 }
 
+function postTo(client, endpoint, stream) {
+  const pool = createPool(endpoint);
+  const head = pool.head('POST', COMMON);
+  client.post = (text) => {
+    for (const line of linesOf(text)) pool.send(head, line, () => {}, client.fail);
+  };
+  client.disconnect = () => {
+    stream.destroy();
+    pool.close();
+  };
+}
+
+const bearer = (token) => (token === undefined ? {} : { authorization: `Bearer ${token}` });
+
 const linesOf = (text) => text.split('\n').filter((line) => line !== '');
 
-/** A kept-alive socket that the other side has just closed is no fault of the gateway: once more. */
-async function post(url, options) {
-  try {
-    return await postOnce(url, options);
-  } catch (error) {
-    if (error.code !== 'ECONNRESET') throw error;
-    return postOnce(url, options);
-  }
+const NEWLINE = Buffer.from('\n');
+
+/** To the client every message is a line. */
+function deliver(client, response, body) {
+  if (response.isEvents) {
+    response.read ??= eventReader((_event, data) => data !== '' && client.receive(Buffer.from(`${data}\n`)));
+    response.read(`${body}`);
+  } else if (body.length > 0) client.receive(Buffer.concat([body, NEWLINE]));
 }
 
-function postOnce(url, { agent, headers, body }) {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-      response.on('end', () => resolve({ headers: response.headers, text }));
-    });
-    outgoing.on('error', reject).end(body);
-  });
-}
-
-function messagesOf({ headers, text }) {
-  if (!headers['content-type']?.startsWith('text/event-stream')) return text === '' ? [] : [text];
-  const messages = [];
-  eventReader((_event, data) => data !== '' && messages.push(data))(text);
-  return messages;
-}
+const DATA = /^data: ?(.*)$/mu;
+const EVENT = /^event: ?(.*)$/mu;
 
 function eventReader(onEvent) {
   let rest = '';
@@ -74,8 +116,8 @@ function eventReader(onEvent) {
     const blocks = (rest + chunk).replaceAll('\r\n', '\n').split('\n\n');
     rest = blocks.pop();
     for (const block of blocks) {
-      const field = (name) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
-      if (field('data') !== undefined) onEvent(field('event') ?? 'message', field('data'));
+      const data = DATA.exec(block)?.[1];
+      if (data !== undefined) onEvent(EVENT.exec(block)?.[1] ?? 'message', data);
     }
   };
 }

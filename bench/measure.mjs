@@ -7,7 +7,7 @@ import { createPeer } from './peers.mjs';
 import { createVariants } from './variants.mjs';
 
 const [name, options] = process.argv.slice(2);
-const { quick, gateway, peer } = JSON.parse(options);
+const { quick, gateway, peer: names } = JSON.parse(options);
 const measure = MEASURES[name];
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 process.once('SIGTERM', () => process.exit(1));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const variants = createVariants({ folder, gateway });
-if (peer !== undefined && measure.withPeer) variants.push(createPeer(peer, folder));
-const found = await measure.run({ variants, quick, folder });
+const peers = measure.withPeer ? names.map((peer) => createPeer(peer, folder)) : [];
+const variants = [...createVariants({ folder, gateway }), ...peers];
+const found = await measure.run({ variants, peers, quick, folder, gateway });
 process.stdout.write(JSON.stringify(found));

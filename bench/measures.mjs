@@ -2,6 +2,9 @@
 import * as boot from './measures/boot.mjs';
 import * as firstCall from './measures/first-call.mjs';
 import * as fleet from './measures/fleet.mjs';
+import * as httpLatency from './measures/http-latency.mjs';
+import * as httpScale from './measures/http-scale.mjs';
+import * as httpThroughput from './measures/http-throughput.mjs';
 import * as latency from './measures/latency.mjs';
 import * as list from './measures/list.mjs';
 import * as memory from './measures/memory.mjs';
@@ -23,4 +26,7 @@ export const MEASURES = {
   'first-call': firstCall,
   memory,
   'slow-reader': slowReader,
+  'http-latency': httpLatency,
+  'http-throughput': httpThroughput,
+  'http-scale': httpScale,
 };

@@ -6,9 +6,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createClient, handshake, listTools } from './client.mjs';
+import { createClient, handshake, untilListed } from './client.mjs';
 import { connectEvents, connectStreamable } from './http-client.mjs';
-import { ownProcesses } from './processes.mjs';
+import { allProcesses, ownProcesses } from './processes.mjs';
 
 const CACHE = fileURLToPath(new URL('.cache/peers', import.meta.url));
 
@@ -78,6 +78,9 @@ async function startPeer(name, folder, servers) {
     client,
     tools,
     own: ownProcesses(child.pid, mark),
+    all: allProcesses(child.pid, mark),
+    openSession: () => reach(peer, port, name),
+    processes: () => allProcesses(child.pid, mark).length,
     nameOf: (call) => tools[call % tools.length].name,
   };
 }
@@ -105,15 +108,6 @@ async function reach(peer, port, label) {
       await sleep(100);
     }
   }
-}
-
-async function untilListed(client) {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const tools = (await listTools(client)).filter(({ name }) => name.includes('tool_0'));
-    if (tools.length > 0) return tools;
-    await sleep(100);
-  }
-  throw new Error(`${client.label} lists no tools`);
 }
 
 async function stop(child) {

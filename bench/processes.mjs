@@ -32,16 +32,24 @@ export function resetPeak(pids) {
 
 /** The process, its descendants, and whoever carries its mark in the environment, but none of the measured servers. */
 export function ownProcesses(pid, mark) {
+  return treeOf(pid, mark)
+    .filter((each) => !each.isServer)
+    .map((each) => each.pid);
+}
+
+/** The same with the servers that it has started. */
+export const allProcesses = (pid, mark) => treeOf(pid, mark).map((each) => each.pid);
+
+function treeOf(pid, mark) {
   const processes = list('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(describe);
-  const own = new Set([pid]);
-  for (let before = 0; before !== own.size;) {
-    before = own.size;
-    for (const each of processes) if (own.has(each.parent) || each.mark === mark) own.add(each.pid);
+  const tree = new Set([pid]);
+  for (let before = 0; before !== tree.size;) {
+    before = tree.size;
+    for (const each of processes) if (tree.has(each.parent) || each.mark === mark) tree.add(each.pid);
   }
-  const servers = processes.filter((each) => each.isServer).map((each) => each.pid);
-  return [...own].filter((each) => !servers.includes(each));
+  return processes.filter((each) => tree.has(each.pid));
 }
 
 function describe(name) {

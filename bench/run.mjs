@@ -1,7 +1,7 @@
 // `npm run bench`: everything in one run, as ratios. `--help` lists the options; README.md tells how to read it.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, release, totalmem, type as systemName } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { judge } from './gates.mjs';
@@ -13,12 +13,13 @@ import { WEIR } from './variants.mjs';
 
 const HELP = `npm run bench -- [options]
   --quick          fewer rounds and sizes, under a minute: what the tests gate on
-  --only NAME      one measure (may be repeated): ${Object.keys(MEASURES).join(', ')}
-  --peer NAME      also measure ${Object.keys(PEERS).join(', ')} (installed from npm on first use)
+  --only NAME      one measure, or http for all of that kind (may be repeated):
+                   ${Object.keys(MEASURES).join(', ')}
+  --peer NAME      also measure ${Object.keys(PEERS).join(', ')} (may be repeated; installed from npm on first use)
   --gateway FILE   measure this script instead of the built command
   --json           print everything as one JSON document
 `;
-const LIMIT_SECONDS = { quick: 30, full: 90 };
+const LIMIT_SECONDS = { quick: 60, full: 120 };
 
 const options = readOptions(process.argv.slice(2));
 if (options !== undefined) await main(options);
@@ -32,7 +33,7 @@ function readOptions(argv) {
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       only: { type, multiple: true, default: Object.keys(MEASURES) },
-      peer: { type },
+      peer: { type, multiple: true, default: [] },
       gateway: { type, default: WEIR },
     },
   });
@@ -44,22 +45,27 @@ function readOptions(argv) {
 }
 
 function problemOf({ only, peer, gateway }) {
-  const unknown = only.find((name) => !Object.hasOwn(MEASURES, name));
+  const unknown = only.find((name) => measuresOf(name).length === 0);
   if (unknown !== undefined) return `There is no measure called ${unknown}.`;
-  if (peer !== undefined && !Object.hasOwn(PEERS, peer)) return `There is no peer called ${peer}.`;
+  const stranger = peer.find((name) => !Object.hasOwn(PEERS, name));
+  if (stranger !== undefined) return `There is no peer called ${stranger}.`;
   if (!existsSync(gateway)) return `${gateway} does not exist: build it first with npm run build.`;
   return undefined;
 }
 
+function measuresOf(name) {
+  return Object.keys(MEASURES).filter((each) => each === name || each.startsWith(`${name}-`));
+}
+
 async function main({ only, json, quick, peer, gateway }) {
   const say = (text) => json || process.stdout.write(text);
-  if (peer !== undefined) installPeer(peer);
-  const machine = describeMachine();
+  for (const name of peer) installPeer(name);
+  const machine = describeMachine(peer);
   say(`# Benchmark\n\n${Object.values(machine).join(' · ')}\n`);
   if (gateway !== WEIR) say(`\nThe rows called weir are not the built command but ${gateway}.\n`);
   const build = statSync(gateway).mtimeMs;
   const results = {};
-  for (const name of only) {
+  for (const name of new Set(only.flatMap(measuresOf))) {
     if (process.stderr.isTTY) process.stderr.write(`measuring ${name} …\r`);
     results[name] = await measure(name, { quick, peer, gateway });
     say(printMeasure(MEASURES[name].title, results[name]));
@@ -73,16 +79,25 @@ async function main({ only, json, quick, peer, gateway }) {
   if (failed || gates.some(({ passed }) => !passed)) process.exitCode = 1;
 }
 
-function describeMachine() {
+function describeMachine(peers) {
   const pin =
     pinning().length === 0 ? 'not pinned (no taskset)' : 'latency and throughput pinned to one core';
   const cpu = canMeasureCpu ? 'CPU from schedstat' : 'no CPU figures (no schedstat)';
   return {
     node: `Node ${process.version}`,
-    cores: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    cores: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${systemName()} ${release()}`,
+    sdk: ['server', 'client', 'node'].map(versionOf).join(', '),
+    ...(peers.length > 0 && { peers: peers.map((name) => `${name} ${PEERS[name].version}`).join(', ') }),
     pin,
     cpu,
   };
+}
+
+function versionOf(part) {
+  const name = `@modelcontextprotocol/${part}`;
+  const description = readFileSync(new URL('../package.json', import.meta.resolve(name)), 'utf8');
+  return `${name} ${JSON.parse(description).version}`;
 }
 
 /** Each measure gets a fresh process, so that none inherits another's heap. */

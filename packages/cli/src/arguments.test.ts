@@ -219,9 +219,10 @@ describe('weir serve', () => {
 
   test('takes its own options and those of weir', () => {
     const options = ['--demo', '--port=0', '--host', '[::1]', '--no-auth', '--separator', '__', '--debug'];
-    const hosts = ['--allowed-host', 'a.lan:80', '--allowed-host=b.lan'];
+    const hosts = ['--allowed-host', 'a.lan:80', '--allowed-host=b.lan', '--allowed-host', '[fd00::1]:80'];
     const more = { demo: true, port: 0, host: '::1', auth: false, separator: '__', debug: true };
-    const args = { ...defaults, ...more, configPath: undefined, allowedHosts: ['a.lan:80', 'b.lan'] };
+    const allowedHosts = ['a.lan:80', 'b.lan', '[fd00::1]:80'];
+    const args = { ...defaults, ...more, configPath: undefined, allowedHosts };
     expect(serve(...options, ...hosts)).toEqual({ run: 'serve', args });
     expect(serve('--help')).toEqual({ run: 'help', of: 'serve' });
   });
@@ -242,6 +243,10 @@ describe('weir serve', () => {
       "up to 65535 (0 for any that is free), not '65536'",
     );
     expect(mistake('serve', '--demo', '--port', 'http')).toContain("not 'http'");
+    for (const host of ['http://tools.lan', '*', 'a b', 'me@tools.lan', '[::1', 'tools.lan:'])
+      expect(mistake('serve', '--demo', '--allowed-host', host)).toBe(
+        `--allowed-host takes a name with its port, such as tools.lan:8808, not '${host}'`,
+      );
     expect(mistake('--config', 'a.json', '--port', '1')).toBe(
       'Unknown option: --port (it belongs to weir serve)',
     );

@@ -69,8 +69,8 @@ const SERVE: Options = {
     '--host': { example: '127.0.0.1', set: (draft, value) => (draft.host = readHost(value)) },
     '--port': { example: String(DEFAULT_PORT), set: (draft, value) => (draft.port = readPort(value)) },
     '--allowed-host': {
-      example: 'tools.example.org',
-      set: (draft, value) => (draft.allowedHosts = [...(draft.allowedHosts ?? []), value]),
+      example: 'tools.lan:8808',
+      set: (draft, value) => (draft.allowedHosts = [...(draft.allowedHosts ?? []), readAllowedHost(value)]),
     },
   },
   flags: {
@@ -229,6 +229,12 @@ function readSize(text: string): number {
 /** Brackets belong to URLs. */
 function readHost(text: string): string {
   return text.replace(/^\[(.*)\]$/u, '$1');
+}
+
+/** What a Host header may hold: with anything else the name would be allowed in vain. */
+function readAllowedHost(text: string): string {
+  if (/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/iu.test(text)) return text;
+  throw new UsageError(`--allowed-host takes a name with its port, such as tools.lan:8808, not '${text}'`);
 }
 
 function readPort(text: string): number {

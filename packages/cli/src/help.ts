@@ -51,3 +51,7 @@ Examples:
 /** What stands under a command line that cannot be understood: the mistake must not scroll away. */
 export const USAGE = `Usage: weir --config FILE [options]
 Try 'weir --help' for the options and some examples.`;
+
+/** The same for the front on HTTP. */
+export const SERVE_USAGE = `Usage: weir serve --config FILE [options]
+Try 'weir serve --help' for the options and some examples.`;

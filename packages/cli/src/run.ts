@@ -1,6 +1,7 @@
 import type { CliArgs } from '@weir/gateway';
 import { parseArguments, UsageError, type Command } from './arguments.ts';
 import { describeFailure } from './describe-failure.ts';
+import { SERVE_USAGE, USAGE } from './help.ts';
 import { createLog, type CliLog } from './log.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
@@ -24,11 +25,12 @@ export function runMain(perform: (command: Command) => Promise<void>): void {
 }
 
 async function attempt(perform: (command: Command) => Promise<void>): Promise<number> {
+  const argv = process.argv.slice(2);
   try {
-    await perform(parseArguments(process.argv.slice(2), process.env));
+    await perform(parseArguments(argv, process.env));
     return EXIT.GOOD;
   } catch (error) {
-    process.stderr.write(`${describeFailure(error)}\n`);
+    process.stderr.write(`${describeFailure(error, argv[0] === 'serve' ? SERVE_USAGE : USAGE)}\n`);
     return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
   }
 }

@@ -7,7 +7,8 @@ import { LineWriter } from './writer.ts';
 
 /** A two-way stream of JSON-RPC messages. */
 export interface Link {
-  send(line: Line): void;
+  /** `expectsMore`: much is under way, so that more will follow at once. */
+  send(line: Line, expectsMore?: boolean): void;
   /** Stops and restarts the flow of incoming messages. */
   pause(): void;
   resume(): void;
@@ -53,7 +54,7 @@ export function openLink(
   output.on('error', () => {});
   input.on('data', (chunk: Buffer) => reader.push(chunk));
   return {
-    send: (line) => writer.write(line),
+    send: (line, expectsMore) => writer.write(line, expectsMore),
     pause: () => void input.pause(),
     resume: () => void input.resume(),
     get backlog() {

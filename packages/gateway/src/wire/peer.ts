@@ -48,6 +48,9 @@ export interface Served {
   abandon(reason: string): void;
 }
 
+/** So many answers are waited for where lines may be gathered: requests on HTTP come one by one, however many there are. */
+const BUSY_FROM = 3;
+
 /** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
 export class Peer implements Origin {
   readonly #link: Link;
@@ -75,7 +78,7 @@ export class Peer implements Origin {
   }
 
   send(line: Line): void {
-    this.#link.send(line);
+    this.#link.send(line, this.#waiting.size > BUSY_FROM);
   }
 
   answer(line: Line): void {

@@ -28,7 +28,8 @@ export class LineWriter {
     return Math.max(0, bytes - this.#largest);
   }
 
-  write(line: Line): void {
+  /** Where more is to be expected soon, it is waited for: one write of many lines costs hardly more than one of one. */
+  write(line: Line, expectsMore = false): void {
     if (typeof line === 'string') {
       this.#gathered += line;
       this.#queued += line.length;
@@ -41,7 +42,8 @@ export class LineWriter {
     this.#queued += 1;
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(this.#flush);
+    if (expectsMore) setImmediate(this.#flush);
+    else queueMicrotask(this.#flush);
   }
 
   flush(): void {

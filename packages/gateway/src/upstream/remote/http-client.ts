@@ -40,6 +40,8 @@ const MOST_CALLS = 256;
 /** An unused connection is given up before the usual server does, so that no call meets one that is just being closed. */
 const IDLE_MS = 4000;
 const KEEP_ALIVE_MS = 30_000;
+/** Larger bodies are not copied. */
+const SMALL = 16 * 1024;
 
 /** Loads what an address needs. */
 export async function createHttpClient(
@@ -102,9 +104,10 @@ export class HttpClient {
         ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
       },
     });
-    if (body !== undefined) this.#count(sent, body.length);
-    sent.end(body);
-    return sent;
+    if (body === undefined) return sent.end();
+    this.#count(sent, body.length);
+    // As a text it leaves together with the headers, in one piece.
+    return body.length < SMALL ? sent.end(body.latin1Slice(), 'latin1') : sent.end(body);
   }
 
   movedTo(url: URL): void {

@@ -40,6 +40,12 @@ describe('answers that say no', () => {
     expect(describeRedirect(302, undefined, ORIGIN)).toBe('answered with HTTP 302 and no address to go to');
   });
 
+  test('a redirection to what is no address of the web', () => {
+    expect(describeRedirect(307, new URL('file:///etc/passwd'), ORIGIN)).toMatch(
+      /^redirects to a file: address \(HTTP 307\)/u,
+    );
+  });
+
   test('a content type is shown only where it is one', () => {
     expect(describeContentType('text/html', 'x')).toContain('text/html');
     expect(describeContentType('\u001b[31m', 'x')).toContain('no usable content type');

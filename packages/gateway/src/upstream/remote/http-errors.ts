@@ -56,7 +56,9 @@ export function describeStatus(status: number, method: string): string {
 /** A redirection that is not followed. */
 export function describeRedirect(status: number, target: URL | undefined, origin: string): string {
   if (target === undefined) return `answered with HTTP ${status} and no address to go to`;
-  const where = target.origin === origin ? `${target.origin}${target.pathname}` : target.origin;
+  // Only addresses of the web have an origin.
+  const host = target.origin === 'null' ? `a ${target.protocol} address` : target.origin;
+  const where = target.origin === origin ? `${target.origin}${target.pathname}` : host;
   return `redirects to ${where} (HTTP ${status}), where it is not followed; write the address meant as "url" in its entry`;
 }
 
