@@ -9,10 +9,10 @@ import { root, runMain } from './steps.mjs';
 await runMain(() => {
   ensureBuilt();
   const files = ['tests/judges/through-gateway.test.ts', 'tests/judges/client-scenarios.test.ts'];
-  const options = ['--project', 'e2e', '--reporter=verbose', '--disable-console-intercept'];
+  const options = ['--project', 'e2e', '--reporter=default', '--disableConsoleIntercept=true'];
   const { status } = spawnSync(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files],
+    ['node_modules/vitest/vitest.mjs', 'run', ...files, ...options],
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -109,16 +109,8 @@ export const requirements: readonly Requirement[] = [
     'Clients and servers of both generations, in one process',
     'Streamable HTTP and HTTP+SSE on both sides (`weir serve`)',
   ),
-  partial(
-    'ERA-2',
-    'Questions are carried across generations in all four combinations',
-    'over HTTP and from remote servers',
-  ),
-  partial(
-    'ERA-3',
-    'The official conformance suite gives the same verdicts through the gateway as directly',
-    'through `weir serve`',
-  ),
+  done('ERA-2', 'Questions are carried across generations in all four combinations'),
+  done('ERA-3', 'The official conformance suite gives the same verdicts through the gateway as directly'),
   done('ERA-4', "A child's generation is found out in place, without a second start, and remembered"),
   done('ERA-5', 'Listen streams, cache hints, headers and trace context are derived anew on each hop'),
 

@@ -96,6 +96,12 @@ describe('weir serve', () => {
     },
   );
 
+  test('wrong usage is followed by the usage of weir serve', async () => {
+    const { code, stderr } = await runWeir(['serve', '--demo', '--bogus']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Unknown option: --bogus\n\nUsage: weir serve .*\nTry 'weir serve --help' /u);
+  });
+
   test('a port that is taken is named, with what to do', async () => {
     await using weir = await startServe(servers);
     const { port } = new URL(weir.url);

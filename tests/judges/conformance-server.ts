@@ -5,12 +5,19 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../fixtures/conformance.mjs', import.meta.url));
 
+/** Which revisions it knows: 2026-07-28 and those before, or only those before. */
+export type Make = 'dual' | 'legacy';
+
+const options = { dual: [], legacy: ['--legacy'] } as const;
+
 /** Our server for the conformance suite, on stdio. */
-export const conformanceCommand: { command: string; args: string[]; env: Record<string, string> } = {
-  command: process.execPath,
-  args: [program],
-  env: {},
-};
+export function conformanceCommand(make: Make = 'dual'): {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+} {
+  return { command: process.execPath, args: [program, ...options[make]], env: {} };
+}
 
 /** The same on HTTP. */
 export interface ConformanceServer {
@@ -19,8 +26,8 @@ export interface ConformanceServer {
 }
 
 /** Starts it at a port that nobody else has. */
-export async function startConformanceServer(): Promise<ConformanceServer> {
-  const child = spawn(process.execPath, [program, '--http', '0'], {
+export async function startConformanceServer(make: Make = 'dual'): Promise<ConformanceServer> {
+  const child = spawn(process.execPath, [program, '--http', '0', ...options[make]], {
     env: {},
     stdio: ['ignore', 'pipe', 'inherit'],
   });

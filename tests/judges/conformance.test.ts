@@ -4,9 +4,9 @@ import { conformanceCommand, type ConformanceServer, startConformanceServer } fr
 import { noJudges } from './judges.ts';
 import { type Requirements, runConformance, type Verdict } from './run-conformance.ts';
 
-// What our fixture does not do, by the beginning of the scenario's name, and why.
-const notDone = {
-  'tasks-': 'an optional extension, run without being scored, which the SDK does not implement',
+// What the suite lists and does not judge, and why.
+const NOT_JUDGED: Readonly<Record<string, string>> = {
+  'tasks-status-notifications': 'it is yet to be rewritten for streams that are listened to',
 };
 
 const where = noJudges === undefined ? '' : ` (${noJudges})`;
@@ -20,9 +20,10 @@ describe.skipIf(noJudges !== undefined)(`the official suite judges our conforman
 
   test.each<[Requirements, { passed: number }]>([
     ['2025-11-25', { passed: 84 }],
-    ['2026-07-28', { passed: 152 }],
+    ['2026-07-28', { passed: 196 }],
   ])('as all that %s requires', async (requirements, { passed }) => {
-    const verdicts = (await runConformance(server.url, requirements)).filter(isDone);
+    const all = await runConformance(server.url, requirements);
+    const verdicts = all.filter(({ scenario }) => NOT_JUDGED[scenario] === undefined);
     expect(verdicts.filter(isUnmet)).toEqual([]);
     expect(verdicts.filter(({ status }) => status === 'SUCCESS')).toHaveLength(passed);
   });
@@ -35,7 +36,9 @@ describe.skipIf(noJudges !== undefined)(`the official suite judges our conforman
 
 describe('our conformance server on stdio', () => {
   test.each<[Era]>([['legacy'], ['modern']])('asks a %s client back, twice in one call', async (era) => {
-    await using connection = await connectSdk(conformanceCommand, era, { capabilities: { elicitation: {} } });
+    await using connection = await connectSdk(conformanceCommand(), era, {
+      capabilities: { elicitation: {} },
+    });
     const { client } = connection;
     const asked: string[] = [];
     client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -50,10 +53,6 @@ describe('our conformance server on stdio', () => {
 
 function scenarios(verdicts: readonly Verdict[]): string[] {
   return [...new Set(verdicts.map(({ scenario }) => scenario))];
-}
-
-function isDone({ scenario }: Verdict): boolean {
-  return !Object.keys(notDone).some((beginning) => scenario.startsWith(beginning));
 }
 
 function isUnmet({ status }: Verdict): boolean {

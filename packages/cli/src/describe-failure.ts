@@ -4,7 +4,7 @@ import { UsageError } from './arguments.ts';
 import { USAGE } from './help.ts';
 
 /** The last word on stderr: what is wrong, where, and what to do about it. */
-export function describeFailure(error: unknown, usage = USAGE): string {
+export function describeFailure(error: unknown, usage: string = USAGE): string {
   if (error instanceof UsageError) return `${error.message}\n\n${usage}`;
   if (error instanceof AddressError) return error.message;
   if (error instanceof ConfigError) return describeConfigError(error);

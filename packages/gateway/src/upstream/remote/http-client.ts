@@ -107,7 +107,7 @@ export class HttpClient {
     if (body === undefined) return sent.end();
     this.#count(sent, body.length);
     // As a text it leaves together with the headers, in one piece.
-    return body.length < SMALL ? sent.end(body.latin1Slice(), 'latin1') : sent.end(body);
+    return body.length < SMALL ? sent.end(body.toString('latin1'), 'latin1') : sent.end(body);
   }
 
   movedTo(url: URL): void {
