@@ -71,6 +71,7 @@ describe('errors', () => {
       INTERNAL: -32603,
       UNAVAILABLE: -32000,
       MISSING_CAPABILITY: -32021,
+      HEADER_MISMATCH: -32020,
       UNSUPPORTED_VERSION: -32022,
     });
   });

@@ -1,0 +1,58 @@
+// The official suite plays a server and judges its client: ours by itself, and the gateway that stands in between.
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { noJudges } from './judges.ts';
+import { clientScenarios, runClientScenario, type ClientScenario, type Verdict } from './run-conformance.ts';
+import { printTable } from './table.ts';
+
+const WAYS = ['direct', 'stdio', 'http'] as const;
+type Way = (typeof WAYS)[number];
+
+const program = fileURLToPath(new URL('client-through.mjs', import.meta.url));
+const scenarios = noJudges === undefined ? await clientScenarios() : [];
+
+describe('a client of the conformance suite, through the gateway on stdio and on HTTP as directly', () => {
+  const verdicts = new Map<Way, Verdict[]>();
+  afterAll(() => printTable({ title: 'client scenarios, through', legs: WAYS, verdicts }));
+
+  verifies.skipIf(noJudges)('ERA-3', 'there are scenarios of both revisions and of extensions', () => {
+    const counted = ['2025-11-25', '2026-07-28', undefined].map(
+      (revision) => scenarios.filter(({ requirements }) => requirements === revision).length,
+    );
+    expect(counted).toEqual([5, 8, 4]);
+  });
+
+  for (const scenario of scenarios) {
+    const { scenario: name, requirements = 'an extension' } = scenario;
+    const label = `${name} of ${requirements}`;
+    verifies.skipIf(noJudges)('ERA-3', label, async () => {
+      const [direct = [], onStdio, onHttp] = await Promise.all(WAYS.map((way) => judged(way, scenario)));
+      for (const [index, way] of WAYS.entries()) {
+        const found = [direct, onStdio, onHttp][index]?.map((verdict) => ({ ...verdict, scenario: label }));
+        verdicts.set(way, [...(verdicts.get(way) ?? []), ...(found ?? [])]);
+      }
+      expect(unmet(direct)).toEqual([]);
+      expect(direct.length).toBeGreaterThan(0);
+      expect(compared(direct, onStdio)).toEqual(compared(direct, direct));
+      expect(compared(direct, onHttp)).toEqual(compared(direct, direct));
+    });
+  }
+});
+
+async function judged(way: Way, scenario: ClientScenario): Promise<Verdict[]> {
+  const verdicts = await runClientScenario(`node ${program} ${way}`, scenario);
+  // What a client does not do is skipped; a gateway may do it.
+  return verdicts.filter(({ status }) => status !== 'INFO' && status !== 'SKIPPED');
+}
+
+function unmet(verdicts: readonly Verdict[] = []): Verdict[] {
+  return verdicts.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+}
+
+/** What the suite says of each of the client's checks, and what else it finds fault with: a gateway may ask for more. */
+function compared(direct: readonly Verdict[] = [], verdicts: readonly Verdict[] = []): Verdict[] {
+  const known = new Set(direct.map(({ check }) => check));
+  const isOfInterest = ({ check, status }: Verdict): boolean => known.has(check) || status !== 'SUCCESS';
+  return verdicts.filter(isOfInterest).toSorted((a, b) => a.check.localeCompare(b.check));
+}

@@ -1,0 +1,70 @@
+// The official Inspector on the command line, over HTTP: it sees the same through `weir serve` as at the server itself.
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { temporaryFolder, type Json } from '../e2e/harness.ts';
+import { startServe, type Served } from '../matrix/serve.ts';
+import { verifies } from '../verifies.ts';
+import { conformanceCommand, startConformanceServer, type ConformanceServer } from './conformance-server.ts';
+import { inspectorCli, node22, noJudges } from './judges.ts';
+
+const ERAS = ['legacy', 'auto', 'modern'] as const;
+
+const REQUESTS: Record<string, string[]> = {
+  'tools/list': [],
+  'tools/call': ['--tool-name', 'test_multiple_content_types'],
+  'resources/read': ['--uri', 'test://static-text'],
+  'prompts/get': ['--prompt-name', 'test_prompt_with_arguments', '--prompt-args', 'arg1=Lyon', 'arg2=Rhône'],
+};
+
+const folder = temporaryFolder();
+
+describe('the Inspector over HTTP, through the gateway and directly', () => {
+  let server: ConformanceServer;
+  let gateway: Served;
+  beforeAll(async () => {
+    if (noJudges !== undefined) return;
+    [server, gateway] = await Promise.all([
+      startConformanceServer(),
+      startServe({ conformance: conformanceCommand() }, ['--no-prefix']),
+    ]);
+  });
+  afterAll(() => Promise.all([server?.stop(), gateway?.stop()]));
+
+  for (const [method, args] of Object.entries(REQUESTS))
+    for (const era of ERAS)
+      verifies.skipIf(noJudges)('ERA-1', `${method} is the same to a client in mode ${era}`, async () => {
+        const request = ['--protocol-era', era, '--method', method, ...args];
+        const authorization = ['--header', `Authorization: Bearer ${gateway.token}`];
+        const [direct, through] = await Promise.all([
+          inspect(server.url, request),
+          inspect(gateway.url, [...authorization, ...request]),
+        ]);
+        expect(direct.code).toBe(0);
+        expect(through).toEqual(direct);
+      });
+});
+
+/** How a run of the Inspector ended, and what it said. */
+interface Report {
+  readonly code: number;
+  readonly output: Json | string;
+  readonly complaint: string;
+}
+
+async function inspect(url: string, request: readonly string[]): Promise<Report> {
+  const args = [inspectorCli ?? '', '--cli', url, '--format', 'json', '--quiet', ...request];
+  const env = { PATH: process.env['PATH'], HOME: folder };
+  return await new Promise((resolve) => {
+    execFile(node22 ?? '', args, { env, cwd: folder, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), output: parse(stdout), complaint: stderr });
+    });
+  });
+}
+
+function parse(text: string): Json | string {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
