@@ -104,11 +104,7 @@ export const requirements: readonly Requirement[] = [
   ),
 
   // Both generations of the protocol
-  partial(
-    'ERA-1',
-    'Clients and servers of both generations, in one process',
-    'Streamable HTTP and HTTP+SSE on both sides (`weir serve`)',
-  ),
+  done('ERA-1', 'Clients and servers of both generations, in one process, on stdio and HTTP'),
   done('ERA-2', 'Questions are carried across generations in all four combinations'),
   done('ERA-3', 'The official conformance suite gives the same verdicts through the gateway as directly'),
   done('ERA-4', "A child's generation is found out in place, without a second start, and remembered"),
