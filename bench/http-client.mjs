@@ -2,6 +2,7 @@
 // gateway that is measured, and would make all variants look alike.
 import { request } from 'node:http';
 import { createPool, holdOpen } from './http-pool.mjs';
+import { createNodePool } from './node-pool.mjs';
 
 const MODERN = '2026-07-28';
 const WITH_SESSIONS = '2025-11-25';
@@ -24,6 +25,25 @@ export function connectModern(client, url, { token } = {}) {
       const [, method, name] = SUBJECT.exec(line);
       const subject = name === undefined ? '' : `mcp-name: ${name}\r\n`;
       pool.send(`${head}mcp-method: ${method}\r\n${subject}`, line, receive, client.fail);
+    }
+  };
+  client.disconnect = pool.close;
+}
+
+/** The same on Node's own HTTP client; answers are single JSON messages or a stream that ends with one. */
+export function connectModernByNode(client, url, { token } = {}) {
+  const pool = createNodePool(url);
+  const head = pool.head('POST', { ...COMMON, ...bearer(token), 'mcp-protocol-version': MODERN });
+  const received = ({ statusCode, headers }, chunks) => {
+    const body = Buffer.concat(chunks);
+    if (statusCode > 299) return client.fail(new Error(`answered HTTP ${statusCode}: ${body}`));
+    return deliver(client, { isEvents: headers['content-type']?.startsWith('text/event-stream') }, body);
+  };
+  client.post = (text) => {
+    for (const line of linesOf(text)) {
+      const [, method, name] = SUBJECT.exec(line);
+      const subject = { 'mcp-method': method, ...(name !== undefined && { 'mcp-name': name }) };
+      pool.send(head, subject, line, { received, failed: client.fail });
     }
   };
   client.disconnect = pool.close;

@@ -2,7 +2,15 @@
 import { reach, startGateway, startRawServer, startSdkServer } from './http-variants.mjs';
 import { benchServers } from './variants.mjs';
 
-const MODERN_ROWS = ['raw server', 'sdk server', 'weir → stdio', 'weir → raw server', 'weir → sdk server'];
+const MODERN_ROWS = [
+  'raw server',
+  'sdk server',
+  'weir → stdio',
+  'weir → raw server',
+  'weir → sdk server',
+  'sdk server, by node:http',
+  'weir → sdk server, by node:http',
+];
 const SESSION_ROWS = ['sdk server, sessions', 'weir → stdio, sessions'];
 const QUICK_ROWS = ['sdk server', 'weir → stdio'];
 
@@ -21,6 +29,15 @@ export async function startRows({ folder, gateway, peers, quick }) {
     { name: 'weir → stdio', site: stdio, era: 'modern', isGateway: true },
     { name: 'weir → raw server', site: toRaw, era: 'modern', isGateway: true, behind: raw },
     { name: 'weir → sdk server', site: toSdk, era: 'modern', isGateway: true, behind: sdk },
+    { name: 'sdk server, by node:http', site: sdk, era: 'modern', byNode: true },
+    {
+      name: 'weir → sdk server, by node:http',
+      site: toSdk,
+      era: 'modern',
+      isGateway: true,
+      behind: sdk,
+      byNode: true,
+    },
     { name: 'sdk server, sessions', site: sdk, address: new URL('/sessions', sdk.url).href },
     { name: 'weir → stdio, sessions', site: stdio, isGateway: true },
   ];

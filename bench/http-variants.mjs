@@ -6,7 +6,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, handshake, untilListed } from './client.mjs';
-import { connectModern, connectStreamable, MODERN_META } from './http-client.mjs';
+import { connectModern, connectModernByNode, connectStreamable, MODERN_META } from './http-client.mjs';
 import { allProcesses, ownProcesses } from './processes.mjs';
 import { WEIR } from './variants.mjs';
 
@@ -62,9 +62,10 @@ async function stop(child, ended) {
  * A client at a site, its tools listed. `own` are the processes of the gateway, none where there is none;
  * `all` are all that a call goes through, `behind` being the site of a server that is not the gateway's child.
  */
-export async function reach(site, { name, era, address = site.url, isGateway = false, behind }) {
+export async function reach(site, row) {
+  const { name, era, address = site.url, isGateway = false, behind } = row;
   const client =
-    era === 'modern' ? modernClient(site, address, name) : await sessionClient(site, address, name);
+    era === 'modern' ? modernClient(site, address, row) : await sessionClient(site, address, name);
   const tools = await untilListed(client);
   const all = [...allProcesses(site.pid, site.mark), ...(behind === undefined ? [] : [behind.pid])];
   return {
@@ -78,9 +79,10 @@ export async function reach(site, { name, era, address = site.url, isGateway = f
   };
 }
 
-function modernClient(site, address, label) {
+function modernClient(site, address, { name: label, byNode = false }) {
   const client = createClient({ send: (text) => client.post(text), label, meta: MODERN_META });
-  connectModern(client, address, site);
+  if (byNode) connectModernByNode(client, address, site);
+  else connectModern(client, address, site);
   return client;
 }
 

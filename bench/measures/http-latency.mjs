@@ -40,6 +40,13 @@ function figures(rounds) {
   return {
     'p50 ÷ SDK server': ratio(rounds, 'weir → stdio', 'sdk server', p50),
     'p50 with sessions ÷ SDK server': ratio(rounds, 'weir → stdio, sessions', 'sdk server, sessions', p50),
+    // Two hops of HTTP, seen by the client that people have: a bare socket would leave out what they pay anyway.
+    'p50 to the SDK server ÷ direct, by node:http': ratio(
+      rounds,
+      'weir → sdk server, by node:http',
+      'sdk server, by node:http',
+      p50,
+    ),
     'p50 to the SDK server ÷ direct': ratio(rounds, 'weir → sdk server', 'sdk server', p50),
     'p50 to the raw server ÷ direct': ratio(rounds, 'weir → raw server', 'raw server', p50),
   };

@@ -5,12 +5,7 @@ import { CONNECT_MS, connectTimeout, describeFailure, describeRedirect } from '.
 
 /** The part of `node:http` or `node:https` that is needed, loaded when there is a server to reach. */
 interface HttpModule {
-  Agent: new (options: {
-    keepAlive: boolean;
-    maxSockets: number;
-    timeout: number;
-    scheduling: 'lifo';
-  }) => Agent;
+  Agent: new (options: { keepAlive: boolean; maxSockets: number; scheduling: 'lifo' }) => Agent;
   request(options: RequestOptions): ClientRequest;
 }
 
@@ -55,7 +50,7 @@ export async function createHttpClient(
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
 export class HttpClient {
   readonly #http: HttpModule;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #configured: readonly string[];
   readonly #calls: Agent;
   readonly #asides: Agent;
   #url: URL;
@@ -67,10 +62,9 @@ export class HttpClient {
     this.#http = http;
     this.#url = url;
     this.#target = urlToHttpOptions(url);
-    this.#headers = headers;
-    const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
-    this.#calls = new http.Agent({ ...options, maxSockets: MOST_CALLS });
-    this.#asides = new http.Agent({ ...options, maxSockets: MOST_CALLS });
+    this.#configured = configuredHeaders(url, headers);
+    this.#calls = createAgent(http);
+    this.#asides = createAgent(http);
   }
 
   get url(): URL {
@@ -98,16 +92,21 @@ export class HttpClient {
       ...(url === this.#url ? this.#target : urlToHttpOptions(url)),
       method,
       agent: isAside ? this.#asides : this.#calls,
-      headers: {
-        ...this.#headers,
-        ...headers,
-        ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
-      },
+      headers: this.#headersOf(url, headers, body),
     });
     if (body === undefined) return sent.end();
     this.#count(sent, body.length);
     // As a text it leaves together with the headers, in one piece.
     return body.length < SMALL ? sent.end(body.toString('latin1'), 'latin1') : sent.end(body);
+  }
+
+  /** Name, value, name, value: Node takes them fastest so, but then adds no Host. */
+  #headersOf({ host }: URL, headers: HttpRequest['headers'], body: Buffer | undefined): string[] {
+    const list = ['host', host, ...this.#configured];
+    for (const name of Object.keys(headers)) list.push(name, headers[name] as string);
+    if (body !== undefined)
+      list.push('content-type', 'application/json', 'content-length', String(body.length));
+    return list;
   }
 
   movedTo(url: URL): void {
@@ -125,6 +124,39 @@ export class HttpClient {
     };
     sent.once('finish', taken).once('close', taken);
   }
+}
+
+/** What a server's entry adds to every request; what the protocol says in headers of its own is not the entry's to say. */
+function configuredHeaders(url: URL, headers: Readonly<Record<string, string>>): string[] {
+  const own = Object.entries(headers).filter(([name]) => !OURS.test(name));
+  const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
+  const { auth } = urlToHttpOptions(url);
+  if (auth && !isAuthorized) own.push(['authorization', `Basic ${Buffer.from(auth).toString('base64')}`]);
+  return own.flat();
+}
+
+const OURS = /^(?:host|accept|content-type|content-length|last-event-id|mcp-.*)$/iu;
+
+/** All its connections lead to one server, and none is given up while it is used: Node's own looks after both for every request. */
+function createAgent(http: HttpModule): Agent {
+  class OneServerAgent extends http.Agent {
+    override getName(): string {
+      return '';
+    }
+
+    override keepSocketAlive(socket: Socket): boolean {
+      // Its type forgets to say what it returns.
+      const isKept = super.keepSocketAlive(socket) as unknown as boolean;
+      socket.setTimeout(IDLE_MS);
+      return isKept;
+    }
+
+    override reuseSocket(socket: Socket, request: ClientRequest): void {
+      socket.setTimeout(0);
+      super.reuseSocket(socket, request);
+    }
+  }
+  return new OneServerAgent({ keepAlive: true, scheduling: 'lifo', maxSockets: MOST_CALLS });
 }
 
 /** One request, with the one redirection that it may take. */
