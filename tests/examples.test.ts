@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadConfig, validateConfig } from '@weir/gateway';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectSdk, temporaryFolder, type Era, type SdkConnection } from './e2e/harness.ts';
 import { commandLinesWith } from './fixtures/processes/living.ts';
 import { root } from './source-files.ts';
@@ -99,14 +99,20 @@ test('npm start serves a few servers, says how to use them, and leaves nothing w
   const args = [join(root, 'scripts', 'start.mjs'), '--port', '0', '--state', join(folder, 'state')];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
+  onTestFinished(() => void child.kill('SIGINT'));
   let stdout = '';
   for await (const text of child.stdout.setEncoding('utf8')) {
     stdout += String(text);
     if (stdout.includes('The same with your own servers')) break;
   }
-  for (const [key, tools] of Object.entries({ clock: '2 tools', dice: '1 tool', notes: '3 tools' }))
+  for (const [key, tools] of Object.entries({
+    clock: '2 tools',
+    dice: '1 tool',
+    notes: '3 tools',
+    everything: '\\d+ tools',
+  }))
     expect(stdout).toMatch(new RegExp(`^ {2}${key} +${tools}$`, 'mu'));
-  expect(stdout).toMatch(/^weir serves 3 servers at http:\S+ {2}token=\S+$/mu);
+  expect(stdout).toMatch(/^weir serves 4 servers at http:\S+ {2}token=\S+$/mu);
   expect(stdout).toMatch(
     /^ {2}claude mcp add --transport http weir http:\S+ --header 'Authorization: Bearer \S+'$/mu,
   );
@@ -116,7 +122,8 @@ test('npm start serves a few servers, says how to use them, and leaves nothing w
   child.kill('SIGINT');
   expect(await ended).toEqual([0, null]);
   // Its servers are named from the command's folder, those of other tests from their own.
-  if (process.platform === 'linux') expect(commandLinesWith('dist/demo/')).toEqual([]);
+  if (process.platform === 'linux')
+    expect(commandLinesWith(join(root, 'packages', 'cli', 'dist', 'demo'))).toEqual([]);
 });
 
 async function connect(server: string, era: Era): Promise<SdkConnection> {

@@ -22,10 +22,10 @@ const ALWAYS = {
   logging: {},
 } as const;
 
-/** Told too while the servers have yet to say what they have. */
+/** Told too while the servers have yet to say what they have; a modern client may ask again later. */
 const PERHAPS: Readonly<Record<Era, Capabilities>> = {
   legacy: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
-  modern: { extensions: { [TASKS_EXTENSION]: {} } },
+  modern: {},
 };
 
 /** Apps are tools and resources, whose era does not matter. */
