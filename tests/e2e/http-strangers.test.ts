@@ -32,7 +32,7 @@ const call = (name: string, capabilities: Json, more: Json = {}): ReturnType<typ
 
 describe('two modern clients with one token', () => {
   for (const sharing of ['shared', 'per-session'] as const)
-    verifies.fails('ERA-2', `are not asked what belongs to the other one's call (${sharing})`, async () => {
+    verifies('ERA-2', `are not asked what belongs to the other one's call (${sharing})`, async () => {
       await using test = await serveTest({ a: { ...asks, sharing } });
       const capabilities = { elicitation: { form: {} } };
       const hangUp = begin(test.url, call('a:first', capabilities));
@@ -42,7 +42,7 @@ describe('two modern clients with one token', () => {
       expect(text).not.toContain('Your password?');
     });
 
-  verifies.fails('ERA-2', 'have servers of their own in folders of their own', async () => {
+  verifies('ERA-2', 'have servers of their own in folders of their own', async () => {
     await using test = await serveTest({
       e: { ...fixture('environment'), sharing: 'per-session', cwdFromRoots: true },
     });

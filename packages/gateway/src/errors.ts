@@ -79,11 +79,21 @@ export interface NameCollision {
 /** What a client may ask for by name. */
 type Thing = 'Tool' | 'Prompt' | 'Resource' | 'Task';
 
+/** A client may call things by names of any length; this much of one is repeated to it. */
+const LONGEST_QUOTE = 200;
+
+/** What a client has written, as it is repeated in an error. */
+export function quoted(text: string): string {
+  if (text.length <= LONGEST_QUOTE) return text;
+  // Half of a character would be none.
+  return `${text.slice(0, LONGEST_QUOTE).replace(/\p{Cs}$/u, '')}…`;
+}
+
 /** Every sentence that a user or a client may read and that more than one place says. */
 export const Messages = {
-  toolNotFound: (name: string): string => `Tool not found: ${name}`,
+  toolNotFound: (name: string): string => `Tool not found: ${quoted(name)}`,
   invalidToolName: (separator: string, name: string): string =>
-    `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${name}'`,
+    `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${quoted(name)}'`,
 
   separatorEmpty: (): string =>
     'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
@@ -101,14 +111,18 @@ export const Messages = {
     'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
-  notFound: (what: Thing, name: string): string => `${what} not found: ${name}`,
+  notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
   ownerNotRunning: (what: Thing, name: string, serverKey: string): string =>
-    `${what} not found: ${name} (its server '${serverKey}' is not running)`,
+    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running)`,
+  stillStarting: (what: Thing, name: string, [serverKey = '', ...others]: readonly string[]): string => {
+    const who = others.length === 0 ? `server '${serverKey}' is` : `${others.length + 1} servers are`;
+    return `${what} ${quoted(name)} is not there yet: ${who} still starting; call again in a moment`;
+  },
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
-    `${what} not found: ${name} may mean ${publicNames.join(' or ')}; use the full name`,
+    `${what} not found: ${quoted(name)} may mean ${publicNames.join(' or ')}; use the full name`,
 
   taskNotFound: (id: string): string =>
-    `Task not found: ${id}. The ids of tasks are 'serverKey~id', as the gateway has given them out.`,
+    `Task not found: ${quoted(id)}. The ids of tasks are 'serverKey~id', as the gateway has given them out.`,
 
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
@@ -116,8 +130,8 @@ export const Messages = {
     `Server '${serverKey}' is left out: only servers with a "command" or a "url" can be used so far, not those with "image"`,
   nobodyToAsk: (method: string): string =>
     `${method} cannot be passed on: no client has a call under way here that it could belong to`,
-  whomToAsk: (serverKey: string): string =>
-    `Several clients have calls under way on server '${serverKey}', so it is not known whom to ask. Set "sharing": "per-session" in its entry to give each client its own.`,
+  whomToAsk: (serverKey: string, sharing: 'per-session' | 'per-call'): string =>
+    `Several calls are under way on server '${serverKey}', perhaps of several clients, so it is not known whom to ask. Set "sharing": "${sharing}" in its entry to tell them apart.`,
   clientLacks: (method: string, capability: string): string =>
     `${method} cannot be passed on: the client does not offer "${capability}"`,
   clientRefused: (method: string, reason: string): string => `The client refused ${method}: ${reason}`,
@@ -133,6 +147,8 @@ export const Messages = {
     `${most} calls already wait for answers of their clients; try again later`,
   staleState: (): string =>
     'This requestState is not valid here: it has expired, was used before, belongs to another client or request, or was given out before a restart. Make the call again without it.',
+  tooManyApart: (serverKey: string, most: number): string =>
+    `${most} processes of server '${serverKey}' run already; try again when some of them have ended`,
   noInstance: (reason: string): string => `No server could be started for this call: ${reason}`,
   clientStaysAway: (): string => 'The client has not come back with an answer',
   callIsOver: (): string => 'The call that this was asked for is over',

@@ -279,25 +279,26 @@ export class Gateway implements AggregatorServer {
       logLevels: this.#logLevels,
       tasks: this.#tasks,
       isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
-      instanceFor: (upstream, caller) => this.#instanceFor(upstream, caller),
+      instanceFor: (upstream, caller, folder) => this.#instanceFor(upstream, caller, folder),
       servers: new Set(this.#fleet.children.keys()),
       trace: this.log.debug,
     };
   }
 
   /** A server of the client's or the call's own, told of this client alone. */
-  #instanceFor(upstream: Upstream, caller: Caller): Promise<Instance> {
-    const { serverKey, sharing } = upstream;
+  #instanceFor(upstream: Upstream, caller: Caller, folder: string | undefined): Promise<Instance> {
+    const { serverKey, sharing, cwdFromRoots } = upstream;
     if (sharing === 'shared') return this.#twinOf(upstream);
+    const { client } = caller;
     const tenant = async (): Promise<Tenant> => ({
       // A modern client says with each call what it can do.
       capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
-      cwd: upstream.cwdFromRoots ? await folderOf(caller) : undefined,
+      cwd: cwdFromRoots ? (folder ?? (await folderOf(caller))) : undefined,
       era: caller.era === 'legacy' ? 'legacy' : undefined,
     });
-    return sharing === 'per-call'
-      ? this.#instances.forCall(serverKey, caller.client, tenant)
-      : this.#instances.forSession(serverKey, caller.client, tenant);
+    if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, tenant);
+    const place = client.isMany ? (folder ?? '') : '';
+    return this.#instances.forSession({ serverKey, place }, client, tenant);
   }
 
   #asked(child: ChildServer, message: Message, related: number | undefined): void {

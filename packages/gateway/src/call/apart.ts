@@ -19,7 +19,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
     origin.served(ticket);
   };
   const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
-  directory.instanceFor(target.client, caller).then(
+  directory.instanceFor(target.client, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();
       origin.served(ticket);

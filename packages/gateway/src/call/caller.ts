@@ -20,6 +20,8 @@ export interface Caller {
 export interface AskedClient {
   /** Who may answer for it: a state that one client was given is of no use to another. */
   readonly identity: string;
+  /** Whether it stands for many programs, which one token lets in: what one of them says and does is not the others'. */
+  readonly isMany: boolean;
   /** Where it works, once a modern client has said so; null where that is nowhere here. */
   folder?: string | null;
   /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
@@ -33,6 +35,8 @@ export interface Asked {
   readonly directory: Directory;
   readonly caller: Caller;
   readonly message: Message;
+  /** Where the client works, if it has said so with this very request. */
+  readonly folder?: string | undefined;
 }
 
 /** What the client can do, as JSON: a modern one says it with each request, the others once. */

@@ -70,8 +70,11 @@ function passOn(
 /** The call on whose behalf a server asks: the one it names, or the likeliest of the only client that it works for. */
 function callOf(upstream: Upstream, related: number | undefined): Relayed | undefined | RpcError {
   const calls = callsOf(upstream, related);
-  const clients = new Set(calls.map(({ caller }) => caller?.client));
-  if (clients.size > 1) return unavailable(Messages.whomToAsk(upstream.serverKey));
+  const isMany = calls.some(({ caller }) => caller?.client.isMany);
+  // Of many programs behind one token any two calls may be those of two.
+  const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
+  if (parties.size > 1)
+    return unavailable(Messages.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number)[0];
 }
 

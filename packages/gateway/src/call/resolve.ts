@@ -21,7 +21,7 @@ export interface Directory {
   /** Whether a caller is to be served by another conversation with a server than that which all share. */
   readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
   /** The one for this caller. */
-  readonly instanceFor: (upstream: Upstream, caller: Caller) => Promise<Instance>;
+  readonly instanceFor: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** Told of every call and how long it took, where somebody wants to know. */

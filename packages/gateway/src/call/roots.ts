@@ -25,7 +25,8 @@ export async function folderOf({ era, envelope, client, origin }: Caller): Promi
 
 /**
  * A modern client can be asked only in answer to a call: the first one for a server that works in the client's folder
- * is answered with the question. Gives back what there is to go on with, once that is known.
+ * is answered with the question, and each of them where many programs share a token. Gives back what there is to go on
+ * with, once that is known.
  */
 export function withFolder(asked: Asked): Asked | undefined {
   const { caller, message } = asked;
@@ -33,8 +34,9 @@ export function withFolder(asked: Asked): Asked | undefined {
   if (caller.era === 'legacy' || !canEndInRound(message.method)) return asked;
   const answer = readRetry(message).responses.get(KEY);
   if (answer !== undefined) {
-    client.folder = folderIn(answer) ?? null;
-    return { ...asked, message: firstTryOf(message) };
+    const folder = folderIn(answer);
+    if (!client.isMany) client.folder = folder ?? null;
+    return { ...asked, folder, message: firstTryOf(message) };
   }
   const isKnown = client.folder !== undefined;
   if (isKnown || lackingFor(METHOD, '{}', capabilitiesOf(caller, message)) !== undefined) return asked;

@@ -52,6 +52,8 @@ export interface SessionOptions {
   readonly serverInfo: Implementation;
   /** Who this is, where several clients are told apart. */
   readonly identity?: string;
+  /** Whether it stands for many programs. */
+  readonly isMany?: boolean;
   /** Known beforehand where the transport tells. */
   readonly era?: Era;
   /** A message came that is more than a probe. */
@@ -64,6 +66,7 @@ export interface SessionOptions {
 export class Session implements Client {
   readonly peer: Peer;
   readonly identity: string;
+  readonly isMany: boolean;
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
@@ -79,6 +82,7 @@ export class Session implements Client {
     this.#gateway = gateway;
     this.#options = options;
     this.identity = options.identity ?? 'stdio';
+    this.isMany = options.isMany ?? false;
     this.#era = options.era;
     this.peer = new Peer(
       openLink({

@@ -1,3 +1,4 @@
+import { Messages } from '../errors.ts';
 import type { Era } from '../wire/era.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -34,10 +35,28 @@ export interface Apart {
 /** Starts a server once more, for one tenant. */
 export type StartApart<Client> = (serverKey: string, client: Client, tenant: Tenant) => Apart;
 
+/** Which of a client's own servers: of one that works in the folder of its client there may be one for each. */
+export interface Spot {
+  readonly serverKey: string;
+  readonly place: string;
+}
+
+/** So many processes of one server may run apart; who wants more is told. */
+const MOST_OF_ONE = 256;
+/** What many programs use together never sees them all leave. */
+const IDLE_MS = 10 * 60 * 1000;
+
+interface Own {
+  readonly starting: Promise<Apart>;
+  users: number;
+  idle?: NodeJS.Timeout;
+}
+
 /** The servers that clients or calls have for themselves. */
-export class Instances<Client extends object> {
+export class Instances<Client extends { readonly isMany: boolean }> {
   readonly #start: StartApart<Client>;
-  readonly #byClient = new Map<Client, Map<string, Promise<Apart>>>();
+  readonly #byClient = new Map<Client, Map<string, Own>>();
+  readonly #counts = new Map<string, number>();
 
   constructor(start: StartApart<Client>) {
     this.#start = start;
@@ -50,45 +69,76 @@ export class Instances<Client extends object> {
   }
 
   /** The one that all calls of a client share; started by the first of them, and again after it has ended. */
-  async forSession(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
-    const own = this.#ownOf(client);
-    const before = own.get(serverKey);
-    const running = await before?.catch(() => undefined);
-    // The news of its end may be on the way still.
-    if (own.get(serverKey) === before && running?.upstream.peer.gone !== undefined) own.delete(serverKey);
-    const starting =
-      own.get(serverKey) ?? this.#enter(own, serverKey, this.#started(serverKey, client, tenant));
-    return { upstream: (await starting).upstream, release() {} };
+  async forSession(spot: Spot, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
+    const all = this.#ownOf(client);
+    const name = `${spot.serverKey}\0${spot.place}`;
+    const own = (await living(all, name)) ?? enter(all, name, this.#started(spot.serverKey, client, tenant));
+    clearTimeout(own.idle);
+    own.users++;
+    const release = (): void => {
+      own.users--;
+      if (own.users === 0 && client.isMany) own.idle = setTimeout(() => stop(own), IDLE_MS).unref();
+    };
+    try {
+      return { upstream: (await own.starting).upstream, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   /** The client is gone, and with it what only it has used. */
   end(client: Client): void {
-    for (const running of this.#byClient.get(client)?.values() ?? [])
-      running.then(
-        (apart) => apart.stop(),
-        () => {},
-      );
+    for (const own of this.#byClient.get(client)?.values() ?? []) stop(own);
     this.#byClient.delete(client);
   }
 
-  #ownOf(client: Client): Map<string, Promise<Apart>> {
-    const own = this.#byClient.get(client) ?? new Map<string, Promise<Apart>>();
+  #ownOf(client: Client): Map<string, Own> {
+    const own = this.#byClient.get(client) ?? new Map<string, Own>();
     this.#byClient.set(client, own);
     return own;
   }
 
-  #enter(own: Map<string, Promise<Apart>>, serverKey: string, starting: Promise<Apart>): Promise<Apart> {
-    own.set(serverKey, starting);
-    const leave = (): void => {
-      if (own.get(serverKey) === starting) own.delete(serverKey);
-    };
-    starting.then((apart) => apart.ended).then(leave, leave);
-    return starting;
-  }
-
   async #started(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Apart> {
-    const apart = this.#start(serverKey, client, await tenant());
-    await apart.started;
-    return apart;
+    const count = this.#counts.get(serverKey) ?? 0;
+    if (count >= MOST_OF_ONE) throw new Error(Messages.tooManyApart(serverKey, MOST_OF_ONE));
+    this.#counts.set(serverKey, count + 1);
+    const leave = (): void => void this.#counts.set(serverKey, (this.#counts.get(serverKey) ?? 1) - 1);
+    try {
+      const apart = this.#start(serverKey, client, await tenant());
+      await apart.started;
+      void apart.ended.then(leave);
+      return apart;
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
+}
+
+/** The one that runs or is about to; the news of its end may be on the way still. */
+async function living(all: Map<string, Own>, name: string): Promise<Own | undefined> {
+  const own = all.get(name);
+  const apart = await own?.starting.catch(() => undefined);
+  if (apart?.upstream.peer.gone !== undefined && all.get(name) === own) all.delete(name);
+  return all.get(name);
+}
+
+function enter(all: Map<string, Own>, name: string, starting: Promise<Apart>): Own {
+  const own: Own = { starting, users: 0 };
+  all.set(name, own);
+  const leave = (): void => {
+    clearTimeout(own.idle);
+    if (all.get(name) === own) all.delete(name);
+  };
+  starting.then((apart) => apart.ended).then(leave, leave);
+  return own;
+}
+
+function stop({ starting, idle }: Own): void {
+  clearTimeout(idle);
+  starting.then(
+    (apart) => apart.stop(),
+    () => {},
+  );
 }

@@ -45,7 +45,7 @@ const UNHEARD: ReadonlySet<string> = new Set(['notifications/cancelled', 'notifi
 export class ModernRequests {
   readonly #gateway: Gateway;
   readonly #options: ModernOptions;
-  /** All requests of one principal are those of one client. */
+  /** All requests of one principal are those of one client, though perhaps of many programs. */
   readonly #sessions = new Map<string, Session>();
   #listeners = 0;
 
@@ -98,6 +98,7 @@ export class ModernRequests {
     const session = new Session(this.#gateway, () => NO_LINK, {
       serverInfo,
       identity: principal,
+      isMany: true,
       era: 'modern',
     });
     this.#sessions.set(principal, session);
