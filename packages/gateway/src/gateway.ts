@@ -89,6 +89,7 @@ export class Gateway implements AggregatorServer {
   readonly #clients = new Set<Client>();
   readonly #opening = new Deferred<string>();
   readonly #settled = new Deferred<void>();
+  readonly #tried = new Deferred<void>();
   readonly #collisions = new Collisions();
   readonly #notices: Notices;
   readonly #parking = new Parking();
@@ -154,6 +155,16 @@ export class Gateway implements AggregatorServer {
   /** Resolves when the first list can be answered; rejects where the start has failed. */
   get settled(): Promise<void> {
     return this.#settled.promise;
+  }
+
+  /** Whether every server has been tried: it runs, or it is known why it does not. */
+  get isTried(): boolean {
+    return this.isSettled && this.#tried.isResolved;
+  }
+
+  /** Resolves when every server has been tried; rejects where the start has failed. */
+  get tried(): Promise<void> {
+    return this.settled.then(() => this.#tried.promise);
   }
 
   /** What the client can do, as JSON. The first word counts: servers are greeted once. */
@@ -224,7 +235,10 @@ export class Gateway implements AggregatorServer {
     // A program that uses the gateway without a client has nobody who could answer a server's questions.
     if (this.#clients.size === 0) this.open('{}');
     try {
-      await this.#fleet.start(keepGoing, (child) => this.#ready(child));
+      await this.#fleet.start(keepGoing, {
+        ready: (child) => this.#ready(child),
+        tried: () => this.#tried.resolve(),
+      });
       const crashed = keepGoing ? undefined : this.#fleet.crashed();
       if (crashed !== undefined) throw crashed;
       this.#publish(this.#builder.build(this.#fleet.running()));
@@ -281,6 +295,7 @@ export class Gateway implements AggregatorServer {
       isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
       instanceFor: (upstream, caller, folder) => this.#instanceFor(upstream, caller, folder),
       servers: new Set(this.#fleet.children.keys()),
+      isStarting: (serverKey) => this.#fleet.isStarting(serverKey),
       trace: this.log.debug,
     };
   }

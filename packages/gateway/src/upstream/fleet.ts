@@ -12,7 +12,7 @@ import type { Apart, Tenant } from './instances.ts';
 import { Retries } from './retries.ts';
 import { ServerStatus } from './server-status.ts';
 import { createSlots } from './slots.ts';
-import { startAll } from './start-all.ts';
+import { startAll, type StartAllOptions } from './start-all.ts';
 import { stopServers } from './stop-servers.ts';
 
 /** Latecomers are waited for this long after the last server became ready. */
@@ -66,14 +66,19 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
+  /** Whether it is being started for the first time, or is still to be. */
+  isStarting(serverKey: string): boolean {
+    return this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+  }
+
   /** Starts all; see `startAll`. */
-  start(keepGoing: boolean, ready: (child: ChildServer) => void): Promise<void> {
+  start(keepGoing: boolean, on: Pick<StartAllOptions, 'ready' | 'tried'>): Promise<void> {
     const failed = (child: ChildServer, error: Error): void => {
       if (!keepGoing) return;
       this.#options.log.error(error.message);
-      if (child.config.command === undefined) this.#tryAgain(child.serverKey, ready);
+      if (child.config.command === undefined) this.#tryAgain(child.serverKey, error.message, on.ready);
     };
-    return startAll(this.children.values(), { keepGoing, latecomersMs: LATECOMERS_MS, ready, failed });
+    return startAll(this.children.values(), { ...on, keepGoing, latecomersMs: LATECOMERS_MS, failed });
   }
 
   /** Starts a server once more, for one client or call. */
@@ -106,6 +111,7 @@ export class Fleet {
       capabilities: Promise.resolve(capabilities),
       era,
       isEraFixed,
+      isClientFolder: cwd !== undefined,
       on: { ...on, changed() {}, crashed: () => ended.resolve() },
     });
     this.#apart.add(child);
@@ -127,7 +133,7 @@ export class Fleet {
   }
 
   /** A server elsewhere may come back; the one that comes takes the place of the one that failed. */
-  #tryAgain(serverKey: string, ready: (child: ChildServer) => void): void {
+  #tryAgain(serverKey: string, reason: string, ready: (child: ChildServer) => void): void {
     this.#retries ??= new Retries({
       log: this.#options.log,
       create: (key) => new ChildServer(key, this.#servers[key] as ServerConfig, this.#shared),
@@ -137,7 +143,7 @@ export class Fleet {
         ready(child);
       },
     });
-    this.#retries.later(serverKey);
+    this.#retries.keepTrying(serverKey, reason);
   }
 
   #context(): ChildContext {
