@@ -190,7 +190,10 @@ function incomplete(key: string): Refusal {
 }
 
 function unknownMethod(method: string): Refusal {
-  return { status: 404, error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`) };
+  return {
+    status: 404,
+    error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`),
+  };
 }
 
 function noResponses(): Refusal {
