@@ -24,7 +24,7 @@ async function measure(count, variants, quick) {
   const weir = variants.find(({ name }) => name === 'weir');
   const items = [FLOOR, OWN_BOOT, ...variants.filter(({ single }) => !single)];
   const servers = benchServers(count);
-  return inRounds(items, { rounds: quick ? 5 : 9, seconds: quick ? 4 : 20, warmUp: 1 }, async (item) => {
+  return inRounds(items, { rounds: quick ? 5 : 25, seconds: quick ? 4 : 45, warmUp: 1 }, async (item) => {
     if (item === FLOOR) return bareSpawn(Object.values(servers));
     if (item === OWN_BOOT) return (await boot(weir)).ms;
     return gatewayStart(item, servers);
