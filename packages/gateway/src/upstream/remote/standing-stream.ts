@@ -13,6 +13,8 @@ export interface StandingStreamOptions {
   readonly maxMessageSize: number;
   headers(): Record<string, string>;
   message(message: Message): void;
+  /** An answer belongs on the stream of its request; where that has broken off, some servers send it here. */
+  answer(answer: Message): void;
   oversized(message: Oversized): void;
   /** The server does not know the session any more. */
   forgotten(): void;
@@ -34,13 +36,13 @@ export class StandingStream {
     this.#options = options;
   }
 
-  /** Opens it, for a new session from its beginning. */
-  open(): void {
+  /** Opens it, for a new session from its beginning; resolves when the server has said whether it stands. */
+  open(): Promise<void> {
     this.#sending?.abort();
     this.#backOff.stop();
     this.#lastEventId = undefined;
     this.#hasBeenOpen = false;
-    this.#ask();
+    return new Promise((answered) => this.#ask(answered));
   }
 
   /** The server could not be greeted anew; what was open once is asked for again. */
@@ -54,15 +56,21 @@ export class StandingStream {
     this.#sending?.abort();
   }
 
-  #ask(): void {
-    if (this.#isClosed) return;
+  #ask(answered: () => void = () => {}): void {
+    if (this.#isClosed) return answered();
     const headers = { ...this.#options.headers(), accept: 'text/event-stream' };
     const resumption = this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId };
     const sending = this.#options.client.send(
       { method: 'GET', isAside: true, headers: { ...headers, ...resumption } },
       {
-        response: (response) => this.#respond(response, sending),
-        failed: () => this.#backOff.later(() => this.#ask()),
+        response: (response) => {
+          this.#respond(response, sending);
+          answered();
+        },
+        failed: () => {
+          this.#backOff.later(() => this.#ask());
+          answered();
+        },
       },
     );
     this.#sending = sending;
@@ -98,8 +106,8 @@ export class StandingStream {
     this.#backOff.reset();
     if (this.#isClosed || data.length === 0 || type !== 'message') return;
     const message = readMessage(data);
-    // An answer belongs on the stream of its request.
     if (message.kind === 'request' || message.kind === 'notification') this.#options.message(message);
+    else if (message.kind === 'response') this.#options.answer(message);
     else this.#options.debug('sent something on its own stream that does not belong there');
   }
 }

@@ -37,6 +37,8 @@ interface Waiting {
 
 const ACCEPT = 'application/json, text/event-stream';
 /** How long the server may take to hear that a session is over. */
+/** A server may say nothing, not even that the stream stands, before it has something to say on it. */
+const STANDING_MS = 250;
 const FAREWELL_MS = 1000;
 
 /** Streamable HTTP in both eras: every message is a POST of its own, and what comes of a request comes on its response. */
@@ -66,6 +68,7 @@ export class StreamableLink implements Link {
       ...shared,
       headers: () => this.#session.headers(),
       message: (message) => handlers.message(message),
+      answer: (answer) => this.#answeredAside(answer),
       oversized: (message) => handlers.oversized(message),
       forgotten: () => this.#greetAgain(),
       missed: () => handlers.renewed(),
@@ -127,9 +130,12 @@ export class StreamableLink implements Link {
     this.#tell(message.bytes, () => this.#begin());
   }
 
+  /** What is asked before the standing stream stands would have some servers take that for the return of a lost client. */
   #begin(): void {
-    this.#standing.open();
-    this.#release();
+    const waiting = this.#waiting;
+    void within(STANDING_MS, this.#standing.open()).then(() => {
+      if (this.#waiting === waiting) this.#release();
+    });
   }
 
   #release(): void {
@@ -199,6 +205,15 @@ export class StreamableLink implements Link {
   #answered(exchange: Exchange, answer: Message, response: IncomingMessage): void {
     this.#forget(exchange.id);
     if (exchange.method === 'initialize' && !answer.isError) this.#session.adopt(answer, response);
+    this.#options.handlers.message(answer, exchange.id);
+  }
+
+  /** The answer to a request of ours that came on the stream for what belongs to none. */
+  #answeredAside(answer: Message): void {
+    const exchange = this.#exchanges.get(Number(answer.id.replaceAll('"', '')));
+    if (exchange === undefined || exchange.method === 'initialize') return;
+    exchange.abort();
+    this.#forget(exchange.id);
     this.#options.handlers.message(answer, exchange.id);
   }
 
