@@ -22,7 +22,7 @@ const MOST_KEPT = 8;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Keeps the compiled form of the command among the user's caches: a quarter of a boot is compiling. The engine itself
+ * Keeps the compiled form of the command among the user's caches: a fifth of a boot was compiling. The engine itself
  * refuses a form of another engine, but takes the length of a text for the text: hence the hash in the name.
  */
 export class CodeCache {
