@@ -226,6 +226,44 @@ describe('a stream that ends before its time', () => {
   );
 });
 
+describe('the standing stream of a server', () => {
+  verifies('MANAGED-4', 'stands before anything is asked, however slow it is to open', async () => {
+    const order: string[] = [];
+    const rest = toolServer('legacy', says('x'));
+    await using remote = await serveHttp((seen, response) => {
+      if (seen.method !== 'GET') {
+        order.push(String(seen.message.method));
+        return rest(seen, response);
+      }
+      return void setTimeout(() => {
+        order.push('GET');
+        openEvents(response);
+      }, 60);
+    });
+    await using weir = serveInProcess({ far: { url: remote.url } });
+    await weir.tools();
+    expect(order.indexOf('GET')).toBeGreaterThan(order.indexOf('notifications/initialized'));
+    expect(order.indexOf('tools/list')).toBeGreaterThan(order.indexOf('GET'));
+  });
+
+  verifies('MANAGED-4', 'may bring the answer to a call whose own stream has broken off', async () => {
+    let standing: ReturnType<typeof openEvents> | undefined;
+    const rest = toolServer('legacy', ({ message: { id } }, response) => {
+      openEvents(response).send('', 'e1');
+      response.write('retry: 60000\n\n');
+      response.end();
+      standing?.send(answerText(id, 'by the other way'));
+    });
+    await using remote = await serveHttp((seen, response) => {
+      if (seen.method !== 'GET') return rest(seen, response);
+      return void (standing = openEvents(response));
+    });
+    await using weir = serveInProcess({ far: { url: remote.url } });
+    await weir.initialize();
+    expect(textOf(await weir.callTool('far:tool'))).toBe('by the other way');
+  });
+});
+
 describe('a server that comes late', () => {
   verifies(
     ['MANAGED-4', 'AGG-CHILD-3'],
