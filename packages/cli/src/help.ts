@@ -51,3 +51,23 @@ Examples:
 /** What stands under a command line that cannot be understood: the mistake must not scroll away. */
 export const USAGE = `Usage: weir --config FILE [options]
 Try 'weir --help' for the options and some examples.`;
+
+/** The same for what is known of containers. */
+export const DOCKER_HELP = `The containers that gateways have started for servers with an "image".
+
+Usage: weir docker ps|gc [--json]
+
+  ps        lists them: name, server, image, status, and the gateway they are of
+  gc        removes those whose gateway is gone, and no others
+  --json    prints what a program can read
+
+Every gateway with such servers does the same as gc when it starts and once a
+minute. A container whose gateway runs on another machine, or in another
+container, is "elsewhere": nothing here can tell whether that one still lives.
+
+The engine is the one that the docker command uses (DOCKER_HOST, contexts).
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+export const DOCKER_USAGE = `Usage: weir docker ps|gc [--json]
+Try 'weir docker --help'.`;
