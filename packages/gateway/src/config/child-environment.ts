@@ -64,7 +64,9 @@ export function childEnvironments(
   const windows = platform === 'win32';
   const sameName = windows ? (name: string) => name.toUpperCase() : (name: string) => name;
   const safe = windows ? [...EVERYWHERE, ...ON_WINDOWS] : EVERYWHERE;
-  const all = Object.entries(parentEnv).filter(([name, value]) => value !== undefined && !isOwnVariable(name));
+  const all = Object.entries(parentEnv).filter(
+    ([name, value]) => value !== undefined && !isOwnVariable(name),
+  );
   const short = all.filter(([name]) => safe.some((pattern) => matches(pattern, sameName(name))));
   const shortNames = new Set(short.map(([name]) => name));
   return ({ env: own = {}, inheritEnv }) => {

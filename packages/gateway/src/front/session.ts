@@ -136,6 +136,10 @@ export class Session implements Client {
     for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
   }
 
+  returned(upstream: Upstream): void {
+    this.#subscriptions.renew(upstream);
+  }
+
   recipient(origin: Origin = this.peer): Recipient {
     return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }
