@@ -148,11 +148,16 @@ function commandFolder(unpacked) {
  */
 function daemonArguments(folder, unpacked) {
   return [
-    ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
-    ...['--pidfile', join(folder, 'pid'), '--host', `unix://${join(folder, 'docker.sock')}`],
-    ...['--init-path', join(unpacked, 'usr', 'bin', 'docker-init')],
+    `--data-root=${join(folder, 'data')}`,
+    `--exec-root=${join(folder, 'exec')}`,
+    `--pidfile=${join(folder, 'pid')}`,
+    `--host=unix://${join(folder, 'docker.sock')}`,
+    `--init-path=${join(unpacked, 'usr', 'bin', 'docker-init')}`,
     // Nothing of the machine's own network is changed, and containers reach nothing beyond it.
-    ...['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+    '--iptables=false',
+    '--ip6tables=false',
+    '--ip-forward=false',
+    '--ip-masq=false',
   ];
 }
 

@@ -146,9 +146,13 @@ export const requirements: readonly Requirement[] = [
   open('HEALTH-8', 'The documented types of servers, health, invocations and bindings are exported'),
 
   // Containers and remote servers
-  open('MANAGED-1', 'A server may be a container image, spoken to by attach or by a published loopback port'),
-  open('MANAGED-2', 'Containers are hardened unless the config says otherwise'),
-  open('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
+  partial(
+    'MANAGED-1',
+    'A server may be a container image, spoken to by attach or by a published loopback port',
+    "a run with Podman's docker command",
+  ),
+  done('MANAGED-2', 'Containers are hardened unless the config says otherwise'),
+  done('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
   partial(
     'MANAGED-4',
     'Remote servers are reached by Streamable HTTP, or by HTTP+SSE as a fallback',

@@ -10,7 +10,7 @@ export type Command =
   | { run: 'docker'; args: DockerArgs };
 
 /** What `weir docker` is told. */
-export interface DockerArgs {
+interface DockerArgs {
   action: 'ps' | 'gc';
   json: boolean;
 }

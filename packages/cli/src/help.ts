@@ -57,7 +57,7 @@ export const DOCKER_HELP = `The containers that gateways have started for server
 
 Usage: weir docker ps|gc [--json]
 
-  ps        lists them: name, server, image, status, and the gateway they are of
+  ps        lists them: name, server, image, status and gateway
   gc        removes those whose gateway is gone, and no others
   --json    prints what a program can read
 

@@ -35,7 +35,7 @@ function describe({ labels, ...container }: Contained, self: Owner): OwnedContai
 }
 
 /** A container that could not be removed, and why. */
-export interface Leftover extends OwnedContainer {
+interface Leftover extends OwnedContainer {
   readonly reason: string;
 }
 
