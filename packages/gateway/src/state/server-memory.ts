@@ -5,7 +5,6 @@ import type { Log } from '../log.ts';
 import type { KeyValueStore } from './key-value-store.ts';
 import { makeFolder } from './make-folder.ts';
 import { fileEntry, readRecord, recallRecord, type FileEntry, type ServerRecord } from './server-record.ts';
-import { openStore } from './store.ts';
 
 export interface ServerMemoryOptions {
   readonly folder: string;
@@ -114,9 +113,10 @@ export class ServerMemory {
     return fileEntry(entry, enabled);
   }
 
+  /** Loaded with the first thing that is worth keeping. */
   #opened(): Promise<KeyValueStore> {
     const { folder, env, log } = this.#options;
-    this.#store ??= openStore({ folder, env, log });
+    this.#store ??= import('./store.ts').then(({ openStore }) => openStore({ folder, env, log }));
     return this.#store;
   }
 

@@ -44,7 +44,7 @@ export interface FleetOptions {
   readonly rules: Partial<SupervisionRules>;
 }
 
-export interface FleetEvents extends ChildEvents {
+interface FleetEvents extends ChildEvents {
   /** It can be called. */
   ready(child: ChildServer): void;
   /** It ran, and is called no more, because somebody wants it so. */

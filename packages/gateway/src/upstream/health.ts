@@ -1,5 +1,5 @@
 /** How a server is, as far as is known. */
-export type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'error';
+type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'error';
 
 export interface SupervisionRules {
   /** How long is waited before each attempt after a loss; there are as many attempts as waits. */
