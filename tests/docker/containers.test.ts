@@ -75,6 +75,32 @@ describe('servers in containers', () => {
   );
 });
 
+describe('a container that is killed', () => {
+  verifies.skipIf(noEngine)(['MANAGED-1', 'MANAGED-3'], 'is started again, as another one', async () => {
+    await using weir = startWeir({ a: managed(['echo']) }, { env });
+    await weir.initialize();
+    expect(await weir.tools()).toContain('a:echo');
+    const [killed = ''] = await ours();
+    await docker('kill', killed);
+    await weir.says(/'a'.*exited with code 137/u);
+    await expect
+      .poll(async () => textOf(await weir.callTool('a:echo', { text: 'again' })), { timeout: 20_000 })
+      .toBe('again');
+    const [next = ''] = await ours();
+    expect(next).not.toBe(killed);
+    expect((await inspect(next)).Name).toBe('/test-echo');
+  });
+});
+
+describe('a container that talks much', () => {
+  verifies.skipIf(noEngine)('MANAGED-1', 'loses nothing of a message of megabytes', async () => {
+    await using weir = startWeir({ a: contained('echo') }, { env });
+    await weir.initialize();
+    const text = 'ü"\\n'.repeat(1_000_000);
+    expect(textOf(await weir.callTool('a:echo', { text })) === text).toBe(true);
+  });
+});
+
 describe('in a program of your own', () => {
   verifies.skipIf(noNetwork)(
     ['MANAGED-1', 'MANAGED-3'],

@@ -27,7 +27,7 @@ export interface ServerConfig {
   args?: string[];
   /** Environment variables for the server, beside the short list that every server gets. */
   env?: Record<string, string>;
-  /** The folder in which the command runs. */
+  /** The folder in which the command runs; for a container, a folder in it. */
   cwd?: string;
   /** true hands the whole environment on, a list of names only those; never a name that starts with WEIR_. */
   inheritEnv?: boolean | string[];

@@ -56,6 +56,7 @@ describe('the rules for servers in containers', () => {
     [{ image: 'x', transport: 'sse' }, 'dockerConfig.port', 'over HTTP needs "port"'],
     [{ image: 'x', transport: 'pigeon' }, 'transport', 'is "stdio", "http" or "sse"'],
     [{ image: 'x', inheritEnv: true }, 'inheritEnv', 'must be an array of names'],
+    [{ image: 'x', cwdFromRoots: true }, 'cwdFromRoots', 'is not for containers'],
     [
       { dockerConfig: { ...base, port: 80, network: 'none' } },
       'dockerConfig.network',

@@ -15,6 +15,11 @@ export function checkContainer(entry: Entry, at: JsonPath, found: Findings): voi
       message:
         'inheritEnv of a container must be an array of names: the whole environment would replace its own PATH and HOME',
     });
+  if (entry.cwdFromRoots === true)
+    found.errors.push({
+      path: [...at, 'cwdFromRoots'],
+      message: 'cwdFromRoots is not for containers: they do not see the client\'s folders; use "volumes"',
+    });
   const docker = isRecord(entry.dockerConfig) ? entry.dockerConfig : {};
   const inside = [...at, 'dockerConfig'];
   checkTexts(docker, inside, found);

@@ -216,7 +216,7 @@ const server = z
       examples: [{ DATABASE_URL: '${DATABASE_URL}' }],
     }).default({}),
     cwd: key(filledText(), {
-      description: 'The folder in which the command runs.',
+      description: 'The folder in which the command runs; for a container, a folder in it.',
       errorMessage: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
     }).optional(),
     inheritEnv: key(z.union([z.boolean(), z.array(filledText())]), {

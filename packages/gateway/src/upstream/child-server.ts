@@ -78,7 +78,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
   #connection: Connection | undefined;
-  /** A container that is not there yet, but may have to be stopped. */
+  /** A container, from the moment on when it may have to be stopped. */
   #arriving: Pick<Connection, 'stop'> | undefined;
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
@@ -156,7 +156,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   retire(what = 'has been stopped'): Pick<Connection, 'stop'> | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
     this.#connection?.fail(what);
-    return this.#connection ?? this.#arriving;
+    return this.#arriving ?? this.#connection;
   }
 
   get heard(): number {
@@ -277,7 +277,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #contain(): Promise<Connection> {
-    const { clientInfo, environmentOf, guard } = this.#context;
+    const { clientInfo, environmentOf, guard, slots } = this.#context;
     const [{ startContainer }, containers] = await Promise.all([
       import('./container/start-container.ts'),
       this.#context.containers(),
@@ -285,7 +285,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#isStopped()) throw new Error('was stopped before it was started');
     const { config } = this;
     const patienceMs = this.#startupTime();
-    const own = { config, clientInfo, containers, environmentOf, guard, patienceMs };
+    const own = { config, clientInfo, containers, environmentOf, guard, patienceMs, slots };
     const container = startContainer({ ...this.#conversation(), ...own });
     this.#arriving = container;
     return container.connection;

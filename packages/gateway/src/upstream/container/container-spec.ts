@@ -10,6 +10,8 @@ export interface ContainerSpec {
   /** The name it is to have; undefined where any will do. */
   readonly name: string | undefined;
   readonly docker: Partial<DockerConfig>;
+  /** The folder in the container where it runs; its own, where there is none. */
+  readonly folder: string | undefined;
   /** How it is spoken to over HTTP; undefined where its stdio is. */
   readonly http: HttpSpec | undefined;
 }
@@ -28,6 +30,7 @@ export function containerSpec(config: ServerConfig): ContainerSpec {
     image: docker.image ?? config.image ?? '',
     command: docker.command ?? config.args ?? [],
     name: docker.containerName,
+    folder: config.cwd,
     docker,
     http: isOverHttp(config, docker) ? httpSpec(config, docker) : undefined,
   };

@@ -83,6 +83,11 @@ describe('the arguments of docker create', () => {
       expect(argumentsFor({ dockerConfig: { ...base, volumes: [volume] } })).toContain(`--mount=${mount}`);
     });
 
+  verifies('MANAGED-1', 'cwd is a folder in the container', () => {
+    expect(argumentsFor({ image: 'x', cwd: '/srv' })).toContain('--workdir=/srv');
+    expect(argumentsFor({ image: 'x' }).join(' ')).not.toContain('--workdir');
+  });
+
   verifies('MANAGED-1', 'a server on stdio is interactive, one on HTTP is not', () => {
     expect(argumentsFor({ image: 'x' })).toContain('--interactive');
     expect(argumentsFor({ dockerConfig: { ...base, port: 80 } })).not.toContain('--interactive');

@@ -26,6 +26,7 @@ export function createArguments(spec: ContainerSpec, { name, labels, variables }
     ...hardening(spec),
     ...Object.entries(labels).map(([label, value]) => `--label=${label}=${value}`),
     ...variables,
+    ...(spec.folder === undefined ? [] : [`--workdir=${spec.folder}`]),
     ...publishing(spec),
     ...(spec.docker.volumes ?? []).map((volume) => `--mount=${mountOf(volume)}`),
     spec.image,

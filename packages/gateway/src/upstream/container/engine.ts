@@ -68,7 +68,7 @@ export class Engine {
   /** SIGTERM, then SIGKILL. */
   async stop(id: string, seconds: number): Promise<void> {
     try {
-      await this.ask(['stop', '--time', String(seconds), id]);
+      await this.ask(['stop', '-t', String(seconds), id]);
     } catch (error) {
       if (!isGone(error)) throw error;
     }

@@ -11,6 +11,8 @@ interface Ended {
   readonly began: number;
 }
 
+/** Nobody waits long for a better explanation. */
+const PATIENCE_MS = 5000;
 /** Killed, by whomever. */
 const KILLED = 137;
 
@@ -33,14 +35,9 @@ async function reason({ code }: Exit, stderr: string, ended: Ended): Promise<str
 /** By then the container is removed, but the engine remembers what happened to it. */
 async function ranOutOfMemory({ id, engine, began }: Ended): Promise<boolean> {
   const [since, until] = [began - 5000, Date.now()].map((ms) => (ms / 1000).toFixed(3));
-  const events = await engine.ask([
-    'events',
-    `--since=${since}`,
-    `--until=${until}`,
-    `--filter=container=${id}`,
-    '--filter=event=oom',
-    '--format={{.Action}}',
-  ]);
+  const filters = [`--filter=container=${id}`, '--filter=event=oom', '--format={{.Action}}'];
+  const asked = ['events', `--since=${since}`, `--until=${until}`, ...filters];
+  const events = await engine.ask(asked, { timeoutMs: PATIENCE_MS });
   return events !== '';
 }
 
@@ -52,7 +49,9 @@ async function portTaken({ port, by }: { port: number; by: string }, engine: Eng
   const remedy = 'choose another host port in "ports" (0 takes one that is free)';
   if (by === 'program')
     return `could not be started: port ${port} on 127.0.0.1 is taken by a program on this machine; end that, or ${remedy}`;
-  const names = await engine.ask(['ps', `--filter=publish=${port}`, '--format={{.Names}}']).catch(() => '');
+  const names = await engine
+    .ask(['ps', `--filter=publish=${port}`, '--format={{.Names}}'], { timeoutMs: PATIENCE_MS })
+    .catch(() => '');
   const holder = names === '' ? 'another container' : `the container ${names.split('\n').join(', ')}`;
   return `could not be started: port ${port} on 127.0.0.1 is taken by ${holder}; stop that, or ${remedy}`;
 }

@@ -4,6 +4,7 @@ import type { Implementation } from '../../wire/era.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import type { Guard } from '../guard.ts';
 import { spawnServer, type ServerProcess } from '../process.ts';
+import type { Slots } from '../slots.ts';
 import { inTime } from '../within.ts';
 import { AttachedConnection } from './attached-connection.ts';
 import { containerSpec, type ContainerSpec } from './container-spec.ts';
@@ -20,6 +21,7 @@ export interface ContainerOptions extends ConnectionOptions {
   readonly config: ServerConfig;
   readonly containers: Containers;
   readonly guard: () => Guard;
+  readonly slots: Slots;
   readonly clientInfo: Implementation;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   /** How long a server on HTTP may take to listen. */
@@ -120,9 +122,10 @@ async function create(spec: ContainerSpec, options: ContainerOptions): Promise<s
 }
 
 async function createAs(name: string, spec: ContainerSpec, options: ContainerOptions): Promise<string> {
-  const { containers, serverKey } = options;
+  const { containers, serverKey, slots } = options;
   const variables = handOver(variablesOf(options), containers.engine.env);
   const labels = { [SERVER_LABEL]: serverKey, ...labelsOf(containers.self) };
+  const release = await slots.acquire();
   try {
     const args = createArguments(spec, { name, labels, variables: variables.args });
     const { env, stdin } = variables;
@@ -130,6 +133,7 @@ async function createAs(name: string, spec: ContainerSpec, options: ContainerOpt
     return printed.split('\n').at(-1) ?? name;
   } finally {
     variables.close();
+    release();
   }
 }
 
