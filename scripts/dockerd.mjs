@@ -67,7 +67,7 @@ export function whyNoEngine() {
 export async function startEngine() {
   const unpacked = ensureUnpacked();
   const env = environment(unpacked);
-  const bin = commandFolder(unpacked);
+  const bin = commandFolder();
   const folder = mkdtempSync(join(tmpdir(), 'weir-docker-'));
   const bridge = `weir${process.pid.toString(36)}${Math.floor(Math.random() * 36).toString(36)}`;
   const hasNetwork = addBridge(bridge);
@@ -134,11 +134,10 @@ function environment(unpacked) {
   };
 }
 
-/** @param {string} unpacked */
-function commandFolder(unpacked) {
+function commandFolder() {
   const folder = join(cache, 'bin');
   mkdirSync(folder, { recursive: true });
-  tryTo(() => symlinkSync(join(unpacked, 'usr', 'bin', 'docker'), join(folder, 'docker')));
+  tryTo(() => symlinkSync('../root/usr/bin/docker', join(folder, 'docker')));
   return folder;
 }
 
