@@ -94,6 +94,8 @@ export const Messages = {
     `Failed to spawn server '${serverKey}': ${reason}`,
   serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
 
+  serverLost: (serverKey: string): string => `Server '${serverKey}' is lost`,
+
   startFailed: (serverKey: string, reason: string): string =>
     `Server '${serverKey}' failed during initialization: it ${reason}`,
 
@@ -103,7 +105,7 @@ export const Messages = {
 
   runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
   autoDisabled: (serverKey: string, attempts: number, reason: string): string =>
-    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${reason}. ${enableRemedy(serverKey)}`,
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)} The last time: ${reason}`,
   isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
   notSupervised: (serverKey: string): string =>

@@ -264,7 +264,7 @@ export class Gateway implements AggregatorServer {
 
   #createFleet(): Fleet {
     const { startupTimeout, state, env = {} } = this.#options;
-    const { configPath, unexpanded = {}, supervision = {}, onEvent } = this.#options;
+    const { configPath, unexpanded = {}, supervision = {} } = this.#options;
     return new Fleet(this.config.mcpServers, {
       configPath,
       entries: unexpanded,
@@ -287,9 +287,18 @@ export class Gateway implements AggregatorServer {
           this.#fleet.stopApart(child.serverKey);
           this.#gone(child);
         },
-        supervised: (event) => onEvent?.(event),
+        supervised: (event) => this.#tellOf(event),
       },
     });
+  }
+
+  /** A mistake of whoever listens is not to be the end of a server. */
+  #tellOf(event: ServerEvent): void {
+    try {
+      this.#options.onEvent?.(event);
+    } catch (error) {
+      this.log.error(`The listener for ${event.type} has failed: ${(error as Error).message}`);
+    }
   }
 
   async #start(): Promise<void> {

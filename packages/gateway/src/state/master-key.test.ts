@@ -37,12 +37,10 @@ test('is made where none is given: once, for its owner alone', async () => {
 test.each([['short'], ['x'.repeat(64)], ['a'.repeat(42)]])(
   'that is none is refused, unshown: %s',
   async (text) => {
-    const refusal = await masterKey({ env: { WEIR_MASTER_KEY: text }, folder }).catch(
-      (error: Error) => error,
+    const refusal: unknown = await masterKey({ env: { WEIR_MASTER_KEY: text }, folder }).catch(
+      (error: unknown) => error,
     );
-    expect(refusal).toMatchObject({
-      message: expect.stringContaining('WEIR_MASTER_KEY holds no master key'),
-    });
+    expect((refusal as Error).message).toContain('WEIR_MASTER_KEY holds no master key');
     expect((refusal as Error).message).not.toContain(text);
   },
 );

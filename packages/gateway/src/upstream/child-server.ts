@@ -193,7 +193,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const connection = this.#connection;
     if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
     connection.fail(how);
-    this.#crashed(connection, how);
+    this.#crashed(connection, how, Messages.serverLost(this.serverKey));
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
@@ -363,10 +363,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #crashed(connection: Connection, how: string): void {
+  #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${how}`);
+    this.#error = this.#failure(ErrorPhase.RUNTIME, `${what}: it ${how}`);
     this.#context.on.crashed(this);
   }
 

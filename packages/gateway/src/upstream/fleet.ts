@@ -11,6 +11,7 @@ import type { Implementation } from '../wire/era.ts';
 import { ChildServer, type ChildContext, type ChildEvents } from './child-server.ts';
 import type { Containers } from './container/containers.ts';
 import { startGuard, type Guard } from './guard.ts';
+import { healthFrom, recordOf, urgencyOf } from './health-record.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
 import { systemTimers } from './schedule.ts';
@@ -98,7 +99,6 @@ export class Fleet {
 
   /** Starts all that are enabled; see `startAll`. */
   async start(keepGoing: boolean): Promise<void> {
-    const { ready } = this.#options.on;
     const noted = this.#memory?.noted() ?? [];
     if (noted.length > 0) await this.#recall(noted);
     if (keepGoing) this.#supervisor.begin();
@@ -109,7 +109,7 @@ export class Fleet {
       latecomersMs: LATECOMERS_MS,
       ready: (child) => {
         this.#supervisor.connected(child);
-        ready(child);
+        this.#options.on.ready(child);
       },
       failed: (child, error) => keepGoing && this.#notStarted(child, error),
     });
@@ -183,10 +183,8 @@ export class Fleet {
     for (const [serverKey, record] of (await this.#memory?.recall(noted)) ?? []) {
       const child = this.#children.get(serverKey);
       if (child === undefined) continue;
-      const { enabled, autoDisabled, failureCount } = record;
-      const health: Health = { ...NEW_SERVER, ...record, isRetrying: failureCount > 0 && !autoDisabled };
-      this.#supervisor.adopt(child, health);
-      if (enabled) continue;
+      this.#supervisor.adopt(child, healthFrom(record));
+      if (record.enabled) continue;
       child.retire();
       this.#options.log.warn(Messages.isDisabled(serverKey));
     }
@@ -230,12 +228,8 @@ export class Fleet {
   }
 
   #remember(serverKey: string, health: Health, before: Health): void {
-    const { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount } = health;
-    const isUrgent = enabled !== before.enabled || failureCount !== before.failureCount;
-    const isNews = isUrgent || lastConnectedAt !== before.lastConnectedAt;
-    if (!isNews) return;
-    const record = { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount };
-    this.#memory?.remember(serverKey, record, isUrgent);
+    const urgency = urgencyOf(health, before);
+    if (urgency !== 'none') this.#memory?.remember(serverKey, recordOf(health), urgency === 'urgent');
   }
 
   #context(): ChildContext {

@@ -25,8 +25,8 @@ export class Schedule {
     this.#timers = timers;
   }
 
-  get size(): number {
-    return this.#pending.size;
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** In place of what was to be done under this name before; undefined is never. */

@@ -65,6 +65,7 @@ class Puppet {
   }
 
   async start(): Promise<void> {
+    await this.#stage.curtain;
     if (this.#starts) this.status = 'running';
     else {
       this.status = 'failed';
@@ -104,6 +105,8 @@ class Stage {
   readonly said: string[] = [];
   readonly supervisor: Supervisor;
   startsNext = true;
+  /** A start takes until this has happened. */
+  curtain: Promise<void> = Promise.resolve();
   ready = 0;
   gone = 0;
 
@@ -169,8 +172,12 @@ describe('a lost server', () => {
       'server-connecting',
       'server-connected',
       'server-lost',
-      ...['server-connecting', 'server-lost', 'server-connecting', 'server-lost'],
-      ...['server-connecting', 'server-auto-disabled'],
+      'server-connecting',
+      'server-lost',
+      'server-connecting',
+      'server-lost',
+      'server-connecting',
+      'server-auto-disabled',
     ]);
     expect(stage.said.at(-1)).toContain('Enable it with "weir enable s", or change its entry');
     expect(stage.clock.pending).toBe(0);
@@ -333,11 +340,12 @@ describe('by hand', () => {
     const stage = new Stage();
     await stage.open();
     stage.last.dies();
-    stage.startsNext = true;
-    await stage.clock.pass(999);
-    const passing = stage.clock.pass(1);
-    const disabling = stage.supervisor.disable('s');
-    await Promise.all([passing, disabling]);
+    let rise = (): void => {};
+    stage.curtain = new Promise((resolve) => (rise = resolve));
+    await stage.clock.pass(1000);
+    expect([stage.puppets.length, stage.state]).toEqual([2, 'connecting']);
+    await stage.supervisor.disable('s');
+    rise();
     await stage.clock.pass(60_000);
     expect(stage.state).toBe('disconnected');
     expect(stage.ready).toBe(0);
@@ -365,4 +373,36 @@ verifies('HEALTH-1', 'once stopped, nothing is due any more', async () => {
   expect(stage.clock.pending).toBe(0);
   await stage.clock.pass(3_600_000);
   expect(stage.puppets).toHaveLength(1);
+});
+
+describe('when the gateway ends', () => {
+  verifies('HEALTH-2', 'a server that is about to be started is not', async () => {
+    const stage = new Stage();
+    const first = await stage.open();
+    let end = (): void => {};
+    first.retire = () => ({ stop: () => new Promise((resolve) => (end = resolve)) });
+    first.dies();
+    await stage.clock.pass(1000);
+    stage.supervisor.stop();
+    end();
+    await stage.clock.pass(1000);
+    expect(stage.puppets).toHaveLength(1);
+  });
+
+  verifies('HEALTH-3', 'a start that ends with it counts as no failure', async () => {
+    const stage = new Stage();
+    await stage.open();
+    stage.last.dies();
+    stage.startsNext = false;
+    let rise = (): void => {};
+    stage.curtain = new Promise((resolve) => (rise = resolve));
+    await stage.clock.pass(1000);
+    expect([stage.puppets.length, stage.state]).toEqual([2, 'connecting']);
+    stage.supervisor.stop();
+    rise();
+    await stage.clock.pass(1000);
+    expect(stage.last.status).toBe('failed');
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ failureCount: 0 });
+    expect(stage.said).toHaveLength(1);
+  });
 });

@@ -47,15 +47,15 @@ export class Supervisor {
 
   /** Looks after a server from now on. */
   adopt(child: ChildServer, health: Health): void {
-    const { timers, rules, create, ready, gone } = this.#options;
+    const options = this.#options;
     const ward = new Ward(child, health, {
-      timers,
-      rules,
+      timers: options.timers,
+      rules: options.rules,
       schedule: this.#schedule,
-      create,
-      ready,
-      gone,
-      changed: (_ward, event, before) => this.#changed(ward, event, before),
+      create: (serverKey) => options.create(serverKey),
+      ready: (started) => options.ready(started),
+      gone: (ended) => options.gone(ended),
+      changed: (event, before) => this.#changed(ward, event, before),
     });
     this.#wards.set(child.serverKey, ward);
   }
@@ -147,10 +147,10 @@ export class Supervisor {
     const attempts = rules.backOffMs.length;
     if (health.autoDisabled) return log.error(Messages.autoDisabled(serverKey, attempts, event.reason));
     const wait = seconds((health.nextRetryAt ?? 0) - timers.now());
-    // The first word about a loss is its reason, which whoever noticed it has logged.
-    const why = before.isRetrying ? `${event.reason}. ` : '';
+    // Whoever has noticed the loss itself has said why.
+    const why = before.isRetrying ? `: ${event.reason}` : '';
     log.warn(
-      `${why}Server '${serverKey}' is tried again in ${wait} (attempt ${health.failureCount + 1} of ${attempts})`,
+      `Server '${serverKey}' is tried again in ${wait} (attempt ${health.failureCount + 1} of ${attempts})${why}`,
     );
   }
 }

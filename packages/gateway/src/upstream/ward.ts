@@ -14,7 +14,7 @@ export interface WardOptions {
   ready(child: ChildServer): void;
   /** It is called no more. */
   gone(child: ChildServer): void;
-  changed(ward: Ward, event: HealthEvent, before: Health): void;
+  changed(event: HealthEvent, before: Health): void;
 }
 
 /** One server that is looked after: started again when it is lost, asked now and then whether it is there. */
@@ -101,7 +101,7 @@ export class Ward {
     this.#apply({ type: 'connecting' });
     // Two of them at once might quarrel over a port or a file.
     await this.#cleared;
-    if (turn !== this.#turn) return;
+    if (turn !== this.#turn || this.#options.schedule.isStopped) return;
     const child = this.#options.create(this.serverKey);
     this.#child = child;
     try {
@@ -109,18 +109,20 @@ export class Ward {
     } catch (error) {
       return this.lost(child, (error as Error).message);
     }
-    if (turn !== this.#turn) return;
+    if (turn !== this.#turn || child.status !== ServerStatus.RUNNING) return;
     this.connected(child);
     this.#options.ready(child);
   }
 
   #apply(event: HealthEvent): void {
-    const { timers, rules, changed } = this.#options;
+    const { timers, rules, schedule } = this.#options;
+    // What ends because the gateway does has not failed.
+    if (schedule.isStopped) return;
     const before = this.#health;
     this.#health = nextHealth(before, event, { at: timers.now(), rules });
     if (this.#health === before) return;
     this.#plan();
-    changed(this, event, before);
+    this.#options.changed(event, before);
   }
 
   /** What is due by its health, and when. */
