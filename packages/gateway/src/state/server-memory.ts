@@ -22,6 +22,12 @@ export interface KnownServer {
   readonly enabled: boolean;
 }
 
+interface Change {
+  readonly record: ServerRecord;
+  /** It says more than that the server has run. */
+  readonly isUrgent: boolean;
+}
+
 /** What is only good to know is written after this long; loading what it is encrypted with would slow down a start. */
 const WRITE_AFTER_MS = 5000;
 
@@ -29,7 +35,7 @@ const WRITE_AFTER_MS = 5000;
 export class ServerMemory {
   readonly #options: ServerMemoryOptions;
   readonly #servers: ReadonlyMap<string, KnownServer>;
-  readonly #pending = new Map<string, ServerRecord>();
+  readonly #pending = new Map<string, Change>();
   #store: Promise<KeyValueStore> | undefined;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +62,8 @@ export class ServerMemory {
 
   /** Writes it soon; at once where it says more than that the server has run. */
   remember(serverKey: string, record: ServerRecord, isUrgent: boolean): void {
-    this.#pending.set(serverKey, record);
+    const wasUrgent = this.#pending.get(serverKey)?.isUrgent ?? false;
+    this.#pending.set(serverKey, { record, isUrgent: isUrgent || wasUrgent });
     if (isUrgent) void this.flush();
     else this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
@@ -85,27 +92,37 @@ export class ServerMemory {
   }
 
   async #writeAll(): Promise<void> {
-    for (const [serverKey, record] of this.#pending) {
+    for (const [serverKey, change] of this.#pending) {
       this.#pending.delete(serverKey);
       // One after the other: nobody waits for them, and a disk has other things to do.
-      await this.#write(serverKey, record);
+      await this.#write(serverKey, change);
     }
     this.#writing = undefined;
   }
 
   /** The mark comes first and goes last: without it nobody would look at the record before a start. */
-  async #write(serverKey: string, record: ServerRecord): Promise<void> {
-    const file = this.#fileOf(serverKey);
+  async #write(serverKey: string, change: Change): Promise<void> {
     const mark = join(this.#marks(), this.#markOf(serverKey));
-    const isNotable = !record.enabled || record.failureCount > 0;
     try {
+      const record = await this.#merged(serverKey, change);
+      const isNotable = !record.enabled || record.failureCount > 0;
       if (isNotable) makeMark(this.#marks(), mark);
       const store = await this.#opened();
-      await store.set(this.#keyOf(serverKey), { ...record, file });
+      await store.set(this.#keyOf(serverKey), { ...record, file: this.#fileOf(serverKey) });
       if (!isNotable) rmSync(mark, { force: true });
     } catch (error) {
       this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${(error as Error).message}`);
     }
+  }
+
+  /** Another gateway with the same config may have disabled it: that it runs here is no objection. */
+  async #merged(serverKey: string, { record, isUrgent }: Change): Promise<ServerRecord> {
+    if (isUrgent) return record;
+    const store = await this.#opened();
+    const stored = readRecord(await store.get(this.#keyOf(serverKey)).catch(() => undefined));
+    if (stored === undefined) return record;
+    const { lastConnectedAt } = record;
+    return { ...recallRecord(stored, this.#fileOf(serverKey)), lastConnectedAt };
   }
 
   #fileOf(serverKey: string): FileEntry {

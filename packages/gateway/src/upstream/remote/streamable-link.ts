@@ -226,8 +226,7 @@ export class StreamableLink implements Link {
     const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
     if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
     else if (answer?.isError === true) handlers.message(answer, id);
-    else if (PROBES.includes(method) && isUnknowing(status))
-      handlers.message(unknownMethod(id, status), id);
+    else if (PROBES.includes(method) && isUnknowing(status)) handlers.message(unknownMethod(id, status), id);
     else handlers.lost(id, what);
   }
 
