@@ -78,6 +78,11 @@ describe('a server that crashes', () => {
       if (times < 4) await told(events, 'server-lost', times);
     }
     await told(events, 'server-auto-disabled');
+    expect((await weir.call('notifications/message')).params).toMatchObject({
+      level: 'error',
+      logger: 'weir',
+      data: expect.stringMatching(/^Server 'a' is disabled: 3 attempts.*"weir enable a"/u) as string,
+    });
     const [report] = weir.gateway.reports();
     expect(report).toMatchObject({ serverKey: 'a', enabled: false, autoDisabled: true, failureCount: 3 });
     expect(report?.health.autoDisabledAt).toBeGreaterThan(Date.now() - 60_000);
@@ -217,6 +222,36 @@ describe('a server that runs', () => {
     },
   );
 });
+
+describe('a server that each session has for itself', () => {
+  const own = { sharing: 'per-session' } as const;
+
+  onLinux(
+    ['HEALTH-2', 'HEALTH-3'],
+    'outlives a crash of the shared one, and ends when it is disabled',
+    async () => {
+      const { weir, events } = watched({ a: { ...fixture('crash'), ...own }, e: fixture('echo') });
+      await using _ = weir;
+      await weir.tools();
+      const pid = Number(textOf(await weir.callTool('a:pid')));
+      const shared = children().find((child) => child !== pid && commandOf(child).includes('crash.mjs')) ?? 0;
+      process.kill(shared, 'SIGKILL');
+      await told(events, 'server-connected', 3);
+      expect(Number(textOf(await weir.callTool('a:pid')))).toBe(pid);
+      await weir.gateway.disable('a');
+      await until(() => !isAlive(pid));
+    },
+  );
+});
+
+/** The processes that this one has started. */
+function children(): number[] {
+  return readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').map(Number);
+}
+
+function commandOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+}
 
 describe('a server at an address', () => {
   verifies(['HEALTH-1', 'HEALTH-2'], 'is found out to be away, and found again when it is back', async () => {

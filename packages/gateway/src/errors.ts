@@ -104,8 +104,8 @@ export const Messages = {
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
   runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
-  autoDisabled: (serverKey: string, attempts: number, reason: string): string =>
-    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)} The last time: ${reason}`,
+  autoDisabled: (serverKey: string, attempts: number): string =>
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
   isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
   notSupervised: (serverKey: string): string =>

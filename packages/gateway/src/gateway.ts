@@ -66,6 +66,8 @@ export interface Client extends Caller, AskedClient {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;
+  /** Something that the person behind it should know, where its revision has a way to say that unasked. */
+  alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
 }
@@ -294,6 +296,12 @@ export class Gateway implements AggregatorServer {
 
   /** A mistake of whoever listens is not to be the end of a server. */
   #tellOf(event: ServerEvent): void {
+    if (event.type === 'server-auto-disabled') {
+      const { serverKey, status } = event;
+      // Not the reason: a server's last words are for who runs the gateway.
+      const text = Messages.autoDisabled(serverKey, status.retryState.backoffIntervals.length);
+      this.#clients.forEach((client) => client.alert(text));
+    }
     try {
       this.#options.onEvent?.(event);
     } catch (error) {

@@ -145,7 +145,8 @@ export class Supervisor {
     if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
     if (event.type !== 'lost') return log.debug?.(`[${serverKey}] ${event.type}`);
     const attempts = rules.backOffMs.length;
-    if (health.autoDisabled) return log.error(Messages.autoDisabled(serverKey, attempts, event.reason));
+    if (health.autoDisabled)
+      return log.error(`${Messages.autoDisabled(serverKey, attempts)} The last time: ${event.reason}`);
     const wait = seconds((health.nextRetryAt ?? 0) - timers.now());
     // Whoever has noticed the loss itself has said why.
     const why = before.isRetrying ? `: ${event.reason}` : '';
