@@ -3,10 +3,17 @@ import { stateFolder } from './state-folder.ts';
 
 /** What the command line asks for. */
 export type Command =
-  | { run: 'help'; of: 'stdio' | 'serve' }
+  | { run: 'help'; of: 'stdio' | 'serve' | 'docker' }
   | { run: 'version' }
   | { run: 'stdio'; args: CliArgs }
-  | { run: 'serve'; args: ServeArgs };
+  | { run: 'serve'; args: ServeArgs }
+  | { run: 'docker'; args: DockerArgs };
+
+/** What `weir docker` is told. */
+interface DockerArgs {
+  action: 'ps' | 'gc';
+  json: boolean;
+}
 
 /** What `weir serve` is told. The demo brings its own config. */
 export interface ServeArgs extends Omit<CliArgs, 'configPath'> {
@@ -24,6 +31,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The command line cannot be understood; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Whose usage is to be shown. */
+  of: 'weir' | 'weir serve' | 'weir docker' = 'weir';
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
@@ -82,6 +91,7 @@ const SERVE: Options = {
 
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
 export function parseArguments(argv: readonly string[], env: Environment): Command {
+  if (argv[0] === 'docker') return parseDocker(argv.slice(1));
   const isServe = argv[0] === 'serve';
   const options = isServe ? SERVE : STDIO;
   const words = isServe ? argv.slice(1) : argv;
@@ -99,6 +109,21 @@ export function parseArguments(argv: readonly string[], env: Environment): Comma
   return isServe
     ? { run: 'serve', args: completeServe(draft, env) }
     : { run: 'stdio', args: complete(draft, env) };
+}
+
+/** `weir docker ps|gc [--json]`. */
+function parseDocker(words: readonly string[]): Command {
+  if (words.some((word) => word === '--help' || word === '-h')) return { run: 'help', of: 'docker' };
+  if (words.includes('--version')) return { run: 'version' };
+  const [action, ...more] = words.filter((word) => word !== '--json');
+  if (action !== 'ps' && action !== 'gc')
+    throw dockerUsage(action === undefined ? 'weir docker needs ps or gc' : `Unknown: weir docker ${action}`);
+  if (more[0] !== undefined) throw dockerUsage(`Unexpected argument: ${more[0]}`);
+  return { run: 'docker', args: { action, json: words.includes('--json') } };
+}
+
+function dockerUsage(message: string): UsageError {
+  return Object.assign(new UsageError(message), { of: 'weir docker' as const });
 }
 
 /** `--name=value` is split; a value that follows as its own argument is taken later. */

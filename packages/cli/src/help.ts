@@ -16,7 +16,7 @@ Usage: weir --config FILE [options]
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of weir, or this text
 
-Examples (the last serves on HTTP: see weir serve --help):
+Examples (see also weir serve --help and weir docker --help):
   weir --config claude_desktop_config.json --separator __
   weir --config mcp.json --keep-going --startup-timeout 30s --log-file weir.log
   weir serve --config mcp.json
@@ -55,3 +55,23 @@ Try 'weir --help' for the options and some examples.`;
 /** The same for the front on HTTP. */
 export const SERVE_USAGE = `Usage: weir serve --config FILE [options]
 Try 'weir serve --help' for the options and some examples.`;
+
+/** The same for what is known of containers. */
+export const DOCKER_HELP = `The containers that gateways have started for servers with an "image".
+
+Usage: weir docker ps|gc [--json]
+
+  ps        lists them: name, server, image, status and gateway
+  gc        removes those whose gateway is gone, and no others
+  --json    prints what a program can read
+
+Every gateway with such servers does the same as gc when it starts and once a
+minute. A container whose gateway runs on another machine, or in another
+container, is "elsewhere": nothing here can tell whether that one still lives.
+
+The engine is the one that the docker command uses (DOCKER_HOST, contexts).
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+export const DOCKER_USAGE = `Usage: weir docker ps|gc [--json]
+Try 'weir docker --help'.`;

@@ -1,7 +1,6 @@
 import type { CliArgs } from '@weir/gateway';
 import { parseArguments, UsageError, type Command } from './arguments.ts';
 import { describeFailure } from './describe-failure.ts';
-import { SERVE_USAGE, USAGE } from './help.ts';
 import { createLog, type CliLog } from './log.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
@@ -30,7 +29,8 @@ async function attempt(perform: (command: Command) => Promise<void>): Promise<nu
     await perform(parseArguments(argv, process.env));
     return EXIT.GOOD;
   } catch (error) {
-    process.stderr.write(`${describeFailure(error, argv[0] === 'serve' ? SERVE_USAGE : USAGE)}\n`);
+    if (error instanceof UsageError && argv[0] === 'serve') error.of = 'weir serve';
+    process.stderr.write(`${describeFailure(error)}\n`);
     return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
   }
 }

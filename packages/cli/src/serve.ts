@@ -5,6 +5,7 @@ import {
   loadConfig,
   serveHttp,
   stateToken,
+  type GatewayOptions,
   type HttpFront,
   type HttpOptions,
   type McpConfig,
@@ -29,9 +30,10 @@ export interface ServeContext {
 /** Serves on HTTP until it is told to stop. */
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
   const { log, env, output, stopped, serverInfo } = context;
-  const config = readConfig(args, context);
+  const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
-  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...args };
+  const { configPath: _relative, ...others } = args;
+  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...others, ...origin };
   const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
   output.write(announcement(front.url, Object.keys(config.mcpServers).length, token));
@@ -51,11 +53,14 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
 /** Names that all hosts accept. */
 const DEMO_OPTIONS = { separator: '__' } as const;
 
-function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): McpConfig {
-  if (demo || configPath === undefined) return demoConfig(home);
-  const { config, warnings } = loadConfig(resolve(configPath), { env });
+/** The config, and where it came from. */
+type Configured = { config: McpConfig } & Pick<GatewayOptions, 'configPath' | 'unexpanded'>;
+
+function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): Configured {
+  if (demo || configPath === undefined) return { config: demoConfig(home) };
+  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env });
   for (const warning of warnings) log.warn(warning);
-  return config;
+  return { config, configPath: path, unexpanded };
 }
 
 async function tokenOf({ state }: ServeArgs, log: CliLog): Promise<string> {

@@ -21,9 +21,16 @@ async function run(command: Command): Promise<void> {
 async function serve(args: CliArgs, log: CliLog): Promise<void> {
   const { configPath, name = DEFAULT_NAME, version = DEFAULT_VERSION } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
-  const { config, warnings } = loadConfig(resolve(configPath), { env: process.env });
+  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env: process.env });
   for (const warning of warnings) log.warn(warning);
-  const gateway = createGateway(config, { ...args, version: VERSION, env: process.env, log });
+  const gateway = createGateway(config, {
+    ...args,
+    configPath: path,
+    unexpanded,
+    version: VERSION,
+    env: process.env,
+    log,
+  });
   const serving = serveStdio(gateway, {
     input: process.stdin,
     output: process.stdout,

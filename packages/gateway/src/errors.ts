@@ -104,6 +104,8 @@ export const Messages = {
     `Failed to spawn server '${serverKey}': ${reason}`,
   serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
 
+  serverLost: (serverKey: string): string => `Server '${serverKey}' is lost`,
+
   startFailed: (serverKey: string, reason: string): string =>
     `Server '${serverKey}' failed during initialization: it ${reason}`,
 
@@ -111,9 +113,21 @@ export const Messages = {
     'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
+  runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
+  autoDisabled: (serverKey: string, attempts: number): string =>
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
+  isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
+  mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  notSupervised: (serverKey: string): string =>
+    `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
+  offInFile: (serverKey: string): string =>
+    `Server '${serverKey}' is switched off in the config file, which counts for more: change its "enabled" or "disabled" there`,
+
+  gatewayEnds: (): string => 'The gateway has ended or is about to',
+
   notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
-  ownerNotRunning: (what: Thing, name: string, serverKey: string): string =>
-    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running)`,
+  ownerNotRunning: (what: Thing, name: string, serverKey: string, prospect?: string): string =>
+    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`})`,
   stillStarting: (what: Thing, name: string, [serverKey = '', ...others]: readonly string[]): string => {
     const who = others.length === 0 ? `server '${serverKey}' is` : `${others.length + 1} servers are`;
     return `${what} ${quoted(name)} is not there yet: ${who} still starting; call again in a moment`;
@@ -126,8 +140,6 @@ export const Messages = {
 
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
-  noContainersYet: (serverKey: string): string =>
-    `Server '${serverKey}' is left out: only servers with a "command" or a "url" can be used so far, not those with "image"`,
   nobodyToAsk: (method: string): string =>
     `${method} cannot be passed on: no client has a call under way here that it could belong to`,
   whomToAsk: (serverKey: string, sharing: 'per-session' | 'per-call'): string =>
@@ -181,3 +193,7 @@ export const Messages = {
   missingVariables: (names: readonly string[]): string =>
     `Missing environment variable(s): ${names.join(', ')}`,
 } as const;
+
+function enableRemedy(serverKey: string): string {
+  return `Enable it with "weir enable ${serverKey}", or change its entry in the config.`;
+}

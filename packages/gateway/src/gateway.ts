@@ -8,6 +8,7 @@ import { resolveTool, type Directory } from './call/resolve.ts';
 import { folderOf } from './call/roots.ts';
 import { Tasks } from './call/tasks.ts';
 import type { McpConfig } from './config/config.generated.ts';
+import { isSwitchedOff, ServerKind, serverKind } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
 import { Messages, RpcError } from './errors.ts';
 import { printable, silentLog, type Log } from './log.ts';
@@ -20,8 +21,10 @@ import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
 import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
+import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
+import type { ServerEvent } from './upstream/supervisor.ts';
 import { Twins } from './upstream/twins.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import type { Implementation } from './wire/era.ts';
@@ -43,6 +46,14 @@ export interface GatewayOptions {
   readonly maxMessageSize?: number;
   /** The folder where things are remembered from start to start; none, where there is none. */
   readonly state?: string;
+  /** The file that the config came from: what is known of its servers is kept under its path, and not kept without. */
+  readonly configPath?: string;
+  /** The entries of the servers before variables were replaced: a changed one is tried anew. */
+  readonly unexpanded?: Readonly<Record<string, unknown>>;
+  /** Told of every change of a server's state. */
+  readonly onEvent?: (event: ServerEvent) => void;
+  /** Other times than the usual ones. */
+  readonly supervision?: Partial<SupervisionRules>;
   /** The environment that servers inherit their short safe list from. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly log?: Log;
@@ -53,6 +64,10 @@ const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 /** A client of the gateway, as the servers' news reach it. */
 export interface Client extends Caller, AskedClient {
   listsChanged(lists: ReadonlySet<ListName>): void;
+  /** A server has been started again, and knows nothing of what its last start was asked to tell. */
+  returned(upstream: Upstream): void;
+  /** Something that the person behind it should know, where its revision has a way to say that unasked. */
+  alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
 }
@@ -62,6 +77,19 @@ export interface Front {
   readonly clients: ReadonlySet<Client>;
   attach(client: Client): void;
   detach(client: Client): void;
+}
+
+/** A server as people ask about it. */
+export interface ServerReport {
+  readonly serverKey: string;
+  readonly enabled: boolean;
+  /** Disabled by the rule, after too many failures. */
+  readonly autoDisabled: boolean;
+  readonly lastConnectedAt?: number | undefined;
+  readonly failureCount: number;
+  /** Why it was lost the last time. */
+  readonly lastError?: string | undefined;
+  readonly health: ServerHealthStatus;
 }
 
 export interface AggregatorServer {
@@ -186,6 +214,29 @@ export class Gateway implements AggregatorServer {
     return Array.from(this.#directory.registry.tools.values(), (route) => route.schema);
   }
 
+  /** What is known of each server that the config does not leave out. */
+  reports(): ServerReport[] {
+    return [...this.children.keys()].flatMap((serverKey) => this.#report(serverKey) ?? []);
+  }
+
+  /** Lets a server run again and forgets what was held against it; resolves when it runs, or has turned out not to. */
+  async enable(serverKey: string): Promise<void> {
+    await this.#manageable(serverKey);
+    await this.#fleet.supervisor.enable(serverKey);
+  }
+
+  /** Ends a server, until it is enabled; also over restarts of the gateway. */
+  async disable(serverKey: string): Promise<void> {
+    await this.#manageable(serverKey);
+    await this.#fleet.supervisor.disable(serverKey);
+  }
+
+  /** Ends a server and starts it anew. */
+  async restart(serverKey: string): Promise<void> {
+    await this.#manageable(serverKey);
+    await this.#fleet.supervisor.restart(serverKey);
+  }
+
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   holdServers(hold: boolean): void {
     this.#isHolding = hold;
@@ -197,9 +248,29 @@ export class Gateway implements AggregatorServer {
     for (const child of this.#talking()) this.#tellLogLevel(child);
   }
 
+  /** A start that is under way decides first which servers there are. */
+  async #manageable(serverKey: string): Promise<void> {
+    const entry = this.config.mcpServers[serverKey];
+    if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Messages.offInFile(serverKey));
+    await this.#starting?.catch(() => {});
+    if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
+  }
+
+  #report(serverKey: string): ServerReport | undefined {
+    const { supervisor } = this.#fleet;
+    const [known, health] = [supervisor.healthOf(serverKey), supervisor.statusOf(serverKey)];
+    if (known === undefined || health === undefined) return undefined;
+    const { enabled, autoDisabled, lastConnectedAt, failureCount, lastError } = known;
+    return { serverKey, enabled, autoDisabled, lastConnectedAt, failureCount, lastError, health };
+  }
+
   #createFleet(): Fleet {
     const { startupTimeout, state, env = {} } = this.#options;
+    const { configPath, unexpanded = {}, supervision = {} } = this.#options;
     return new Fleet(this.config.mcpServers, {
+      configPath,
+      entries: unexpanded,
+      rules: supervision,
       clientInfo: this.clientInfo,
       startupTimeout,
       maxMessageSize: this.maxMessageSize,
@@ -213,8 +284,29 @@ export class Gateway implements AggregatorServer {
         notification: (child, message, related) =>
           this.#clients.forEach((client) => client.notified(child, message, related)),
         crashed: (child) => this.#crashed(child),
+        ready: (child) => this.#ready(child),
+        gone: (child) => {
+          this.#fleet.stopApart(child.serverKey);
+          this.#gone(child);
+        },
+        supervised: (event) => this.#tellOf(event),
       },
     });
+  }
+
+  /** A mistake of whoever listens is not to be the end of a server. */
+  #tellOf(event: ServerEvent): void {
+    if (event.type === 'server-auto-disabled') {
+      const { serverKey, status } = event;
+      // Not the reason: a server's last words are for who runs the gateway.
+      const text = Messages.autoDisabled(serverKey, status.retryState.backoffIntervals.length);
+      this.#clients.forEach((client) => client.alert(text));
+    }
+    try {
+      this.#options.onEvent?.(event);
+    } catch (error) {
+      this.log.error(`The listener for ${event.type} has failed: ${(error as Error).message}`);
+    }
   }
 
   async #start(): Promise<void> {
@@ -224,7 +316,7 @@ export class Gateway implements AggregatorServer {
     // A program that uses the gateway without a client has nobody who could answer a server's questions.
     if (this.#clients.size === 0) this.open('{}');
     try {
-      await this.#fleet.start(keepGoing, (child) => this.#ready(child));
+      await this.#fleet.start(keepGoing);
       const crashed = keepGoing ? undefined : this.#fleet.crashed();
       if (crashed !== undefined) throw crashed;
       this.#publish(this.#builder.build(this.#fleet.running()));
@@ -248,11 +340,19 @@ export class Gateway implements AggregatorServer {
   #ready(child: ChildServer): void {
     if (this.#isHolding) child.hold(true);
     this.#tellLogLevel(child);
+    this.#clients.forEach((client) => client.returned(child));
     this.#rebuild(offered(child));
   }
 
   #crashed(child: ChildServer): void {
     this.log.error(child.error?.message ?? Messages.serverCrashed(child.serverKey));
+    // What clients have for themselves lives on.
+    if (child.sharing === 'shared') this.#fleet.stopApart(child.serverKey);
+    this.#gone(child);
+  }
+
+  #gone(child: ChildServer): void {
+    this.#twins.forget(child.serverKey);
     if (!this.isSettled) return;
     this.#publish(this.#builder.without(this.#directory.registry, child.serverKey));
     this.#notices.changed(offered(child));
@@ -281,6 +381,7 @@ export class Gateway implements AggregatorServer {
       isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
       instanceFor: (upstream, caller, folder) => this.#instanceFor(upstream, caller, folder),
       servers: new Set(this.#fleet.children.keys()),
+      prospect: (serverKey) => this.#fleet.supervisor.prospect(serverKey),
       trace: this.log.debug,
     };
   }
@@ -314,7 +415,7 @@ export class Gateway implements AggregatorServer {
   /** Only servers at an address: a second process would not know what the first one does. */
   #mayHaveTwin({ era, serverKey }: Upstream, caller: Caller): boolean {
     const isAcross = caller.era === 'legacy' && era === 'modern';
-    const isRemote = this.config.mcpServers[serverKey]?.command === undefined;
+    const isRemote = serverKind(this.config.mcpServers[serverKey] ?? {}) === ServerKind.REMOTE;
     return isAcross && isRemote && this.#twins.mayHave(serverKey);
   }
 

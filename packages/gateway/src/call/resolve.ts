@@ -24,6 +24,8 @@ export interface Directory {
   readonly instanceFor: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
+  /** When one of them that does not run is tried next, as the end of a sentence about it. */
+  readonly prospect: (serverKey: string) => string | undefined;
   /** Told of every call and how long it took, where somebody wants to know. */
   readonly trace?: ((text: string) => void) | undefined;
 }
@@ -52,41 +54,44 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const named = splitUri(uri);
   if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
   const owners = builder.listersOf(uri);
-  if (owners.length > 0) return notReadable(uri, owners);
+  if (owners.length > 0) return notReadable(directory, uri, owners);
   const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return invalid(Messages.notFound('Resource', uri), { uri });
 }
 
 /** The server that has made a task. */
-export function resolveTask({ registry, tasks }: Directory, publicId: string): Target | RpcError {
+export function resolveTask({ registry, tasks, prospect }: Directory, publicId: string): Target | RpcError {
   const own = tasks.ownId(publicId);
   if (own === undefined) return invalid(Messages.taskNotFound(publicId));
   const client = registry.upstreams.get(own.serverKey);
-  if (client === undefined) return invalid(Messages.ownerNotRunning('Task', publicId, own.serverKey));
+  if (client === undefined)
+    return invalid(Messages.ownerNotRunning('Task', publicId, own.serverKey, prospect(own.serverKey)));
   return { client, originalText: encode(own.id) };
 }
 
 /** A URI that names its server. */
 function resolveOwnUri(
-  { registry, builder }: Directory,
+  { registry, builder, prospect }: Directory,
   publicUri: string,
   { serverKey, uri }: { serverKey: string; uri: string },
 ): Target | RpcError {
   const client = registry.upstreams.get(serverKey);
   if (client === undefined)
-    return invalid(Messages.ownerNotRunning('Resource', publicUri, serverKey), { uri: publicUri });
+    return invalid(Messages.ownerNotRunning('Resource', publicUri, serverKey, prospect(serverKey)), {
+      uri: publicUri,
+    });
   const isListed = builder.sharedUri(serverKey, uri) !== undefined;
   const expanded = isListed ? undefined : fromTemplate(registry, serverKey, publicUri);
   return { client, originalText: encode(expanded ?? uri), publicUri };
 }
 
 /** Somebody has listed it, but it cannot be read under this URI, or not now. No other server is asked for it. */
-function notReadable(uri: string, owners: readonly string[]): RpcError {
+function notReadable({ prospect }: Directory, uri: string, owners: readonly string[]): RpcError {
   const [owner = '', ...others] = owners;
   const text =
     others.length === 0
-      ? Messages.ownerNotRunning('Resource', uri, owner)
+      ? Messages.ownerNotRunning('Resource', uri, owner, prospect(owner))
       : Messages.ambiguousName(
           'Resource',
           uri,
@@ -132,7 +137,9 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const { separator, noPrefix } = book.rules;
   const owner = book.ownerOf(name) ?? owners[0] ?? parseToolPrefix(name, separator);
   if (owner !== null && isMissing(directory, owner.serverKey))
-    return invalid(Messages.ownerNotRunning(what, name, owner.serverKey));
+    return invalid(
+      Messages.ownerNotRunning(what, name, owner.serverKey, directory.prospect(owner.serverKey)),
+    );
   const isWellFormed = noPrefix || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
 }

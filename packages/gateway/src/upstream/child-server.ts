@@ -1,14 +1,17 @@
 import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { ServerKind, serverKind } from '../config/server-entry.ts';
 import { ChildServerError, ErrorPhase, Messages, RpcErrorCode, type RpcError } from '../errors.ts';
 import { prefixed, type Log } from '../log.ts';
 import type { Verdicts } from '../state/verdicts.ts';
+import { requestLine } from '../wire/answer.ts';
 import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
 import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
+import type { Containers } from './container/containers.ts';
 import { Deadline } from './deadline.ts';
 import type { Guard } from './guard.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
@@ -27,6 +30,8 @@ import { within } from './within.ts';
 /** What all children of a gateway share. */
 export interface ChildContext {
   readonly guard: () => Guard;
+  /** What servers in containers share; loaded with the first of them. */
+  readonly containers: () => Promise<Containers>;
   readonly slots: Slots;
   readonly verdicts: Verdicts;
   readonly clientInfo: Implementation;
@@ -65,7 +70,7 @@ const NO_LISTS: Readonly<Record<Kind, Listing>> = {
   templates: EMPTY,
 };
 
-/** A server: a child process, or one at an address. */
+/** A server: a child process, a container, or one at an address. */
 export class ChildServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
@@ -74,9 +79,12 @@ export class ChildServer implements Upstream, ChildServerClient {
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
   #connection: Connection | undefined;
+  /** A container, from the moment on when it may have to be stopped. */
+  #arriving: Pick<Connection, 'stop'> | undefined;
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
+  #isHeld = false;
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
@@ -139,7 +147,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const began = now();
     try {
       // HTTP+SSE is older than the probe.
-      const isOldest = this.config.command === undefined && this.config.url === undefined;
+      const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
       const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
       const { era, certain } = await this.#connect(verdict);
       if (certain && this.#context.era === undefined) verdicts.remember(command, args, era);
@@ -150,16 +158,53 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** Answers nobody any more; what remains is to be stopped, if there is anything. */
-  retire(): Pick<Connection, 'stop'> | undefined {
+  retire(what = 'has been stopped'): Pick<Connection, 'stop'> | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
-    this.#connection?.fail('has been stopped');
-    return this.#connection;
+    this.#connection?.fail(what);
+    return this.#arriving ?? this.#connection;
+  }
+
+  get heard(): number {
+    return this.#connection?.heard ?? 0;
+  }
+
+  get isExcused(): boolean {
+    return this.#isHeld || this.peer.inFlight > 0;
+  }
+
+  ask(answered: () => void, failed: (reason: string) => void): () => void {
+    const { peer } = this;
+    const id = peer.expect({
+      isOwn: true,
+      answered,
+      progressed() {},
+      lost: (error) => failed(reasonOf(error)),
+    });
+    void this.#meta().then((meta) =>
+      peer.send(
+        meta === ''
+          ? requestLine(id, 'ping', '{}')
+          : requestLine(id, 'server/discover', `{"_meta":{${meta}}}`),
+      ),
+    );
+    return () => {
+      peer.forget(id);
+      peer.notify('notifications/cancelled', { requestId: id });
+    };
+  }
+
+  /** It runs, but does not answer any more: that is no better than a crash. */
+  giveUpOn(how: string): void {
+    const connection = this.#connection;
+    if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
+    connection.fail(how);
+    this.#crashed(connection, how, Messages.serverLost(this.serverKey));
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
     const meta = await this.#meta();
     const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
-    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`);
+    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`, false);
     if (answer.isError) throw readError(answer);
     return readResult(answer);
   }
@@ -173,6 +218,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   hold(hold: boolean): void {
+    this.#isHeld = hold;
     this.#connection?.hold(hold);
   }
 
@@ -194,7 +240,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
       const diedOfProbe =
-        verdict !== 'legacy' && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
+        verdict !== 'legacy' && connection.heard === 0 && !deadline.isOver && connection.peer.gone;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');
@@ -204,11 +250,17 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #launch(): Promise<Connection> {
-    const connection = await (this.config.command === undefined ? this.#reach() : this.#spawn());
+    const connection = await this.#open();
     this.#connection = connection;
     if (this.#isStopped()) throw new Error('was stopped while it started');
     void connection.lost.then((how) => this.#crashed(connection, how));
     return connection;
+  }
+
+  #open(): Promise<Connection> {
+    const kind = serverKind(this.config);
+    if (kind === ServerKind.COMMAND) return this.#spawn();
+    return kind === ServerKind.REMOTE ? this.#reach() : this.#contain();
   }
 
   async #spawn(): Promise<Connection> {
@@ -227,6 +279,21 @@ export class ChildServer implements Upstream, ChildServerClient {
     const { reachServer } = await import('./remote/remote-connection.ts');
     const { config } = this;
     return reachServer({ ...this.#conversation(), config, clientInfo: this.#context.clientInfo });
+  }
+
+  async #contain(): Promise<Connection> {
+    const { clientInfo, environmentOf, guard, slots } = this.#context;
+    const [{ startContainer }, containers] = await Promise.all([
+      import('./container/start-container.ts'),
+      this.#context.containers(),
+    ]);
+    if (this.#isStopped()) throw new Error('was stopped before it was started');
+    const { config } = this;
+    const patienceMs = this.#startupTime();
+    const own = { config, clientInfo, containers, environmentOf, guard, patienceMs, slots };
+    const container = startContainer({ ...this.#conversation(), ...own });
+    this.#arriving = container;
+    return container.connection;
   }
 
   #conversation(): ConnectionOptions {
@@ -302,10 +369,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #crashed(connection: Connection, how: string): void {
+  #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${how}`);
+    this.#error = this.#failure(ErrorPhase.RUNTIME, `${what}: it ${how}`);
     this.#context.on.crashed(this);
   }
 
@@ -332,13 +399,16 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds =
-      this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
+    const milliseconds = this.#startupTime();
     return new Deadline(milliseconds, () => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
     });
+  }
+
+  #startupTime(): number {
+    return this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
   }
 
   #patience(): typeof PATIENCE {
@@ -372,7 +442,9 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** What the server's era is remembered under: what is started, or where it is. */
   #identity(): Command {
-    const { command, url, sseConfig } = this.config;
+    const { command, url, sseConfig, image, args = [], dockerConfig } = this.config;
+    const inside = dockerConfig?.image ?? image;
+    if (inside !== undefined) return { command: 'image', args: [inside, ...(dockerConfig?.command ?? args)] };
     return command === undefined ? { command: 'url', args: [url ?? sseConfig?.url ?? ''] } : this.#command();
   }
 }

@@ -1,20 +1,29 @@
 import { availableParallelism } from 'node:os';
 import { childEnvironments } from '../config/child-environment.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { isSwitchedOff } from '../config/server-entry.ts';
 import { Deferred } from '../deferred.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { ServerMemory, type KnownServer } from '../state/server-memory.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ChildServer, type ChildContext, type ChildEvents } from './child-server.ts';
+import type { Containers } from './container/containers.ts';
 import { startGuard, type Guard } from './guard.ts';
+import { healthFrom, recordOf, urgencyOf } from './health-record.ts';
+import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
-import { Retries } from './retries.ts';
+import { systemTimers } from './schedule.ts';
 import { ServerStatus } from './server-status.ts';
 import { createSlots } from './slots.ts';
 import { startAll } from './start-all.ts';
 import { stopServers } from './stop-servers.ts';
+import { Supervisor, type ServerEvent } from './supervisor.ts';
+import { within } from './within.ts';
 
+/** How long the end of a gateway may be held up by what is to be remembered. */
+const LAST_WRITE_MS = 1000;
 /** Latecomers are waited for this long after the last server became ready. */
 const LATECOMERS_MS = 1000;
 
@@ -28,7 +37,20 @@ export interface FleetOptions {
   readonly log: Log;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
-  readonly on: ChildEvents;
+  readonly on: FleetEvents;
+  /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
+  readonly configPath: string | undefined;
+  /** The entries of the servers before variables were replaced. */
+  readonly entries: Readonly<Record<string, unknown>>;
+  readonly rules: Partial<SupervisionRules>;
+}
+
+interface FleetEvents extends ChildEvents {
+  /** It can be called. */
+  ready(child: ChildServer): void;
+  /** It ran, and is called no more, because somebody wants it so. */
+  gone(child: ChildServer): void;
+  supervised(event: ServerEvent): void;
 }
 
 /** What an own server of a client's says. */
@@ -41,15 +63,24 @@ export class Fleet {
   readonly #servers: Readonly<Record<string, ServerConfig>>;
   readonly #shared: ChildContext;
   readonly #apart = new Set<ChildServer>();
+  readonly #supervisor: Supervisor;
+  readonly #memory: ServerMemory | undefined;
   #guard: Guard | undefined;
-  #retries: Retries | undefined;
+  #containers: Promise<Containers> | undefined;
 
   constructor(servers: Readonly<Record<string, ServerConfig>>, options: FleetOptions) {
     this.#options = options;
     this.#servers = servers;
     this.#shared = this.#context();
-    const meant = Object.entries(servers).filter(([key, server]) => this.#isReachable(key, server));
+    const meant = Object.entries(servers).filter(([, server]) => !isSwitchedOff(server));
     this.#children = new Map(meant.map(([key, server]) => [key, new ChildServer(key, server, this.#shared)]));
+    this.#memory = this.#createMemory();
+    this.#supervisor = this.#createSupervisor();
+    for (const child of this.children.values()) this.#supervisor.adopt(child, NEW_SERVER);
+  }
+
+  get supervisor(): Supervisor {
+    return this.#supervisor;
   }
 
   get children(): ReadonlyMap<string, ChildServer> {
@@ -66,14 +97,23 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
-  /** Starts all; see `startAll`. */
-  start(keepGoing: boolean, ready: (child: ChildServer) => void): Promise<void> {
-    const failed = (child: ChildServer, error: Error): void => {
-      if (!keepGoing) return;
-      this.#options.log.error(error.message);
-      if (child.config.command === undefined) this.#tryAgain(child.serverKey, ready);
-    };
-    return startAll(this.children.values(), { keepGoing, latecomersMs: LATECOMERS_MS, ready, failed });
+  /** Starts all that are enabled; see `startAll`. */
+  async start(keepGoing: boolean): Promise<void> {
+    const noted = this.#memory?.noted() ?? [];
+    if (noted.length > 0) await this.#recall(noted);
+    if (keepGoing) this.#supervisor.begin();
+    const enabled = [...this.children.values()].filter((child) => this.#isEnabled(child));
+    for (const child of enabled) this.#supervisor.starting(child);
+    await startAll(enabled, {
+      keepGoing,
+      latecomersMs: LATECOMERS_MS,
+      ready: (child) => {
+        this.#supervisor.connected(child);
+        this.#options.on.ready(child);
+      },
+      failed: (child, error) => keepGoing && this.#notStarted(child, error),
+    });
+    if (!keepGoing) this.#supervisor.begin();
   }
 
   /** Starts a server once more, for one client or call. */
@@ -120,42 +160,107 @@ export class Fleet {
   }
 
   async stop(): Promise<void> {
-    const all = [...this.children.values(), ...this.#apart, ...(this.#retries?.stop() ?? [])];
+    void this.#containers?.then((containers) => containers.end());
+    this.#supervisor.stop();
+    const remembered = within(LAST_WRITE_MS, this.#memory?.flush() ?? Promise.resolve());
+    const all = [...this.children.values(), ...this.#apart];
     const rest = all.map((child) => child.retire()).filter((connection) => connection !== undefined);
-    if (this.#guard !== undefined) return stopServers(rest, this.#guard);
-    await Promise.all(rest.map((connection) => connection.stop()));
+    if (this.#guard !== undefined) await stopServers(rest, this.#guard);
+    else await Promise.all(rest.map((connection) => connection.stop()));
+    await remembered;
   }
 
-  /** A server elsewhere may come back; the one that comes takes the place of the one that failed. */
-  #tryAgain(serverKey: string, ready: (child: ChildServer) => void): void {
-    this.#retries ??= new Retries({
-      log: this.#options.log,
-      create: (key) => new ChildServer(key, this.#servers[key] as ServerConfig, this.#shared),
-      ready: (child) => {
-        this.#children.set(child.serverKey, child);
-        this.#options.log.info(`Server '${child.serverKey}' can be reached now`);
-        ready(child);
-      },
+  /** Ends all of a server's processes and conversations but the one that clients share. */
+  stopApart(serverKey: string): void {
+    for (const child of this.#apart) {
+      if (child.serverKey !== serverKey) continue;
+      const ended = child.retire()?.stop() ?? Promise.resolve();
+      void ended.then(() => this.#apart.delete(child));
+    }
+  }
+
+  #isEnabled({ serverKey }: ChildServer): boolean {
+    return this.#supervisor.healthOf(serverKey)?.enabled !== false;
+  }
+
+  /** Servers of which something is known begin with that; one that is disabled does not begin at all. */
+  async #recall(noted: readonly string[]): Promise<void> {
+    for (const [serverKey, record] of (await this.#memory?.recall(noted)) ?? []) {
+      const child = this.#children.get(serverKey);
+      if (child === undefined) continue;
+      this.#supervisor.adopt(child, healthFrom(record));
+      if (record.enabled) continue;
+      child.retire();
+      this.#options.log.warn(Messages.isDisabled(serverKey));
+    }
+  }
+
+  #notStarted(child: ChildServer, error: Error): void {
+    this.#options.log.error(error.message);
+    this.#supervisor.lost(child, error.message);
+  }
+
+  #createSupervisor(): Supervisor {
+    const { log, on, rules } = this.#options;
+    return new Supervisor({
+      timers: systemTimers,
+      rules: { ...DEFAULT_RULES, ...rules },
+      log,
+      create: (key) => this.#createAnew(key),
+      ready: (child) => on.ready(child),
+      gone: (child) => on.gone(child),
+      onEvent: (event) => on.supervised(event),
+      remember: (serverKey, health, before) => this.#remember(serverKey, health, before),
     });
-    this.#retries.later(serverKey);
+  }
+
+  /** The new one takes the place of the one that has ended. */
+  #createAnew(key: string): ChildServer {
+    const child = new ChildServer(key, this.#servers[key] as ServerConfig, this.#shared);
+    this.#children.set(key, child);
+    return child;
+  }
+
+  #createMemory(): ServerMemory | undefined {
+    const { state: folder, configPath, env, log, entries } = this.#options;
+    if (folder === undefined || configPath === undefined) return undefined;
+    const known = Object.entries(this.#servers).map(([serverKey, server]): KnownServer => ({
+      serverKey,
+      entry: entries[serverKey] ?? server,
+      enabled: !isSwitchedOff(server),
+    }));
+    return new ServerMemory({ folder, configPath, env, log }, known);
+  }
+
+  #remember(serverKey: string, health: Health, before: Health): void {
+    const urgency = urgencyOf(health, before);
+    if (urgency !== 'none') this.#memory?.remember(serverKey, recordOf(health), urgency === 'urgent');
   }
 
   #context(): ChildContext {
     const { state, env } = this.#options;
     return {
       ...this.#options,
+      on: { ...this.#options.on, crashed: (child) => this.#crashed(child) },
       guard: () => this.#guardian(),
+      containers: () => this.#contained(),
       slots: createSlots(2 * availableParallelism()),
       verdicts: state === undefined ? noVerdicts : verdictsIn(state),
       environmentOf: childEnvironments(env, process.platform),
     };
   }
 
-  #isReachable(key: string, { command, url, sseConfig, enabled, disabled }: ServerConfig): boolean {
-    if (enabled === false || disabled === true) return false;
-    const isReachable = command !== undefined || url !== undefined || sseConfig !== undefined;
-    if (!isReachable) this.#options.log.warn(Messages.noContainersYet(key));
-    return isReachable;
+  #crashed(child: ChildServer): void {
+    this.#options.on.crashed(child);
+    this.#supervisor.lost(child, child.error?.message ?? Messages.serverCrashed(child.serverKey));
+  }
+
+  /** What containers need is loaded here: most gateways have none. */
+  #contained(): Promise<Containers> {
+    this.#containers ??= import('./container/containers.ts').then(({ containersFor }) =>
+      containersFor(this.#options.env, this.#options.log),
+    );
+    return this.#containers;
   }
 
   /** Started right before the first server: a gateway without servers needs none. */

@@ -57,6 +57,7 @@ export class Watching {
     if (notifications === '{}') return;
     const before = this.#listening;
     const id = this.#peer.expect({
+      isOwn: true,
       answered: ({ isError }) => !isError && this.#ended(id),
       progressed() {},
       lost: () => this.#ended(id),

@@ -31,6 +31,8 @@ export type Recipient = Pick<Peer, 'gone' | 'backlog' | 'expect' | 'forget' | 's
 
 /** Someone who waits for the answer to a request that we sent. */
 export interface Waiter {
+  /** The gateway's own question: no client waits for the answer. */
+  readonly isOwn?: boolean;
   answered(answer: Message): void;
   progressed(update: Message): void;
   /** The answer will come, but whom we asked does not keep us waiting for it. */
@@ -108,6 +110,11 @@ export class Peer implements Origin {
     return this.#waiting.all();
   }
 
+  /** How many answers are waited for on behalf of somebody. */
+  get inFlight(): number {
+    return this.#waiting.all().filter(({ isOwn }) => isOwn !== true).length;
+  }
+
   /** Hears of progress also after the answer: some requests go on as tasks. */
   follow(id: number, progressed: (update: Message) => void): void {
     this.#followers ??= new Map();
@@ -132,10 +139,10 @@ export class Peer implements Origin {
   }
 
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
-  request(method: string, params: string = '{}'): Promise<Message> {
+  request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
-      const id = this.expect({ answered: resolve, progressed: () => {}, lost: reject });
+      const id = this.expect({ isOwn, answered: resolve, progressed: () => {}, lost: reject });
       this.send(requestLine(id, method, params));
     });
   }
