@@ -112,9 +112,9 @@ test('npm start serves a few servers, says how to use them, and leaves nothing w
     everything: '\\d+ tools',
   }))
     expect(stdout).toMatch(new RegExp(`^ {2}${key} +${tools}$`, 'mu'));
-  expect(stdout).toMatch(/^weir serves 4 servers at http:\S+ {2}token=\S+$/mu);
+  expect(stdout).toMatch(/^weir starts 4 servers, served at http:\S+ {2}token=\S+$/mu);
   expect(stdout).toMatch(
-    /^ {2}claude mcp add --transport http weir http:\S+ --header 'Authorization: Bearer \S+'$/mu,
+    /^ {2}claude mcp add --transport http weir 'http:\S+' --header 'Authorization: Bearer \S+'$/mu,
   );
   const command = /^ {2}(curl .*?\n) *\n/msu.exec(stdout)?.[1] ?? '';
   if (process.platform !== 'win32')

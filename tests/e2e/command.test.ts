@@ -19,6 +19,7 @@ import {
   modernMeta,
   runOver,
   runWeir,
+  serverWith,
   startWeir,
   temporaryFolder,
   textOf,
@@ -156,7 +157,7 @@ describe('the log', () => {
     'with --debug shows the separator, start times and how long each call took',
     async () => {
       await using weir = startWeir(
-        { a: fixture('echo'), b: fixture('echo') },
+        { a: fixture('echo'), b: fixture('echo'), c: serverWith(['only']) },
         { args: ['--debug', '--separator', '→'] },
       );
       await weir.tools();
@@ -169,6 +170,7 @@ describe('the log', () => {
           new RegExp(`debug \\[${key}\\] ready after \\d+ ms: speaks 2025-11-25, lists 8 tools`, 'mu'),
         );
       }
+      await weir.says(/debug \[c\] ready after \d+ ms: speaks 2025-11-25, lists 1 tool$/mu);
       await weir.says(/debug tools\/call "echo" on 'a': \w+ after \d+\.\d ms$/mu);
       await weir.says(/debug tools\/call "error" on 'b': \w+ after \d+\.\d ms$/mu);
       expect(weir.stderr).not.toContain('s3cr3t');

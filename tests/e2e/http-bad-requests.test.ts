@@ -1,6 +1,8 @@
 // What should not be answered is refused as the specification says, at once and for next to no CPU.
 import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, scripted, type Json } from './harness.ts';
@@ -130,6 +132,13 @@ describe('what is no request', () => {
   verifies('SAFE-1', 'another kind of content, as a form of a page could send it', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', undefined, 'application/jsonp'])
       await expectRefusal(withHeaders({ 'Content-Type': type }), { status: 415, code: -32600 });
+    for (const encoding of ['gzip', 'br, identity'])
+      await expectRefusal(withHeaders({ 'Content-Encoding': encoding }), {
+        status: 415,
+        code: -32600,
+        says: `Content-Encoding is '${encoding}'; messages are read only as they are`,
+      });
+    expect((await attempt(withHeaders({ 'Content-Encoding': 'Identity' }))).status).toBe(200);
     const named = withHeaders({ 'Content-Type': 'Application/JSON; charset=utf-8' });
     expect((await attempt(named)).status).toBe(200);
   });
@@ -141,7 +150,7 @@ describe('what is no request', () => {
 
   verifies('SAFE-1', '5 MB of body', async () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x', params: { big: 'x'.repeat(5e6) } });
-    await expectRefusal({ body }, { status: 413, code: -32600, says: '4194304 bytes' });
+    await expectRefusal({ body }, { status: 413, code: -32600, says: '4194304 bytes. Send less at once.' });
     const chunked = { 'Transfer-Encoding': 'chunked' };
     await expectRefusal({ body, headers: chunked }, { status: 413, code: -32600 });
   });
@@ -150,9 +159,11 @@ describe('what is no request', () => {
     const depth = 200_000;
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const inside = `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${deep}}}`;
-    for (const body of [deep, inside]) await expectRefusal({ body }, { status: 400, code: -32700 });
+    const tooDeep = 'The body is nested deeper than 10000 levels';
+    for (const body of [deep, inside])
+      await expectRefusal({ body }, { status: 400, code: -32700, says: tooDeep });
     for (const body of ['', '{', 'null x', '{"jsonrpc":"2.0","id":1,"method":"tools/list"', 'x'.repeat(1e6)])
-      await expectRefusal({ body }, { status: 400, code: -32700 });
+      await expectRefusal({ body }, { status: 400, code: -32700, says: 'The body is no JSON.' });
     for (const body of [
       'null',
       '1',
@@ -334,6 +345,50 @@ describe('what is malformed below', () => {
     await once(socket, 'close');
     return answer;
   }
+
+  verifies('SAFE-1', 'two names for one place: refused; one name in two places: served', async () => {
+    const { host } = new URL(weir.url);
+    const health = (target: string, ...hosts: string[]): Promise<string> =>
+      raw(
+        `GET ${target} HTTP/1.1\r\n${hosts.map((name) => `Host: ${name}\r\n`).join('')}Connection: close\r\n\r\n`,
+      );
+    expect(await health('/healthz', host)).toMatch(/^HTTP\/1\.1 200 /u);
+    for (const other of [host, 'evil.example'])
+      expect(await health('/healthz', host, other)).toMatch(/ 400 [^]*The Host header is there twice/u);
+    expect(await health(`http://${host}/healthz`, host)).toMatch(/^HTTP\/1\.1 200 /u);
+    expect(await health('http://evil.example/healthz', host)).toMatch(/ 400 [^]*Name the same in both/u);
+    expect(await health('http://evil.example/healthz', 'evil.example')).toMatch(/^HTTP\/1\.1 403 /u);
+  });
+
+  test('the address as a whole in the request line, as proxies write it', async () => {
+    const { headers, body } = goodCall();
+    const own = { Authorization: `Bearer ${weir.token}`, 'Content-Type': 'application/json' };
+    const accept = { Accept: 'application/json, text/event-stream' };
+    const outgoing = request(weir.url, {
+      method: 'POST',
+      path: weir.url,
+      headers: { ...own, ...accept, ...headers },
+      agent: false,
+    }).end(body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('good')]);
+  });
+
+  test('names without end are not repeated in full', async () => {
+    const long = `echo:${'é'.repeat(60_000)}`;
+    const session = await openSession(weir.url, { token: weir.token });
+    for (const [method, params] of [
+      ['tools/call', { name: long }],
+      ['prompts/get', { name: long }],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: long }, argument: { name: 'a', value: '' } },
+      ],
+    ] as const) {
+      const { json } = await session.post(rpc(method, params, 1));
+      expect(json.error?.message).toMatch(/not found: echo:é{195}…$/u);
+    }
+  });
 
   test('two lengths, no host, a header without end: refused and closed', async () => {
     const { host } = new URL(weir.url);

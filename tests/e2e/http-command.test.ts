@@ -28,7 +28,7 @@ describe('weir serve', () => {
       const folder = temporaryFolder();
       await using weir = await startServe(servers, { folder });
       expect(weir.stdout).toMatch(
-        /^weir serves 1 server at http:\/\/127\.0\.0\.1:\d+\/mcp {2}token=[\w-]{43}\n/u,
+        /^weir starts 1 server, served at http:\/\/127\.0\.0\.1:\d+\/mcp {2}token=[\w-]{43}\n/u,
       );
       const file = join(folder, 'state', 'token');
       expect(readFileSync(file, 'utf8').trim()).toBe(weir.token);
@@ -70,7 +70,7 @@ describe('weir serve', () => {
       const at = async (Host: string, token = weir.token): Promise<number> => {
         const call = modern('tools/list');
         const headers = { ...call.headers, Authorization: `Bearer ${token}`, Host };
-        return (await send(weir.url.replace('0.0.0.0', '127.0.0.1'), { ...call, headers })).status;
+        return (await send(`http://127.0.0.1:${port}/mcp`, { ...call, headers })).status;
       };
       const { port } = new URL(weir.url);
       expect(await at(`127.0.0.1:${port}`)).toBe(200);
@@ -81,17 +81,28 @@ describe('weir serve', () => {
     },
   );
 
+  verifies('SAFE-1', 'on all addresses it names one that works, and warns of the network once', async () => {
+    await using weir = await startServe(servers, { args: ['--host', '0.0.0.0'] });
+    expect(weir.stdout).toContain('\nIt listens on all addresses of this machine. The log goes to stderr.');
+    expect(weir.url).not.toContain('0.0.0.0');
+    await using sdk = await connectHttp(weir.url, 'modern', { token: weir.token });
+    expect((await sdk.client.listTools()).tools.length).toBeGreaterThan(0);
+    expect(weir.stderr.match(/The token and all messages cross the network in clear/gu)).toHaveLength(1);
+    await using local = await startServe(servers);
+    expect(local.stderr).not.toContain('in clear');
+  });
+
   verifies(
     'AGG-CHILD-3',
     'goes on with the servers that start, and is ready when all have been tried',
     async () => {
-      const config = { ...servers, broken: fixture('exit-at-start'), slow: fixture('slow-start') };
+      const config = { ...servers, broken: fixture('exit-at-start'), slow: fixture('slow-start', '2500') };
       await using weir = await startServe(config);
       expect((await health(weir, '/healthz')).status).toBe(200);
       await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
       await using sdk = await connectHttp(weir.url, 'legacy', { token: weir.token });
       const { tools } = await sdk.client.listTools();
-      expect(tools.some(({ name }) => name.startsWith('echo:'))).toBe(true);
+      for (const name of ['echo:echo', 'slow:echo']) expect(tools.map((tool) => tool.name)).toContain(name);
       expect(weir.stderr).toContain("'broken'");
     },
   );
@@ -132,6 +143,7 @@ describe('weir serve', () => {
       weir.kill(signal);
       expect(textOf((await answered).json)).toBe('at last');
       expect(await weir.ended).toEqual({ code: 0, signal: null });
+      expect(weir.stdout).toMatch(/^Waiting up to 5 s for 1 call under way\. Ctrl-C again ends at once\.$/mu);
       await expect(health(weir, '/healthz')).rejects.toThrow('ECONNREFUSED');
     });
   }

@@ -236,6 +236,11 @@ describe('a server that comes late', () => {
       await using weir = serveInProcess({ far: { url: early.url } }, { keepGoing: true });
       expect(await weir.tools()).toEqual([]);
       expect(failures(weir)).toHaveLength(1);
+      expect(weir.logged).toContainEqual(
+        expect.stringMatching(
+          /^warn Server 'far' is tried again, at least every 30 s, until it can be reached/u,
+        ),
+      );
       await using late = await reopen(early, toolServer('modern', says('late')));
       await weir.call('notifications/tools/list_changed');
       expect(await weir.tools()).toEqual(['far:tool']);

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
 import { fixture, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
@@ -121,6 +121,23 @@ describe('a server that sessions do not share', () => {
     expect(JSON.parse(textOf(await call))).toMatchObject({ cwd: folder });
     await gateway.close();
   });
+});
+
+test("a client's root that does not exist is not taken for a mistake in the config", async () => {
+  const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+  const { client } = connectClient(gateway, 'a');
+  await client.initialize({ roots: {} });
+  await gateway.start();
+  const call = client.callTool('w:who');
+  const { id } = await client.call('roots/list');
+  client.send({ id, result: { roots: [{ uri: 'file:///no/such/folder' }] } });
+  expect((await call).error).toMatchObject({
+    code: -32000,
+    message: expect.stringMatching(
+      /the client's root does not exist: "\/no\/such\/folder"; .* correct the roots of the client/u,
+    ) as string,
+  });
+  await gateway.close();
 });
 
 describe('a server that works in the folder of a modern client', () => {

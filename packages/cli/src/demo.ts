@@ -34,10 +34,10 @@ export function welcome(registry: ToolRegistry, url: string, token: string | und
 ${toolCounts(registry).join('\n')}
 
 Add them all to a host, for example:
-  claude mcp add --transport http weir ${url}${host}
+  claude mcp add --transport http weir '${url}'${host}
 
 Or call a tool by hand:
-  curl ${url}${header} -H 'Content-Type: application/json' \\
+  curl '${url}'${header} -H 'Content-Type: application/json' \\
     -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' \\
     -H 'Mcp-Method: tools/call' -H 'Mcp-Name: ${name}' -d '${exampleCall(name)}'
 

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import type { Command, ServeArgs } from './arguments.ts';
 import { SERVE_HELP } from './help.ts';
@@ -23,6 +24,7 @@ function serve(args: ServeArgs, log: CliLog): Promise<void> {
     output: process.stdout,
     home: dirname(realpathSync(process.argv[1] ?? '.')),
     serverInfo: { name, version },
+    interfaces: networkInterfaces,
     stopped: stopped(),
   });
 }

@@ -33,7 +33,7 @@ async function serving(
   const stopped = new Promise<void>((resolve) => (end.now = resolve));
   const serverInfo = { name: 'weir', version: '1' };
   const env = { PATH: process.env['PATH'] };
-  const served = serveOnHttp(given, { log, env, output, home, serverInfo, stopped });
+  const served = serveOnHttp(given, { log, env, output, home, serverInfo, interfaces: () => ({}), stopped });
   let printed = '';
   const isPrinted = new Promise<void>((resolve) => {
     output.on('data', (text: string) => {
@@ -61,7 +61,7 @@ verifies(
     const file = emptyConfig();
     const logged = await serving(args('--config', file), /stderr\. /u, async (printed) => {
       expect(printed).toMatch(
-        /^weir serves 0 servers at http:\/\/127\.0\.0\.1:\d+\/mcp {2}token=[\w-]{43}\nThe log /u,
+        /^weir starts 0 servers, served at http:\/\/127\.0\.0\.1:\d+\/mcp {2}token=[\w-]{43}\nThe log /u,
       );
       const url = /http:\S+/u.exec(printed)?.[0] ?? '';
       expect((await fetch(url.replace('/mcp', '/healthz'))).status).toBe(200);
@@ -92,7 +92,9 @@ test('the demo brings its own servers and says how to call them', async () => {
   cpSync(servers, join(home, 'demo'), { recursive: true });
   await serving(args('--demo', '--no-auth'), /your own servers/u, async (printed) => {
     expect(printed).toMatch(/^ {2}clock +2 tools\n {2}dice +1 tool\n {2}notes +3 tools$/mu);
+    expect(printed).toContain('\nAll 3 servers run.\n');
     expect(printed).toContain("-H 'Mcp-Name: clock__now'");
+    expect(printed).toMatch(/curl 'http:\S+\/mcp' -H /u);
     const url = /http:\S+/u.exec(printed)?.[0] ?? '';
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));

@@ -2,15 +2,26 @@ import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
   createGateway,
+  isLoopback,
   loadConfig,
   serveHttp,
   stateToken,
+  type Gateway,
   type GatewayOptions,
   type HttpFront,
   type HttpOptions,
   type McpConfig,
 } from '@weir/gateway';
 import { AddressError } from './address-error.ts';
+import {
+  announcement,
+  farewell,
+  IN_CLEAR,
+  outcome,
+  placeNote,
+  reachableUrl,
+  type Interfaces,
+} from './announce.ts';
 import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
 import type { CliLog } from './log.ts';
@@ -23,6 +34,8 @@ export interface ServeContext {
   /** The folder that the command stands in. */
   readonly home: string;
   readonly serverInfo: HttpOptions['serverInfo'];
+  /** Asked where others can reach this machine. */
+  readonly interfaces: () => Interfaces;
   /** Settles when the command is to end. */
   readonly stopped: Promise<void>;
 }
@@ -36,18 +49,29 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...others, ...origin };
   const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
-  output.write(announcement(front.url, Object.keys(config.mcpServers).length, token));
-  output.write(`The log goes to ${log.isFile() ? (args.logFile ?? '') : 'stderr'}. Ctrl-C stops it.\n`);
-  if (args.demo)
-    gateway.settled.then(
-      () => output.write(welcome(gateway.registry, front.url, token)),
-      () => {},
-    );
+  const url = reachableUrl(front.url, context.interfaces());
+  if (!isLoopback(args.host)) log.warn(IN_CLEAR);
+  const logPlace = log.isFile() ? (args.logFile ?? '') : 'stderr';
+  output.write(announcement(url, gateway.children.size, token));
+  output.write(`${placeNote(front.url)}The log goes to ${logPlace}. Ctrl-C stops it.\n`);
+  let isOver = false;
+  void whenTried(gateway, () => {
+    if (isOver) return;
+    output.write(outcome([...gateway.children.values()]));
+    if (args.demo) output.write(welcome(gateway.registry, url, token));
+  });
   try {
     await Promise.race([front.ended, stopped]);
+    output.write(farewell(front));
   } finally {
+    isOver = true;
     await front.close();
   }
+}
+
+/** Where the start fails, the front says so. */
+function whenTried({ tried }: Gateway, tell: () => void): Promise<void> {
+  return tried.then(tell, () => {});
 }
 
 /** Names that all hosts accept. */
@@ -85,11 +109,4 @@ function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: nu
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `${host} is no address of this machine. Choose another with --host.`;
   return `Cannot listen on ${host}, port ${port}: ${message}`;
-}
-
-/** One line that a program can read as well. */
-function announcement(url: string, count: number, token: string | undefined): string {
-  const servers = count === 1 ? '1 server' : `${count} servers`;
-  const access = token === undefined ? 'no token needed (--no-auth)' : `token=${token}`;
-  return `weir serves ${servers} at ${url}  ${access}\n`;
 }

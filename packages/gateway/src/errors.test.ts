@@ -6,6 +6,7 @@ import {
   ConfigErrorCode,
   ErrorPhase,
   Messages,
+  quoted,
   RpcError,
   RpcErrorCode,
 } from './errors.ts';
@@ -60,6 +61,24 @@ describe('errors', () => {
     expect(Messages.separatorWhitespace()).toBe(
       'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
     );
+  });
+
+  test('what a client has written is repeated up to 200 characters', () => {
+    expect(quoted('x'.repeat(200))).toBe('x'.repeat(200));
+    expect(quoted('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
+    expect(quoted(`x${'😀'.repeat(200)}`)).toBe(`x${'😀'.repeat(99)}…`);
+    const long = 'y'.repeat(120_000);
+    const all = [
+      Messages.toolNotFound(long),
+      Messages.invalidToolName(':', long),
+      Messages.notFound('Resource', long),
+      Messages.ownerNotRunning('Tool', long, 'a'),
+      Messages.ownerStarting('Tool', long, 'a'),
+      Messages.othersStarting('Prompt', long, ['a', 'b']),
+      Messages.ambiguousName('Tool', long, ['a', 'b']),
+      Messages.taskNotFound(long),
+    ];
+    for (const text of all) expect(text.length).toBeLessThan(400);
   });
 
   test('the codes are those of the protocol', () => {

@@ -128,9 +128,11 @@ export const Messages = {
   notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
   ownerNotRunning: (what: Thing, name: string, serverKey: string, prospect?: string): string =>
     `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`})`,
-  stillStarting: (what: Thing, name: string, [serverKey = '', ...others]: readonly string[]): string => {
-    const who = others.length === 0 ? `server '${serverKey}' is` : `${others.length + 1} servers are`;
-    return `${what} ${quoted(name)} is not there yet: ${who} still starting; call again in a moment`;
+  ownerStarting: (what: Thing, name: string, serverKey: string): string =>
+    `${what} not found yet: ${quoted(name)} (its server '${serverKey}' is still starting; call again in a moment)`,
+  othersStarting: (what: Thing, name: string, serverKeys: readonly string[]): string => {
+    const who = `${serverKeys.map((key) => `'${key}'`).join(', ')} ${serverKeys.length === 1 ? 'is' : 'are'}`;
+    return `${what} not found yet: ${quoted(name)} (${who} still starting and may have it; call again in a moment)`;
   },
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
     `${what} not found: ${quoted(name)} may mean ${publicNames.join(' or ')}; use the full name`,

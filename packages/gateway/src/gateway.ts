@@ -117,6 +117,7 @@ export class Gateway implements AggregatorServer {
   readonly #clients = new Set<Client>();
   readonly #opening = new Deferred<string>();
   readonly #settled = new Deferred<void>();
+  readonly #tried = new Deferred<void>();
   readonly #collisions = new Collisions();
   readonly #notices: Notices;
   readonly #parking = new Parking();
@@ -182,6 +183,16 @@ export class Gateway implements AggregatorServer {
   /** Resolves when the first list can be answered; rejects where the start has failed. */
   get settled(): Promise<void> {
     return this.#settled.promise;
+  }
+
+  /** Whether every server has been tried: it runs, or it is known why it does not. */
+  get isTried(): boolean {
+    return this.isSettled && this.#tried.isResolved;
+  }
+
+  /** Resolves when every server has been tried; rejects where the start has failed. */
+  get tried(): Promise<void> {
+    return this.settled.then(() => this.#tried.promise);
   }
 
   /** What the client can do, as JSON. The first word counts: servers are greeted once. */
@@ -316,7 +327,7 @@ export class Gateway implements AggregatorServer {
     // A program that uses the gateway without a client has nobody who could answer a server's questions.
     if (this.#clients.size === 0) this.open('{}');
     try {
-      await this.#fleet.start(keepGoing);
+      await this.#fleet.start(keepGoing, () => this.#tried.resolve());
       const crashed = keepGoing ? undefined : this.#fleet.crashed();
       if (crashed !== undefined) throw crashed;
       this.#publish(this.#builder.build(this.#fleet.running()));
@@ -382,6 +393,7 @@ export class Gateway implements AggregatorServer {
       instanceFor: (upstream, caller, folder) => this.#instanceFor(upstream, caller, folder),
       servers: new Set(this.#fleet.children.keys()),
       prospect: (serverKey) => this.#fleet.supervisor.prospect(serverKey),
+      isStarting: (serverKey) => this.#fleet.isStarting(serverKey),
       trace: this.log.debug,
     };
   }

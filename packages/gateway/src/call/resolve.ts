@@ -26,6 +26,8 @@ export interface Directory {
   readonly servers: ReadonlySet<string>;
   /** When one of them that does not run is tried next, as the end of a sentence about it. */
   readonly prospect: (serverKey: string) => string | undefined;
+  /** Whether a server is being started for the first time: it may be there in a moment. */
+  readonly isStarting: (serverKey: string) => boolean;
   /** Told of every call and how long it took, where somebody wants to know. */
   readonly trace?: ((text: string) => void) | undefined;
 }
@@ -57,47 +59,41 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   if (owners.length > 0) return notReadable(directory, uri, owners);
   const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
-  return invalid(Messages.notFound('Resource', uri), { uri });
+  return (
+    notYet(directory, { what: 'Resource', name: uri }) ?? invalid(Messages.notFound('Resource', uri), { uri })
+  );
 }
 
 /** The server that has made a task. */
-export function resolveTask({ registry, tasks, prospect }: Directory, publicId: string): Target | RpcError {
-  const own = tasks.ownId(publicId);
+export function resolveTask(directory: Directory, publicId: string): Target | RpcError {
+  const own = directory.tasks.ownId(publicId);
   if (own === undefined) return invalid(Messages.taskNotFound(publicId));
-  const client = registry.upstreams.get(own.serverKey);
-  if (client === undefined)
-    return invalid(Messages.ownerNotRunning('Task', publicId, own.serverKey, prospect(own.serverKey)));
+  const { serverKey } = own;
+  const client = directory.registry.upstreams.get(serverKey);
+  if (client === undefined) return absent(directory, { what: 'Task', name: publicId, serverKey });
   return { client, originalText: encode(own.id) };
 }
 
 /** A URI that names its server. */
 function resolveOwnUri(
-  { registry, builder, prospect }: Directory,
+  directory: Directory,
   publicUri: string,
   { serverKey, uri }: { serverKey: string; uri: string },
 ): Target | RpcError {
+  const { registry, builder } = directory;
   const client = registry.upstreams.get(serverKey);
-  if (client === undefined)
-    return invalid(Messages.ownerNotRunning('Resource', publicUri, serverKey, prospect(serverKey)), {
-      uri: publicUri,
-    });
+  if (client === undefined) return absent(directory, { what: 'Resource', name: publicUri, serverKey });
   const isListed = builder.sharedUri(serverKey, uri) !== undefined;
   const expanded = isListed ? undefined : fromTemplate(registry, serverKey, publicUri);
   return { client, originalText: encode(expanded ?? uri), publicUri };
 }
 
 /** Somebody has listed it, but it cannot be read under this URI, or not now. No other server is asked for it. */
-function notReadable({ prospect }: Directory, uri: string, owners: readonly string[]): RpcError {
-  const [owner = '', ...others] = owners;
-  const text =
-    others.length === 0
-      ? Messages.ownerNotRunning('Resource', uri, owner, prospect(owner))
-      : Messages.ambiguousName(
-          'Resource',
-          uri,
-          owners.map((serverKey) => joinUri(serverKey, uri)),
-        );
-  return invalid(text, { uri });
+function notReadable(directory: Directory, uri: string, owners: readonly string[]): RpcError {
+  const [serverKey = '', ...others] = owners;
+  if (others.length === 0) return absent(directory, { what: 'Resource', name: uri, serverKey });
+  const publicUris = owners.map((owner) => joinUri(owner, uri));
+  return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
 }
 
 /** The server's own URI for one that was made from a template it shares with others. */
@@ -137,15 +133,37 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const { separator, noPrefix } = book.rules;
   const owner = book.ownerOf(name) ?? owners[0] ?? parseToolPrefix(name, separator);
   if (owner !== null && isMissing(directory, owner.serverKey))
-    return invalid(
-      Messages.ownerNotRunning(what, name, owner.serverKey, directory.prospect(owner.serverKey)),
-    );
+    return absent(directory, { what, name, serverKey: owner.serverKey });
+  const isOfOneThatRuns = owner !== null && directory.servers.has(owner.serverKey) && !noPrefix;
+  const mayCome = isOfOneThatRuns ? undefined : notYet(directory, { what, name });
+  if (mayCome !== undefined) return mayCome;
   const isWellFormed = noPrefix || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
 }
 
 function isMissing({ registry, servers }: Directory, serverKey: string): boolean {
   return servers.has(serverKey) && !registry.upstreams.has(serverKey);
+}
+
+/** What a client has asked for. */
+interface Wanted {
+  readonly what: 'Tool' | 'Prompt' | 'Resource' | 'Task';
+  readonly name: string;
+}
+
+/** Its server does not run: not yet, or no more. */
+function absent(directory: Directory, { what, name, serverKey }: Wanted & { serverKey: string }): RpcError {
+  if (directory.isStarting(serverKey))
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.ownerStarting(what, name, serverKey));
+  const data = what === 'Resource' ? { uri: name } : undefined;
+  return invalid(Messages.ownerNotRunning(what, name, serverKey, directory.prospect(serverKey)), data);
+}
+
+/** Nobody has it, but one of those that still start may. */
+function notYet({ servers, isStarting }: Directory, { what, name }: Wanted): RpcError | undefined {
+  const starting = [...servers].filter(isStarting);
+  if (starting.length === 0) return undefined;
+  return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.othersStarting(what, name, starting));
 }
 
 function invalid(message: string, data?: unknown): RpcError {

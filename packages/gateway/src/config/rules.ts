@@ -91,10 +91,15 @@ function checkName(
 
 // Not wrong, but hardly what was meant.
 function checkHabits(entry: Entry, at: JsonPath, { warnings }: Findings): void {
-  const { timeout, inheritEnv } = entry;
+  const { timeout, inheritEnv, cwdFromRoots, sharing = 'shared' } = entry;
   if (typeof timeout === 'number' && timeout < 1000) {
     const message = 'timeout is in milliseconds, and this is less than a second: write 30000 for 30 seconds';
     warnings.push({ path: [...at, 'timeout'], message });
+  }
+  if (cwdFromRoots === true && sharing === 'shared') {
+    const message =
+      'cwdFromRoots does nothing for a server that all clients share: write "sharing": "per-session" beside it, so that each client has its own';
+    warnings.push({ path: [...at, 'cwdFromRoots'], message });
   }
   if (isList(inheritEnv) && inheritEnv.some((name) => typeof name === 'string' && /^WEIR_/i.test(name))) {
     const message =

@@ -311,6 +311,15 @@ describe('validateConfig', () => {
     },
   );
 
+  verifies('AGG-CFG-4', "warns of a client's folder for a server that clients share", () => {
+    const warned = (more: object): string[] =>
+      validateConfig(server({ ...command, cwdFromRoots: true, ...more })).warnings.map(({ path }) => path);
+    expect(warned({})).toEqual(['$.mcpServers.files.cwdFromRoots']);
+    expect(warned({ sharing: 'shared' })).toEqual(['$.mcpServers.files.cwdFromRoots']);
+    for (const more of [{ sharing: 'per-session' }, { sharing: 'per-call' }, { cwdFromRoots: false }])
+      expect(warned(more)).toEqual([]);
+  });
+
   const docker = { dockerConfig: { image: 'x', containerName: 'yy' } };
   const deployments: [entry: object, refused: string | undefined][] = [
     [{ deploymentType: 'managed', transport: 'stdio', ...docker }, undefined],

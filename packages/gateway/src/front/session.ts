@@ -11,7 +11,7 @@ import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
 import { isOver, isTaskMethod, taskIdOf, withoutTasks } from '../call/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Messages, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client, Gateway } from '../gateway.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
@@ -246,7 +246,7 @@ export class Session implements Client {
       relay(message, withTasks(new Passage(asked, target), asked, only));
       return;
     }
-    const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${message.method}`);
+    const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(message.method)}`);
     answer(caller.origin, message.id, error);
   }
 

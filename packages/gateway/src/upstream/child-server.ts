@@ -45,6 +45,8 @@ export interface ChildContext {
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
   readonly isEraFixed?: boolean | undefined;
+  /** The working directory is the client's, not that of the config. */
+  readonly isClientFolder?: boolean | undefined;
 }
 
 export interface ChildEvents {
@@ -264,8 +266,9 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #spawn(): Promise<Connection> {
-    const { guard, slots, environmentOf } = this.#context;
-    const spec = { ...this.#command(), env: environmentOf(this.config), cwd: this.config.cwd };
+    const { guard, slots, environmentOf, isClientFolder } = this.#context;
+    const env = environmentOf(this.config);
+    const spec = { ...this.#command(), env, cwd: this.config.cwd, isClientFolder };
     const process = await startInTurn(slots, () => {
       if (this.#isStopped()) throw new Error('was stopped before its turn came');
       return spawnServer(spec, { guard: guard(), onStderrLine: (line) => this.#log.info(line) });
@@ -419,7 +422,10 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   #describe(): string {
     const listed = ALL_KINDS.filter((kind) => this.catalogue[kind].items.length > 0);
-    const counts = listed.map((kind) => `${this.catalogue[kind].items.length} ${kind}`);
+    const counts = listed.map((kind) => {
+      const { length } = this.catalogue[kind].items;
+      return `${length} ${length === 1 ? kind.slice(0, -1) : kind}`;
+    });
     return `speaks ${this.#greeting?.version ?? ''}, lists ${counts.join(', ') || 'nothing'}`;
   }
 

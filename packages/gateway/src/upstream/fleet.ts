@@ -97,8 +97,13 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
+  /** Whether it is being started, or is still to be. */
+  isStarting(serverKey: string): boolean {
+    return this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+  }
+
   /** Starts all that are enabled; see `startAll`. */
-  async start(keepGoing: boolean): Promise<void> {
+  async start(keepGoing: boolean, tried: () => void): Promise<void> {
     const noted = this.#memory?.noted() ?? [];
     if (noted.length > 0) await this.#recall(noted);
     if (keepGoing) this.#supervisor.begin();
@@ -112,6 +117,7 @@ export class Fleet {
         this.#options.on.ready(child);
       },
       failed: (child, error) => keepGoing && this.#notStarted(child, error),
+      tried,
     });
     if (!keepGoing) this.#supervisor.begin();
   }
@@ -146,6 +152,7 @@ export class Fleet {
       capabilities: Promise.resolve(capabilities),
       era,
       isEraFixed,
+      isClientFolder: cwd !== undefined,
       on: { ...on, changed() {}, crashed: () => ended.resolve() },
     });
     this.#apart.add(child);

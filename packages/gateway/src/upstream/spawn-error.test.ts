@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { explainSpawnFailure, SpawnError, SpawnFailure } from './spawn-error.ts';
+import { explainSpawnFailure, SpawnError, SpawnFailure, type Attempt } from './spawn-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-spawn-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -13,7 +13,7 @@ mkdirSync(join(folder, 'folder'));
 
 const env = { PATH: `/nowhere:${folder}` };
 
-async function explain(code: string, attempt: { command: string; cwd?: string }): Promise<[string, string]> {
+async function explain(code: string, attempt: Omit<Attempt, 'env'>): Promise<[string, string]> {
   const error = await explainSpawnFailure(Object.assign(new Error('raw'), { code }), { env, ...attempt });
   return [error.failure, error.message];
 }
@@ -44,6 +44,17 @@ test('a bad working directory is named before the command', async () => {
   ]);
   expect((await explain('ENOTDIR', { command: 'node', cwd: join(folder, 'plain') }))[1]).toContain(
     'working directory is not a directory',
+  );
+});
+
+test("a client's bad root is the client's", async () => {
+  const own = { command: 'node', isClientFolder: true };
+  expect(await explain('ENOENT', { ...own, cwd: '/no/such/folder' })).toEqual([
+    SpawnFailure.NO_WORKING_DIRECTORY,
+    'the client\'s root does not exist: "/no/such/folder"; create it or correct the roots of the client (they must be folders of this machine)',
+  ]);
+  expect((await explain('ENOTDIR', { ...own, cwd: join(folder, 'plain') }))[1]).toBe(
+    `the client's root is not a directory: "${folder}/plain"; correct the roots of the client (they must be folders of this machine)`,
   );
 });
 

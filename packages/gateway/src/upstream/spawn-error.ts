@@ -30,6 +30,8 @@ export interface Attempt {
   command: string;
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string | undefined;
+  /** The working directory is one that a client has named. */
+  isClientFolder?: boolean | undefined;
 }
 
 /** Says what is wrong and what to do about it. ENOENT alone stands for three different mistakes. */
@@ -39,7 +41,7 @@ export async function explainSpawnFailure(error: unknown, attempt: Attempt): Pro
   if (code === 'ERR_INVALID_ARG_VALUE') return holdsNul();
   if (Object.hasOwn(RESOURCES, code))
     return new SpawnError(SpawnFailure.NO_RESOURCES, String(RESOURCES[code]));
-  const badDirectory = await workingDirectoryMistake(attempt.cwd);
+  const badDirectory = await workingDirectoryMistake(attempt);
   if (badDirectory !== undefined) return new SpawnError(SpawnFailure.NO_WORKING_DIRECTORY, badDirectory);
   if (code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR') return commandMistake(attempt);
   return new SpawnError(SpawnFailure.OTHER, `the system refused to start "${attempt.command}" (${code})`);
@@ -62,16 +64,18 @@ function holdsNul(): SpawnError {
   return new SpawnError(SpawnFailure.UNSAFE_ARGUMENT, message);
 }
 
-async function workingDirectoryMistake(cwd: string | undefined): Promise<string | undefined> {
+async function workingDirectoryMistake({ cwd, isClientFolder }: Attempt): Promise<string | undefined> {
   if (cwd === undefined) return undefined;
+  const what = isClientFolder ? "the client's root" : 'working directory';
+  const where = isClientFolder ? 'the roots of the client (they must be folders of this machine)' : '"cwd"';
   const found = await promises.stat(cwd).catch(() => undefined);
-  if (found === undefined) return `working directory does not exist: "${cwd}"; create it or correct "cwd"`;
-  if (!found.isDirectory()) return `working directory is not a directory: "${cwd}"; correct "cwd"`;
+  if (found === undefined) return `${what} does not exist: "${cwd}"; create it or correct ${where}`;
+  if (!found.isDirectory()) return `${what} is not a directory: "${cwd}"; correct ${where}`;
   const mayEnter = await promises.access(cwd, constants.X_OK).then(
     () => true,
     () => false,
   );
-  return mayEnter ? undefined : `working directory cannot be entered: "${cwd}"; check its permissions`;
+  return mayEnter ? undefined : `${what} cannot be entered: "${cwd}"; check its permissions`;
 }
 
 async function commandMistake(attempt: Attempt): Promise<SpawnError> {

@@ -7,6 +7,8 @@ export interface StartAllOptions {
   readonly latecomersMs: number;
   ready(child: ChildServer): void;
   failed(child: ChildServer, error: Error): void;
+  /** Each has been tried; those that were too slow to be waited for, too. */
+  tried(): void;
 }
 
 /** Starts all servers side by side. Resolves when each is ready or given up, or the rest is not worth waiting for. */
@@ -22,7 +24,7 @@ export async function startAll(children: Iterable<ChildServer>, options: StartAl
       if (!options.keepGoing) throw error;
     }
   });
-  const all = Promise.all(starts);
+  const all = Promise.all(starts).then(() => options.tried());
   // Whoever fails after the first failure has been told by then.
   for (const start of starts) start.catch(() => {});
   await Promise.race([all, patience.over]);

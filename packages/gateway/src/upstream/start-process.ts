@@ -10,6 +10,8 @@ export interface ServerSpec {
   /** The whole environment of the server; only the owner's mark is added. */
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string | undefined;
+  /** The working directory is one that a client has named. */
+  isClientFolder?: boolean | undefined;
 }
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>;

@@ -10,7 +10,7 @@ import {
   valueText,
   type Members,
 } from './members.ts';
-import { closingQuote, judgeValue, onOneLine, skipValue } from './scan.ts';
+import { closingQuote, isTooDeep, judgeValue, onOneLine, skipValue } from './scan.ts';
 
 const members = (text: string): Members => readMembers(Buffer.from(text), 0) as Members;
 
@@ -276,4 +276,13 @@ test('text on one line stays the buffer it was; breaks inside a string stay what
   const line = Buffer.from('{"a":1}');
   expect(onOneLine(line)).toBe(line);
   expect(onOneLine(Buffer.from('{"a\r":"\\"\r"}\r')).toString()).toBe('{"a\r":"\\"\r"} ');
+});
+
+test('depth is told from other mistakes', () => {
+  const isDeep = (text: string): boolean => isTooDeep(Buffer.from(text));
+  expect(isDeep(`{"a":${'['.repeat(10_001)}`)).toBe(true);
+  expect(isDeep('{"a":'.repeat(10_001))).toBe(true);
+  expect(isDeep(`{"a":"${'['.repeat(20_000)}\\"${'['.repeat(20_000)}"`)).toBe(false);
+  expect(isDeep(`[${'[],'.repeat(20_000)}`)).toBe(false);
+  expect(isDeep('')).toBe(false);
 });

@@ -29,7 +29,7 @@ export const NATIVE_SEARCH_SOON = 8;
 const JUDGED = 128;
 
 /** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
-const DEEPEST = 10_000;
+export const DEEPEST = 10_000;
 
 /** What will close the containers that are open; scratch space, used only within one call of `walkValue`. */
 const closers = new Uint8Array(DEEPEST);
@@ -85,6 +85,19 @@ function walkValue(bytes: Buffer, at: number, walk: number): number {
       break;
     }
   }
+}
+
+/** Whether a text that was refused may have been for its depth: something in it opens and opens. */
+export function isTooDeep(bytes: Buffer): boolean {
+  let depth = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) i = closingQuote(bytes, i + 1);
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+    if (depth > DEEPEST) return true;
+  }
+  return false;
 }
 
 export function skipSpace(bytes: Buffer, at: number): number {

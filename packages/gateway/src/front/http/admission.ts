@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Refusal } from './respond.ts';
 
 export interface AdmissionOptions {
@@ -74,7 +74,7 @@ export class Admission {
 
   #foreign(header: 'Host' | 'Origin', value: string | undefined): Refusal {
     const what =
-      value === undefined ? `The ${header} header is missing` : `${header} '${value}' is not served`;
+      value === undefined ? `The ${header} header is missing` : `${header} '${quoted(value)}' is not served`;
     const text = `${what}. Use ${this.#url}, or allow that name with --allowed-host.`;
     return { status: 403, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Refusal } from './respond.ts';
 
 export interface BodyHandlers {
@@ -24,8 +24,9 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
 
 /** Of what kind a POST must be, and what its sender must be able to read. */
 export function checkKind({ headers }: IncomingMessage): Refusal | undefined {
-  const { accept, 'content-type': type } = headers;
+  const { accept, 'content-type': type, 'content-encoding': encoding } = headers;
   if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return encoded(encoding);
   return accept === BOTH || (accepts(accept, JSON_TYPE) && accepts(accept, EVENTS_TYPE))
     ? undefined
     : notAcceptable(`${JSON_TYPE} and ${EVENTS_TYPE}`);
@@ -56,13 +57,19 @@ function accepts(accept: string | undefined, type: string): boolean {
 }
 
 function tooLarge(limit: number): Refusal {
-  const text = `The body is over the limit of ${limit} bytes. Send less at once, or raise maxBodySize.`;
+  const text = `The body is over the limit of ${limit} bytes. Send less at once.`;
   return { status: 413, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
 function wrongType(type: string | undefined): Refusal {
-  const text = `Content-Type is ${type === undefined ? 'missing' : `'${type}'`}; messages are sent as ${JSON_TYPE}.`;
+  const text = `Content-Type is ${type === undefined ? 'missing' : `'${quoted(type)}'`}; messages are sent as ${JSON_TYPE}.`;
   return { status: 415, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
+
+function encoded(encoding: string): Refusal {
+  const text = `Content-Encoding is '${quoted(encoding)}'; messages are read only as they are. Send it without.`;
+  const error = new RpcError(RpcErrorCode.INVALID_REQUEST, text);
+  return { status: 415, error, headers: ['Accept-Encoding', 'identity'] };
 }
 
 function notAcceptable(types: string): Refusal {

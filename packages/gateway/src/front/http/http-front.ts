@@ -1,9 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { EVERYTHING } from '../../bridge/capabilities.ts';
 import { now } from '../../clock.ts';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
+import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkReader, readBody } from './body.ts';
 import { LegacySessions } from './legacy-sessions.ts';
@@ -11,6 +12,7 @@ import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { Pulse } from './pulse.ts';
 import { refuse, respondEmpty, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
+import { checkTarget, pathOf } from './target.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
 /** How long clients may take to read what was said last. */
@@ -74,6 +76,16 @@ export class HttpFront {
     return { sessions: this.#legacy.size, underWay: this.#pulse.size };
   }
 
+  /** How many requests somebody waits for. */
+  get awaited(): number {
+    return this.#pulse.all().filter(({ isAwaited }) => isAwaited).length;
+  }
+
+  /** How long the end waits for answers under way, in milliseconds. */
+  get drainTime(): number {
+    return this.#drainTime;
+  }
+
   /** Answers what is under way, if that takes not too long, and ends the servers. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -105,8 +117,7 @@ export class HttpFront {
 
   async #drain(): Promise<void> {
     const deadline = now() + this.#drainTime;
-    const isBusy = (): boolean => this.#pulse.all().some(({ isAwaited }) => isAwaited);
-    while (isBusy() && now() < deadline) await sleep(20);
+    while (this.awaited > 0 && now() < deadline) await sleep(20);
   }
 
   /** A mistake of ours in one request must not end all the others. */
@@ -122,7 +133,7 @@ export class HttpFront {
   }
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
-    const misplaced = this.#admission.checkPlace(req);
+    const misplaced = checkTarget(req) ?? this.#admission.checkPlace(req);
     if (misplaced !== undefined) return refuse(req, res, misplaced);
     const path = pathOf(req.url ?? '');
     if (path !== PATH) return this.#handleOther(path, req, res);
@@ -153,10 +164,7 @@ export class HttpFront {
     if (body.reason === 'batch') return this.#legacy.postBatch(body.bytes, req, res, principal);
     const isJson = body.reason !== 'not-json';
     const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
-    const error = new RpcError(
-      code,
-      isJson ? 'The body is no JSON-RPC 2.0 message.' : 'The body is no JSON.',
-    );
+    const error = new RpcError(code, isJson ? 'The body is no JSON-RPC 2.0 message.' : whyNoJson(body.bytes));
     refuse(req, res, { status: 400, error }, body.meant === 'request' ? body.id : undefined);
   }
 
@@ -170,20 +178,21 @@ export class HttpFront {
     this.#legacy.get(req, res, principal);
   }
 
-  /** Whether we live, and whether all servers have been started; whoever asks needs no token. */
+  /** Whether we live, and whether all servers have been tried; whoever asks needs no token. */
   #handleOther(path: string, req: IncomingMessage, res: ServerResponse): void {
     const isHealth = path === '/healthz';
     if (!isHealth && path !== '/readyz') return refuse(req, res, notHere(path));
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(req, res, notAllowed(req.method, 'GET, HEAD'));
-    const isReady = this.#gateway.isSettled && this.#closing === undefined;
+    const isReady = this.#gateway.isTried && this.#closing === undefined;
     respondEmpty(res, isHealth || isReady ? 200 : 503);
   }
 }
 
-function pathOf(url: string): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
+function whyNoJson(bytes: Buffer): string {
+  return isTooDeep(bytes)
+    ? `The body is nested deeper than ${DEEPEST} levels. Send something flatter.`
+    : 'The body is no JSON.';
 }
 
 function stopping(): Refusal {
@@ -205,7 +214,7 @@ function notAllowed(method: string | undefined, allowed: string): Refusal {
 function notHere(path: string): Refusal {
   const error = new RpcError(
     RpcErrorCode.UNAVAILABLE,
-    `There is nothing at ${path}. MCP is spoken at ${PATH}.`,
+    `There is nothing at ${quoted(path)}. MCP is spoken at ${PATH}.`,
   );
   return { status: 404, error };
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../wire/era.ts';
@@ -190,7 +190,10 @@ function incomplete(key: string): Refusal {
 }
 
 function unknownMethod(method: string): Refusal {
-  return { status: 404, error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${method}`) };
+  return {
+    status: 404,
+    error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`),
+  };
 }
 
 function noResponses(): Refusal {

@@ -1,0 +1,53 @@
+import type { networkInterfaces } from 'node:os';
+import type { ChildServerClient, HttpFront } from '@weir/gateway';
+
+/** The addresses that this machine has, as the system lists them. */
+export type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** One line that a program can read as well. */
+export function announcement(url: string, count: number, token: string | undefined): string {
+  const access = token === undefined ? 'no token needed (--no-auth)' : `token=${token}`;
+  return `weir starts ${counted(count, 'server')}, served at ${url}  ${access}\n`;
+}
+
+/** What became of the servers; nothing is said of none. */
+export function outcome(servers: readonly ChildServerClient[]): string {
+  const failed = servers.filter(({ status }) => status !== 'running').map(({ serverKey }) => serverKey);
+  const count = servers.length;
+  if (count === 0) return '';
+  if (failed.length === 0) return `${count === 1 ? 'The server runs' : `All ${count} servers run`}.\n`;
+  const running = count - failed.length;
+  return `${running} of ${count} servers ${running === 1 ? 'runs' : 'run'}; failed: ${failed.join(', ')} (the log says why)\n`;
+}
+
+/** What keeps the end waiting, if anything does. */
+export function farewell({ awaited, drainTime }: Pick<HttpFront, 'awaited' | 'drainTime'>): string {
+  if (awaited === 0) return '';
+  const calls = counted(awaited, 'call');
+  return `Waiting up to ${drainTime / 1000} s for ${calls} under way. Ctrl-C again ends at once.\n`;
+}
+
+/** The URL under which others find what listens on all addresses at once. */
+export function reachableUrl(url: string, interfaces: Interfaces): string {
+  const { hostname, port, pathname } = new URL(url);
+  if (!isEverywhere(hostname)) return url;
+  const outside = Object.values(interfaces).flatMap((found) => found ?? []);
+  const address = outside.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  return `http://${address ?? '127.0.0.1'}:${port || '80'}${pathname}`;
+}
+
+/** What is to be known of a place that others can reach, too. */
+export function placeNote(url: string): string {
+  return isEverywhere(new URL(url).hostname) ? 'It listens on all addresses of this machine. ' : '';
+}
+
+export const IN_CLEAR =
+  'The token and all messages cross the network in clear: put a proxy with TLS in front (--allowed-host takes its name), or listen on 127.0.0.1';
+
+function isEverywhere(hostname: string): boolean {
+  return hostname === '0.0.0.0' || hostname === '[::]';
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

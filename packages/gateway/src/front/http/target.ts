@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Refusal } from './respond.ts';
+
+/** Why it is not clear which place a request is for: whoever stands between here and the client may have understood another one. */
+export function checkTarget({
+  url = '',
+  headers: { host = '' },
+  rawHeaders,
+}: IncomingMessage): Refusal | undefined {
+  if (countHosts(rawHeaders) > 1) return ambiguous('The Host header is there twice. Send it once.');
+  const authority = splitTarget(url)?.authority;
+  if (authority === undefined || authority.toLowerCase() === host.toLowerCase()) return undefined;
+  return ambiguous(
+    `The request line names '${quoted(authority)}', and Host is '${quoted(host)}'. Name the same in both.`,
+  );
+}
+
+/** The path of a request's target, which proxies write as a whole URL. */
+export function pathOf(url: string): string {
+  const path = splitTarget(url)?.path ?? url;
+  const query = path.indexOf('?');
+  return query < 0 ? path : path.slice(0, query);
+}
+
+/** Undefined for the usual form, which is a path alone. */
+function splitTarget(url: string): { authority: string; path: string } | undefined {
+  if (url.startsWith('/')) return undefined;
+  const [, authority = '', path = ''] = /^http:\/\/([^/?#]*)(.*)$/isu.exec(url) ?? [];
+  return authority === '' ? undefined : { authority, path: path.startsWith('/') ? path : `/${path}` };
+}
+
+/** Node keeps the first of several and does not tell. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+function ambiguous(text: string): Refusal {
+  return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
