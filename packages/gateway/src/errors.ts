@@ -108,6 +108,8 @@ export const Messages = {
     `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
   isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  historyNotKept: (reason: string): string =>
+    `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
   notSupervised: (serverKey: string): string =>
     `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
   offInFile: (serverKey: string): string =>

@@ -1,6 +1,9 @@
 import { EVERYTHING } from './bridge/capabilities.ts';
 import type { AskedClient, Caller } from './call/caller.ts';
+import { History } from './call/history.ts';
+import type { InvocationSource } from './call/invocation.ts';
 import { LOG_LEVELS, LogLevels } from './call/log-levels.ts';
+import { noted } from './call/noted.ts';
 import { Notices, type ListName } from './call/notices.ts';
 import { Parking } from './call/parking.ts';
 import { ask, callsOf } from './call/question.ts';
@@ -8,6 +11,7 @@ import { resolveTool, type Directory } from './call/resolve.ts';
 import { folderOf } from './call/roots.ts';
 import { Tasks } from './call/tasks.ts';
 import type { McpConfig } from './config/config.generated.ts';
+import { redactor } from './config/redact.ts';
 import { isSwitchedOff, ServerKind, serverKind } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
 import { Messages, RpcError } from './errors.ts';
@@ -18,18 +22,20 @@ import type { Collision } from './registry/name-book.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from './registry/names.ts';
 import { RegistryBuilder, type Registry } from './registry/registry.ts';
 import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
+import { HistoryFiles } from './state/history-files.ts';
 import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet } from './upstream/fleet.ts';
 import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
+import type { LoggedLine } from './upstream/server-logs.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
 import type { ServerEvent } from './upstream/supervisor.ts';
 import { Twins } from './upstream/twins.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
-import { decode } from './wire/splice.ts';
+import { decode, encode } from './wire/splice.ts';
 
 const CLIENT_NAME = 'mcp-aggregator-client';
 
@@ -52,6 +58,8 @@ export interface GatewayOptions {
   readonly unexpanded?: Readonly<Record<string, unknown>>;
   /** Told of every change of a server's state. */
   readonly onEvent?: (event: ServerEvent) => void;
+  /** `arguments` keeps those of every call in the history, too. */
+  readonly history?: 'arguments';
   /** Other times than the usual ones. */
   readonly supervision?: Partial<SupervisionRules>;
   /** The environment that servers inherit their short safe list from. */
@@ -111,6 +119,8 @@ export class Gateway implements AggregatorServer {
   readonly clientInfo: Implementation;
   readonly server: Front;
   readonly log: Log;
+  /** Every call of a tool. */
+  readonly history: History;
   readonly #options: GatewayOptions;
   readonly #builder: RegistryBuilder;
   readonly #fleet: Fleet;
@@ -142,6 +152,7 @@ export class Gateway implements AggregatorServer {
     this.log = printable(log);
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
+    this.history = this.#createHistory();
     const order = Object.keys(config.mcpServers);
     this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
       this.#collided(kind, found),
@@ -202,11 +213,18 @@ export class Gateway implements AggregatorServer {
   }
 
   /** Calls a tool by its public name. The first use from inside a program starts the servers. */
-  async callTool(name: string, args: Record<string, unknown> = {}): Promise<unknown> {
+  async callTool(
+    name: string,
+    args: Record<string, unknown> = {},
+    source: InvocationSource = 'program',
+  ): Promise<unknown> {
     await this.start();
     const target = resolveTool(this.directory, name);
     if (target instanceof RpcError) throw target;
-    return target.client.callTool({ name: decode(target.originalText), arguments: args });
+    const { client, originalText: toolText } = target;
+    const argumentsText = this.history.keepsArguments ? encode(args) : undefined;
+    const call = this.history.begin({ serverId: client.serverKey, toolText, source, argumentsText });
+    return noted(call, () => client.callTool({ name: decode(toolText), arguments: args }));
   }
 
   async listTools(): Promise<ToolSchema[]> {
@@ -217,6 +235,11 @@ export class Gateway implements AggregatorServer {
   /** What is known of each server that the config does not leave out. */
   reports(): ServerReport[] {
     return [...this.children.keys()].flatMap((serverKey) => this.#report(serverKey) ?? []);
+  }
+
+  /** The last lines that a server wrote to stderr, and what was said of it; undefined where there is no such server. */
+  logsOf(serverKey: string): readonly LoggedLine[] | undefined {
+    return this.children.has(serverKey) ? this.#fleet.logs.of(serverKey) : undefined;
   }
 
   /** Lets a server run again and forgets what was held against it; resolves when it runs, or has turned out not to. */
@@ -262,6 +285,20 @@ export class Gateway implements AggregatorServer {
     if (known === undefined || health === undefined) return undefined;
     const { enabled, autoDisabled, lastConnectedAt, failureCount, lastError } = known;
     return { serverKey, enabled, autoDisabled, lastConnectedAt, failureCount, lastError, health };
+  }
+
+  #createHistory(): History {
+    const { state, history } = this.#options;
+    const { pid } = process;
+    const now = Date.now;
+    const onFailed = (reason: string): void => this.log.warn(Messages.historyNotKept(reason));
+    return new History({
+      now,
+      prefix: `${now().toString(36)}-${pid.toString(36)}`,
+      redact: redactor(() => this.config),
+      keepsArguments: history === 'arguments',
+      sink: state === undefined ? undefined : new HistoryFiles({ state, pid, now, onFailed }),
+    });
   }
 
   #createFleet(): Fleet {
@@ -335,6 +372,7 @@ export class Gateway implements AggregatorServer {
     this.#parking.close();
     this.open('{}');
     await this.#fleet.stop();
+    await this.history.close();
   }
 
   #ready(child: ChildServer): void {
@@ -378,6 +416,7 @@ export class Gateway implements AggregatorServer {
       parking: this.#parking,
       logLevels: this.#logLevels,
       tasks: this.#tasks,
+      history: this.history,
       isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
       instanceFor: (upstream, caller) => this.#instanceFor(upstream, caller),
       servers: new Set(this.#fleet.children.keys()),

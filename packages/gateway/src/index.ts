@@ -1,3 +1,10 @@
+export type {
+  ErrorInfo,
+  ExecutionTracker,
+  InvocationSource,
+  InvocationStatus,
+  ToolInvocationRequest,
+} from './call/invocation.ts';
 export type { CliArgs } from './config/cli-args.ts';
 export type { McpConfig, ServerConfig } from './config/config.generated.ts';
 export { describeConfigError } from './config/describe-error.ts';
@@ -27,6 +34,7 @@ export type { Log } from './log.ts';
 export { parseToolPrefix, validateSeparator, validateToolName } from './registry/names.ts';
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';
 export type { JSONSchema, ToolRegistry, ToolRegistryEntry, ToolSchema } from './registry/tool-registry.ts';
+export { readHistory } from './state/history-files.ts';
 export { stateToken } from './state/token.ts';
 export type { StateToken } from './state/token.ts';
 export type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';

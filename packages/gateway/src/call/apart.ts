@@ -3,6 +3,7 @@ import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Asked } from './caller.ts';
+import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
 import type { Target } from './resolve.ts';
@@ -13,9 +14,12 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
   const { directory, caller, message } = asked;
   const { origin } = caller;
   let isCalledOff = false;
+  // A call that gets through is noted on its way.
+  const noted = () => beginCall(asked, target.client.serverKey, target.originalText);
   const callOff = (): void => {
     isCalledOff = true;
     origin.served(ticket);
+    noted()?.ended('cancelled');
   };
   const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
   directory.instanceFor(target.client, caller).then(
@@ -28,6 +32,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
       if (isCalledOff) return;
       origin.served(ticket);
       const refusal = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance((error as Error).message));
+      noted()?.ended('error', refusal);
       origin.answer(errorLine(message.id, refusal), refusal.code);
     },
   );
@@ -43,7 +48,7 @@ function pass(
     asked,
     target.client,
   );
-  if (relay(asked.message, passage) === undefined) instance.release();
+  relay(asked.message, passage);
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */

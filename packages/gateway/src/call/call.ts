@@ -3,11 +3,12 @@ import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
-import { objectValue, stringValue, type Members } from '../wire/members.ts';
+import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { forwardApart } from './apart.ts';
 import type { Asked } from './caller.ts';
 import { levelAskedBy } from './log-levels.ts';
+import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relay } from './relay.ts';
 import {
@@ -20,6 +21,9 @@ import {
 } from './resolve.ts';
 import { withTasks } from './task-hop.ts';
 import { offersTasks, tasksRefusal } from './tasks.ts';
+
+/** Of a name that leads nowhere, as it is noted. */
+const LONGEST_NAME = 256;
 
 /** Something that a client can ask for. */
 export type Call = (asked: Asked) => void;
@@ -110,8 +114,16 @@ function tellLevel({ directory, message }: Asked, upstream: Upstream): void {
   if (level !== undefined) directory.logLevels.ask(upstream, level);
 }
 
-function refuse({ caller, message }: Asked, error: RpcError): void {
+function refuse(asked: Asked, error: RpcError): void {
+  const { caller, message } = asked;
+  const name = message.params && valueText(message.params, 'name');
+  if (name?.startsWith('"')) beginCall(asked, '', shortened(name))?.ended('error', error);
   caller.origin.answer(errorLine(message.id, error), error.code);
+}
+
+/** Nothing that leads nowhere may fill the history. */
+function shortened(name: string): string {
+  return name.length <= LONGEST_NAME ? name : '"..."';
 }
 
 function missing(method: string, key: string): RpcError {

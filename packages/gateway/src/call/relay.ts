@@ -25,8 +25,8 @@ export interface Hop {
   adapt?(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined;
   /** Called off while nobody is asked for it. */
   calledOff?(): void;
-  /** Told how the request ended. */
-  ended?(outcome: Outcome): void;
+  /** Told how the request ended, and the error where it is one of ours. */
+  ended?(outcome: Outcome, error?: RpcError): void;
 }
 
 export type Outcome = 'result' | 'error' | 'cancelled';
@@ -41,6 +41,7 @@ const LARGEST_BACKLOG = 16 * 1024 * 1024;
 export function relay(message: Message, hop: Hop): Relayed | undefined {
   const refusal = refusalOf(hop);
   if (refusal === undefined) return new Relayed(message, hop).send(message);
+  hop.ended?.('error', refusal);
   hop.from.answer(errorLine(message.id, refusal), refusal.code);
   return undefined;
 }
@@ -149,7 +150,7 @@ export class Relayed implements Waiter, Served {
 
   lost(error: RpcError): void {
     this.#sentId = 0;
-    this.#finish((id) => errorLine(id, error), error.code);
+    this.#finish((id) => errorLine(id, error), error.code, error);
   }
 
   /** Ends it with a result of our own. */
@@ -210,18 +211,18 @@ export class Relayed implements Waiter, Served {
   }
 
   /** Answers at once, or when its client has come back. */
-  #finish(line: (id: string) => Line, code?: number): void {
+  #finish(line: (id: string) => Line, code?: number, error?: RpcError): void {
     if (this.#origin === undefined) {
-      this.#kept = () => this.#finish(line, code);
+      this.#kept = () => this.#finish(line, code, error);
       return;
     }
     const origin = this.#leave();
-    this.#over(code === undefined ? 'result' : 'error');
+    this.#over(code === undefined ? 'result' : 'error', error);
     origin?.answer(line(this.#id), code);
   }
 
-  #over(outcome: Outcome): void {
-    this.#hop.ended?.(outcome);
+  #over(outcome: Outcome, error?: RpcError): void {
+    this.#hop.ended?.(outcome, error);
     this.#onOver?.();
   }
 

@@ -7,6 +7,7 @@ import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
+import type { History } from './history.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { Parking } from './parking.ts';
 import type { Tasks } from './tasks.ts';
@@ -18,6 +19,7 @@ export interface Directory {
   readonly parking: Parking;
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;
+  readonly history: History;
   /** Whether a caller is to be served by another conversation with a server than that which all share. */
   readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
   /** The one for this caller. */

@@ -20,6 +20,7 @@ import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { ProcessConnection } from './process-connection.ts';
 import { spawnServer } from './process.ts';
+import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startInTurn, type Slots } from './slots.ts';
 import { reasonOf } from './unavailable.ts';
@@ -41,6 +42,8 @@ export interface ChildContext {
   readonly maxMessageSize: number;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;
+  /** The last words of and about each server. */
+  readonly logs: ServerLogs;
   readonly on: ChildEvents;
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
@@ -89,7 +92,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.serverKey = serverKey;
     this.config = config;
     this.#context = context;
-    this.#log = prefixed(context.log, serverKey);
+    this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
   get client(): Upstream {

@@ -15,6 +15,7 @@ import { healthFrom, recordOf, urgencyOf } from './health-record.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
 import { systemTimers } from './schedule.ts';
+import { ServerLogs } from './server-logs.ts';
 import { ServerStatus } from './server-status.ts';
 import { createSlots } from './slots.ts';
 import { startAll } from './start-all.ts';
@@ -58,6 +59,7 @@ export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
 
 /** All servers of a config, and the guard that outlives those that run here. */
 export class Fleet {
+  readonly logs: ServerLogs = new ServerLogs(Date.now);
   readonly #children: Map<string, ChildServer>;
   readonly #options: FleetOptions;
   readonly #servers: Readonly<Record<string, ServerConfig>>;
@@ -239,6 +241,7 @@ export class Fleet {
       on: { ...this.#options.on, crashed: (child) => this.#crashed(child) },
       guard: () => this.#guardian(),
       containers: () => this.#contained(),
+      logs: this.logs,
       slots: createSlots(2 * availableParallelism()),
       verdicts: state === undefined ? noVerdicts : verdictsIn(state),
       environmentOf: childEnvironments(env, process.platform),
