@@ -54,6 +54,12 @@ export function stopped(): Promise<void> {
   return Promise.race([stopSignal(), ownMistake()]);
 }
 
+/** Calls back whenever we are told to read the config again. On a terminal the same signal says that it was closed. */
+export function onHangUp(reload: () => void): void {
+  if (process.stdin.isTTY || process.platform === 'win32') return;
+  process.removeAllListeners('SIGHUP').on('SIGHUP', reload);
+}
+
 /** Whoever sends one of these wants an orderly end; a second one ends us at once. */
 function stopSignal(): Promise<void> {
   return new Promise((stop) => {

@@ -13,7 +13,9 @@ import {
 import { AddressError } from './address-error.ts';
 import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
+import { reloadOnChange } from './reloading.ts';
 import { VERSION } from './version.ts';
 
 export interface ServeContext {
@@ -25,11 +27,14 @@ export interface ServeContext {
   readonly serverInfo: HttpOptions['serverInfo'];
   /** Settles when the command is to end. */
   readonly stopped: Promise<void>;
+  /** Calls back whenever the config is to be read again. */
+  onHangUp(reload: () => void): void;
 }
 
 /** Serves on HTTP until it is told to stop. */
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
   const { log, env, output, stopped, serverInfo } = context;
+  const known = fingerprint(args.configPath ?? '');
   const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
@@ -43,9 +48,12 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
       () => output.write(welcome(gateway.registry, front.url, token)),
       () => {},
     );
+  const { configPath: path } = origin;
+  const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
   try {
     await Promise.race([front.ended, stopped]);
   } finally {
+    reloading?.close();
     await front.close();
   }
 }

@@ -163,6 +163,16 @@ export const Messages = {
   },
   heldBack: ({ keeper, heldBack }: NameCollision): string =>
     `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  nameHasPassed: ({ publicName, from, to }: PassedName): string =>
+    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
+
+  configReloaded: ({ added, removed, changed }: ConfigChanges): string => {
+    const parts = Object.entries({ started: added, restarted: changed, ended: removed })
+      .filter(([, keys]) => keys.length > 0)
+      .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
+    return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
+  },
+
   collisionRemedy: (noPrefix: boolean): string =>
     noPrefix
       ? 'Leave out --no-prefix, so that each name begins with its server.'
@@ -179,6 +189,18 @@ export const Messages = {
   missingVariables: (names: readonly string[]): string =>
     `Missing environment variable(s): ${names.join(', ')}`,
 } as const;
+
+interface PassedName {
+  readonly publicName: string;
+  readonly from: { readonly serverKey: string };
+  readonly to: { readonly serverKey: string };
+}
+
+interface ConfigChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
 
 function enableRemedy(serverKey: string): string {
   return `Enable it with "weir enable ${serverKey}", or change its entry in the config.`;

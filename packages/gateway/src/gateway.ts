@@ -10,6 +10,7 @@ import { ask, callsOf } from './call/question.ts';
 import { resolveTool, type Directory } from './call/resolve.ts';
 import { folderOf } from './call/roots.ts';
 import { Tasks } from './call/tasks.ts';
+import { isNoChange, type ConfigChanges } from './config/changes.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { redactor } from './config/redact.ts';
 import { isSwitchedOff, ServerKind, serverKind } from './config/server-entry.ts';
@@ -25,7 +26,7 @@ import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
 import { HistoryFiles } from './state/history-files.ts';
 import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
-import { Fleet } from './upstream/fleet.ts';
+import { Fleet, type Reloaded } from './upstream/fleet.ts';
 import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
@@ -33,6 +34,7 @@ import type { ChildServerClient } from './upstream/server-status.ts';
 import type { ServerEvent } from './upstream/supervisor.ts';
 import { Twins } from './upstream/twins.ts';
 import type { Upstream } from './upstream/upstream.ts';
+import { within } from './upstream/within.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
 import { decode, encode } from './wire/splice.ts';
@@ -67,6 +69,8 @@ export interface GatewayOptions {
   readonly log?: Log;
 }
 
+/** How long clients are not told of what a new config has changed already, so that they hear of all of it at once. */
+const ONE_NOTICE_MS = 2000;
 const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
 /** A client of the gateway, as the servers' news reach it. */
@@ -113,7 +117,6 @@ export function createGateway(config: McpConfig, options: GatewayOptions = {}): 
 
 /** Many servers as one. */
 export class Gateway implements AggregatorServer {
-  readonly config: McpConfig;
   readonly maxMessageSize: number;
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
@@ -140,25 +143,34 @@ export class Gateway implements AggregatorServer {
   );
   readonly #twins = new Twins((serverKey) => this.#openTwin(serverKey));
   #directory: Directory;
+  #config: McpConfig;
   #starting: Promise<void> | undefined;
+  #reloading: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #isHolding = false;
 
   constructor(config: McpConfig, options: GatewayOptions) {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log = silentLog } = options;
     validateSeparator(separator);
-    this.config = config;
+    this.#config = config;
     this.#options = options;
     this.log = printable(log);
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
     this.history = this.#createHistory();
     const order = Object.keys(config.mcpServers);
-    this.#builder = new RegistryBuilder({ separator, noPrefix, order }, (kind, found) =>
-      this.#collided(kind, found),
+    this.#builder = new RegistryBuilder(
+      { separator, noPrefix, order },
+      {
+        collided: (kind, found) => this.#collided(kind, found),
+        passedOn: (kind, passed) => {
+          this.log.warn(Messages.nameHasPassed(passed));
+          this.#notices.changed([kind]);
+        },
+      },
     );
     this.#fleet = this.#createFleet();
-    this.#tasks = new Tasks(new Set(this.#fleet.children.keys()));
+    this.#tasks = new Tasks(this.#fleet.children.keys());
     this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#notices = new Notices((lists) => this.#clients.forEach((client) => client.listsChanged(lists)));
     this.server = {
@@ -171,6 +183,11 @@ export class Gateway implements AggregatorServer {
     };
     // Whoever waits for the start hears of its failure; nobody has to.
     this.#settled.promise.catch(() => {});
+  }
+
+  /** The one that counts now. */
+  get config(): McpConfig {
+    return this.#config;
   }
 
   get children(): ReadonlyMap<string, ChildServer> {
@@ -260,6 +277,19 @@ export class Gateway implements AggregatorServer {
     await this.#fleet.supervisor.restart(serverKey);
   }
 
+  /**
+   * Goes over to another config, of which `unexpanded` holds the entries before variables were replaced. What is new or
+   * changed is started, what is gone ends once its calls have (within 5 s), the rest never notices. A server that does
+   * not start is tried again like one that was lost. Resolves when all that is new runs, or has turned out not to.
+   */
+  async reload(config: McpConfig, unexpanded: GatewayOptions['unexpanded'] = {}): Promise<ConfigChanges> {
+    const applied = this.#reloading.then(() => this.#reload(config, unexpanded));
+    this.#reloading = applied.catch(() => {});
+    const { changes, settled } = await applied;
+    await settled;
+    return changes;
+  }
+
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   holdServers(hold: boolean): void {
     this.#isHolding = hold;
@@ -326,6 +356,7 @@ export class Gateway implements AggregatorServer {
           this.#fleet.stopApart(child.serverKey);
           this.#gone(child);
         },
+        left: (child) => this.#gone(child),
         supervised: (event) => this.#tellOf(event),
       },
     });
@@ -365,6 +396,28 @@ export class Gateway implements AggregatorServer {
       await this.close();
       throw error;
     }
+  }
+
+  /** A start that is under way comes first. */
+  async #reload(config: McpConfig, unexpanded: NonNullable<GatewayOptions['unexpanded']>): Promise<Reloaded> {
+    await this.#starting?.catch(() => {});
+    if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
+    this.#config = config;
+    const reloading = this.#fleet.reload(config.mcpServers, unexpanded);
+    this.#builder.meant(Object.keys(config.mcpServers));
+    this.#tasks.meant(this.children.keys());
+    void this.#notices.hold(
+      within(
+        ONE_NOTICE_MS,
+        reloading.then(({ settled }) => settled),
+      ),
+    );
+    const reloaded = await reloading;
+    this.log.info(Messages.configReloaded(reloaded.changes));
+    if (this.children.size === 0) this.log.warn(Messages.noServers());
+    // Names that have become free may be wanted by others.
+    if (!isNoChange(reloaded.changes)) this.#rebuild([]);
+    return reloaded;
   }
 
   async #close(): Promise<void> {

@@ -162,6 +162,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
+  /** How many answers clients wait for. */
+  get inFlight(): number {
+    return this.#connection?.peer.inFlight ?? 0;
+  }
+
   get heard(): number {
     return this.#connection?.heard ?? 0;
   }

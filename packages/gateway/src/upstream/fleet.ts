@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { configChanges, type ConfigChanges } from '../config/changes.ts';
 import { childEnvironments } from '../config/child-environment.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { isSwitchedOff } from '../config/server-entry.ts';
@@ -15,6 +16,7 @@ import { healthFrom, recordOf, urgencyOf } from './health-record.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
 import { systemTimers } from './schedule.ts';
+import { seeOff } from './see-off.ts';
 import { ServerLogs } from './server-logs.ts';
 import { ServerStatus } from './server-status.ts';
 import { createSlots } from './slots.ts';
@@ -51,7 +53,16 @@ interface FleetEvents extends ChildEvents {
   ready(child: ChildServer): void;
   /** It ran, and is called no more, because somebody wants it so. */
   gone(child: ChildServer): void;
+  /** It ran, and is called no more, because the config wants it so; what is under way may go on for a while. */
+  left(child: ChildServer): void;
   supervised(event: ServerEvent): void;
+}
+
+/** What became of another config. */
+export interface Reloaded {
+  readonly changes: ConfigChanges;
+  /** Resolves when all that is new runs, or has turned out not to. */
+  readonly settled: Promise<void>;
 }
 
 /** What an own server of a client's says. */
@@ -60,11 +71,15 @@ export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
 /** All servers of a config, and the guard that outlives those that run here. */
 export class Fleet {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly #children: Map<string, ChildServer>;
+  #children: Map<string, ChildServer>;
   readonly #options: FleetOptions;
-  readonly #servers: Readonly<Record<string, ServerConfig>>;
+  #servers: Readonly<Record<string, ServerConfig>>;
+  #entries: FleetOptions['entries'];
   readonly #shared: ChildContext;
   readonly #apart = new Set<ChildServer>();
+  /** What is left of servers that have been removed or changed. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
+  #hasStarted = false;
   readonly #supervisor: Supervisor;
   readonly #memory: ServerMemory | undefined;
   #guard: Guard | undefined;
@@ -73,6 +88,7 @@ export class Fleet {
   constructor(servers: Readonly<Record<string, ServerConfig>>, options: FleetOptions) {
     this.#options = options;
     this.#servers = servers;
+    this.#entries = options.entries;
     this.#shared = this.#context();
     const meant = Object.entries(servers).filter(([, server]) => !isSwitchedOff(server));
     this.#children = new Map(meant.map(([key, server]) => [key, new ChildServer(key, server, this.#shared)]));
@@ -101,6 +117,7 @@ export class Fleet {
 
   /** Starts all that are enabled; see `startAll`. */
   async start(keepGoing: boolean): Promise<void> {
+    this.#hasStarted = true;
     const noted = this.#memory?.noted() ?? [];
     if (noted.length > 0) await this.#recall(noted);
     if (keepGoing) this.#supervisor.begin();
@@ -116,6 +133,26 @@ export class Fleet {
       failed: (child, error) => keepGoing && this.#notStarted(child, error),
     });
     if (!keepGoing) this.#supervisor.begin();
+  }
+
+  /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
+  async reload(
+    servers: Readonly<Record<string, ServerConfig>>,
+    entries: FleetOptions['entries'],
+  ): Promise<Reloaded> {
+    const changes = configChanges(this.#servers, servers);
+    const known = new Map(changes.changed.map((key) => [key, this.#supervisor.healthOf(key) ?? NEW_SERVER]));
+    for (const key of changes.removed) this.#dismiss(key, 'was taken out of the config');
+    for (const key of changes.changed)
+      this.#dismiss(key, 'is restarted, because its entry in the config has changed');
+    this.#servers = servers;
+    this.#entries = entries;
+    this.#memory?.meant(this.#known());
+    const arrived = [...changes.added, ...changes.changed];
+    for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
+    this.#sort();
+    await this.#recallOf(changes);
+    return { changes, settled: this.#hasStarted ? this.#startAnew(arrived) : Promise.resolve() };
   }
 
   /** Starts a server once more, for one client or call. */
@@ -176,8 +213,68 @@ export class Fleet {
     }
   }
 
-  #isEnabled({ serverKey }: ChildServer): boolean {
+  /** It is called no more; those who wait for it do so for a while longer. */
+  #dismiss(key: string, what: string): void {
+    const child = this.#children.get(key);
+    const cleared = this.#supervisor.dismiss(key);
+    if (child === undefined) return;
+    const wasRunning = child.status === ServerStatus.RUNNING;
+    this.#children.delete(key);
+    this.#apart.add(child);
+    const all = [...this.#apart].filter(({ serverKey }) => serverKey === key);
+    const ended = Promise.all([
+      cleared,
+      this.#leaving.get(key),
+      ...all.map((one) => this.#seeOff(one, what)),
+    ]);
+    this.#leaving.set(key, ended);
+    void ended.then(() => this.#leaving.get(key) === ended && this.#leaving.delete(key));
+    if (wasRunning) this.#options.on.left(child);
+  }
+
+  async #seeOff(child: ChildServer, what: string): Promise<void> {
+    await seeOff(child, what);
+    this.#apart.delete(child);
+  }
+
+  #adopt(key: string, health: Health): void {
+    this.#supervisor.adopt(this.#createAnew(key), health, this.#leaving.get(key));
+  }
+
+  async #startAnew(keys: readonly string[]): Promise<void> {
+    await Promise.all(
+      keys.map(async (key) => {
+        await this.#supervisor.start(key);
+        const { status, error } = this.#children.get(key) ?? {};
+        if (status === ServerStatus.FAILED && error !== undefined) this.#options.log.error(error.message);
+      }),
+    );
+  }
+
+  /** What is remembered of servers that were not looked after until now. */
+  async #recallOf({ added, changed }: ConfigChanges): Promise<void> {
+    await this.#memory?.flush();
+    const noted = this.#memory?.noted() ?? [];
+    const unknown = noted.filter((key) => added.includes(key) || !this.#children.has(key));
+    if (unknown.length > 0) await this.#recall(unknown);
+    for (const key of changed) if (!this.#isOn(key)) this.#options.log.warn(Messages.isDisabled(key));
+  }
+
+  /** In the order of the config. */
+  #sort(): void {
+    const inOrder = Object.keys(this.#servers).flatMap((key) => {
+      const child = this.#children.get(key);
+      return child === undefined ? [] : [[key, child] as const];
+    });
+    this.#children = new Map(inOrder);
+  }
+
+  #isOn(serverKey: string): boolean {
     return this.#supervisor.healthOf(serverKey)?.enabled !== false;
+  }
+
+  #isEnabled({ serverKey }: ChildServer): boolean {
+    return this.#isOn(serverKey);
   }
 
   /** Servers of which something is known begin with that; one that is disabled does not begin at all. */
@@ -219,14 +316,17 @@ export class Fleet {
   }
 
   #createMemory(): ServerMemory | undefined {
-    const { state: folder, configPath, env, log, entries } = this.#options;
+    const { state: folder, configPath, env, log } = this.#options;
     if (folder === undefined || configPath === undefined) return undefined;
-    const known = Object.entries(this.#servers).map(([serverKey, server]): KnownServer => ({
+    return new ServerMemory({ folder, configPath, env, log }, this.#known());
+  }
+
+  #known(): KnownServer[] {
+    return Object.entries(this.#servers).map(([serverKey, server]) => ({
       serverKey,
-      entry: entries[serverKey] ?? server,
+      entry: this.#entries[serverKey] ?? server,
       enabled: !isSwitchedOff(server),
     }));
-    return new ServerMemory({ folder, configPath, env, log }, known);
   }
 
   #remember(serverKey: string, health: Health, before: Health): void {
@@ -238,7 +338,11 @@ export class Fleet {
     const { state, env } = this.#options;
     return {
       ...this.#options,
-      on: { ...this.#options.on, crashed: (child) => this.#crashed(child) },
+      on: {
+        ...this.#options.on,
+        changed: (child, kinds) => this.#isCurrent(child) && this.#options.on.changed(child, kinds),
+        crashed: (child) => this.#isCurrent(child) && this.#crashed(child),
+      },
       guard: () => this.#guardian(),
       containers: () => this.#contained(),
       logs: this.logs,
@@ -246,6 +350,11 @@ export class Fleet {
       verdicts: state === undefined ? noVerdicts : verdictsIn(state),
       environmentOf: childEnvironments(env, process.platform),
     };
+  }
+
+  /** Not one that is on its way out. */
+  #isCurrent(child: ChildServer): boolean {
+    return this.#children.get(child.serverKey) === child;
   }
 
   #crashed(child: ChildServer): void {
@@ -270,4 +379,9 @@ export class Fleet {
     });
     return this.#guard;
   }
+}
+
+/** A changed entry is tried anew; what a person has disabled stays so. */
+function afterChange({ enabled, autoDisabled, lastConnectedAt }: Health = NEW_SERVER): Health {
+  return { ...NEW_SERVER, enabled: enabled || autoDisabled, lastConnectedAt };
 }

@@ -28,6 +28,7 @@ export class Ward {
   /** Settles when nothing is left of the last start. */
   #cleared: Promise<unknown> = Promise.resolve();
   #isAtWork = false;
+  #isDismissed = false;
 
   constructor(child: ChildServer, health: Health, options: WardOptions) {
     this.serverKey = child.serverKey;
@@ -44,6 +45,24 @@ export class Ward {
   begin(): void {
     this.#isAtWork = true;
     this.#plan();
+  }
+
+  /** Nothing is started before this has settled. */
+  waitFor(cleared: Promise<unknown>): void {
+    this.#cleared = Promise.all([this.#cleared, cleared]);
+  }
+
+  /** It is somebody else's now. Resolves when nothing is left of starts before its last one. */
+  dismiss(): Promise<unknown> {
+    this.#turn++;
+    this.#isDismissed = true;
+    for (const what of ['attempt', 'settle', 'probe']) this.#options.schedule.cancel(this.#due(what));
+    return this.#cleared;
+  }
+
+  /** Resolves when it runs, or has turned out not to. */
+  async start(): Promise<void> {
+    if (this.#health.enabled && this.#health.connectionState === 'disconnected') await this.#attempt();
   }
 
   /** Its first start, which others see to, has begun. */
@@ -117,7 +136,7 @@ export class Ward {
   #apply(event: HealthEvent): void {
     const { timers, rules, schedule } = this.#options;
     // What ends because the gateway does has not failed.
-    if (schedule.isStopped) return;
+    if (schedule.isStopped || this.#isDismissed) return;
     const before = this.#health;
     this.#health = nextHealth(before, event, { at: timers.now(), rules });
     if (this.#health === before) return;
@@ -127,7 +146,7 @@ export class Ward {
 
   /** What is due by its health, and when. */
   #plan(): void {
-    if (!this.#isAtWork) return;
+    if (!this.#isAtWork || this.#isDismissed) return;
     const { schedule, rules } = this.#options;
     const { nextRetryAt, connectionState, isRetrying, lastConnectedAt = 0 } = this.#health;
     const isUp = connectionState === 'connected';
@@ -138,6 +157,7 @@ export class Ward {
   }
 
   #probeLater(): void {
+    if (this.#isDismissed) return;
     const { timers, schedule, rules } = this.#options;
     schedule.set(this.#due('probe'), timers.now() + rules.probeEveryMs, () => this.#probe());
   }
