@@ -2,12 +2,14 @@ import { EVERYTHING } from './bridge/capabilities.ts';
 import type { AskedClient, Caller } from './call/caller.ts';
 import { History } from './call/history.ts';
 import type { InvocationSource } from './call/invocation.ts';
+import { CallLimits } from './call/limits.ts';
 import { LOG_LEVELS, LogLevels } from './call/log-levels.ts';
 import { noted } from './call/noted.ts';
 import { Notices, type ListName } from './call/notices.ts';
 import { Parking } from './call/parking.ts';
 import { ask, callsOf } from './call/question.ts';
 import { resolveTool, type Directory } from './call/resolve.ts';
+import { Revival } from './call/revival.ts';
 import { folderOf } from './call/roots.ts';
 import { Tasks } from './call/tasks.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
@@ -29,6 +31,7 @@ import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet, type Reloaded } from './upstream/fleet.ts';
 import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
+import { systemTimers } from './upstream/schedule.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
 import type { ServerEvent } from './upstream/supervisor.ts';
@@ -135,6 +138,8 @@ export class Gateway implements AggregatorServer {
   readonly #parking = new Parking();
   readonly #logLevels = new LogLevels();
   readonly #tasks: Tasks;
+  readonly #limits: CallLimits;
+  readonly #revival = new Revival((serverKey) => this.#fleet.supervisor.statusOf(serverKey), systemTimers);
   readonly #instances = new Instances<AskedClient>((serverKey, client, tenant) =>
     this.#fleet.startApart(serverKey, tenant, {
       request: (child, message, related) => this.#asked(child, message, related),
@@ -171,6 +176,7 @@ export class Gateway implements AggregatorServer {
     );
     this.#fleet = this.#createFleet();
     this.#tasks = new Tasks(this.#fleet.children.keys());
+    this.#limits = new CallLimits(config, systemTimers);
     this.#directory = this.#directoryOf(this.#builder.build([]));
     this.#notices = new Notices((lists) => this.#clients.forEach((client) => client.listsChanged(lists)));
     this.server = {
@@ -236,6 +242,7 @@ export class Gateway implements AggregatorServer {
     source: InvocationSource = 'program',
   ): Promise<unknown> {
     await this.start();
+    if (this.#limits.refusal !== undefined) throw this.#limits.refusal;
     const target = resolveTool(this.directory, name);
     if (target instanceof RpcError) throw target;
     const { client, originalText: toolText } = target;
@@ -288,6 +295,31 @@ export class Gateway implements AggregatorServer {
     const { changes, settled } = await applied;
     await settled;
     return changes;
+  }
+
+  /** Refuses calls from now on and calls off those under way; their clients are told. */
+  stopCalls(): void {
+    this.#limits.stop();
+    this.#publish(this.#directory.registry);
+    this.#revival.close();
+    const calls = this.#fleet.conversations().flatMap((child) => callsOf(child));
+    for (const call of new Set([...calls, ...this.#parking.inRounds])) this.#limits.revoke(call);
+  }
+
+  /** Calls are made again. */
+  resumeCalls(): void {
+    this.#limits.resume();
+    this.#publish(this.#directory.registry);
+  }
+
+  /** `stopCalls` holds. */
+  get isStopped(): boolean {
+    return this.#limits.refusal !== undefined;
+  }
+
+  /** Whether a call of this server would be made now: it runs, and no limit makes the call wait. */
+  canExecute(serverKey: string): boolean {
+    return this.#directory.registry.upstreams.has(serverKey) && this.#limits.canExecute(serverKey);
   }
 
   /** A client has stopped (or begun again) to read: the servers wait for it. */
@@ -364,6 +396,7 @@ export class Gateway implements AggregatorServer {
 
   /** A mistake of whoever listens is not to be the end of a server. */
   #tellOf(event: ServerEvent): void {
+    this.#revival.noted(event);
     if (event.type === 'server-auto-disabled') {
       const { serverKey, status } = event;
       // Not the reason: a server's last words are for who runs the gateway.
@@ -403,9 +436,12 @@ export class Gateway implements AggregatorServer {
     await this.#starting?.catch(() => {});
     if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
     this.#config = config;
+    this.#limits.use(config);
+    this.#publish(this.#directory.registry);
     const reloading = this.#fleet.reload(config.mcpServers, unexpanded);
     this.#builder.meant(Object.keys(config.mcpServers));
     this.#tasks.meant(this.children.keys());
+    this.#revival.meant(this.children);
     void this.#notices.hold(
       within(
         ONE_NOTICE_MS,
@@ -422,6 +458,7 @@ export class Gateway implements AggregatorServer {
 
   async #close(): Promise<void> {
     this.#notices.stop();
+    this.#revival.close();
     this.#parking.close();
     this.open('{}');
     await this.#fleet.stop();
@@ -433,6 +470,7 @@ export class Gateway implements AggregatorServer {
     this.#tellLogLevel(child);
     this.#clients.forEach((client) => client.returned(child));
     this.#rebuild(offered(child));
+    this.#revival.ready(child.serverKey);
   }
 
   #crashed(child: ChildServer): void {
@@ -469,6 +507,9 @@ export class Gateway implements AggregatorServer {
       parking: this.#parking,
       logLevels: this.#logLevels,
       tasks: this.#tasks,
+      limits: this.#limits.inForce,
+      revival: this.#revival,
+      current: () => this.#directory,
       history: this.history,
       isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
       instanceFor: (upstream, caller) => this.#instanceFor(upstream, caller),

@@ -3,6 +3,8 @@ import { Meta, type Envelope, type Era } from '../wire/era.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
+import type { Invocation } from './history.ts';
+import type { Permit } from './permit.ts';
 import type { Directory } from './resolve.ts';
 
 /** The client on whose behalf something is done, as one of its requests sees it. */
@@ -31,6 +33,12 @@ export interface Asked {
   readonly directory: Directory;
   readonly caller: Caller;
   readonly message: Message;
+  /** What it is under way with, where calls are limited. */
+  readonly permit?: Permit | undefined;
+  /** How often it was made before. */
+  readonly attempt?: number;
+  /** The call for the history, where it was noted before it was sent. */
+  readonly invocation?: Invocation | undefined;
 }
 
 /** What the client can do, as JSON: a modern one says it with each request, the others once. */

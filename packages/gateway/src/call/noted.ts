@@ -1,13 +1,16 @@
+import type { RpcError } from '../errors.ts';
 import { valueText } from '../wire/members.ts';
 import type { Asked } from './caller.ts';
 import { TOOL_FAILURE } from './failure.ts';
 import type { Invocation } from './history.ts';
 import type { FinalStatus } from './invocation.ts';
 import type { Outcome } from './relay.ts';
+import { MAX_RETRIES } from './retry.ts';
 
 /** Notes a client's call of a tool; nothing of its other requests. */
 export function beginCall(asked: Asked, serverId: string, toolText: string): Invocation | undefined {
-  const { directory, message } = asked;
+  const { directory, message, invocation } = asked;
+  if (invocation !== undefined) return invocation;
   if (message.method !== 'tools/call') return undefined;
   const { history } = directory;
   return history.begin(
@@ -21,14 +24,17 @@ function argumentsOf({ message: { params } }: Asked): string | undefined {
   return params && valueText(params, 'arguments');
 }
 
-const STATUS: Readonly<Record<Outcome, FinalStatus>> = {
+const STATUS: Readonly<Record<Exclude<Outcome, 'retried'>, FinalStatus>> = {
   result: 'success',
   error: 'error',
+  timeout: 'timeout',
   cancelled: 'cancelled',
 };
 
-export function finalStatus(outcome: Outcome): FinalStatus {
-  return STATUS[outcome];
+/** Notes how a call ended, or that it is to be made once more. */
+export function endCall(call: Invocation | undefined, outcome: Outcome, error?: RpcError): void {
+  if (outcome === 'retried') call?.retried(MAX_RETRIES);
+  else call?.ended(STATUS[outcome], error);
 }
 
 /** A call that a program makes itself. */

@@ -13,7 +13,7 @@ import { decode, replaceValue, type Edit } from '../wire/splice.ts';
 import type { Asked, Caller } from './caller.ts';
 import type { Invocation } from './history.ts';
 import { levelAskedBy } from './log-levels.ts';
-import { beginCall, finalStatus } from './noted.ts';
+import { beginCall, endCall } from './noted.ts';
 import type { Parking } from './parking.ts';
 import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
@@ -123,9 +123,15 @@ export class Passage implements Hop {
   #nextRound(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
     const round = readRound(answer);
     if (round === undefined || round instanceof RpcError) return round;
-    this.#rounds ??= new Rounds(request, this.caller);
+    this.#rounds ??= this.#beginRounds(request, call);
     this.#rounds.next(round, call);
     return TAKEN;
+  }
+
+  #beginRounds(request: Message, call: Relayed): Rounds {
+    this.#parking.inRounds.add(call);
+    call.onOver(() => this.#parking.inRounds.delete(call));
+    return new Rounds(request, this.caller);
   }
 
   #publicUri(uri: string): string | undefined {
@@ -135,7 +141,7 @@ export class Passage implements Hop {
 
   ended(outcome: Outcome, error?: RpcError): void {
     this.#onEnded?.();
-    this.#invocation?.ended(finalStatus(outcome), error);
+    endCall(this.#invocation, outcome, error);
     if (this.#trace === undefined) return;
     const name = Buffer.from(this.#name, 'latin1').toString('utf8');
     const milliseconds = (now() - this.#began).toFixed(1);

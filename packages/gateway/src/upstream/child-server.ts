@@ -113,6 +113,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#connection.peer;
   }
 
+  /** It can be spoken to. */
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
   get sharing(): Sharing {
     return this.config.sharing ?? 'shared';
   }

@@ -110,6 +110,12 @@ export class Fleet {
     return [...this.children.values()].filter(({ status }) => status === ServerStatus.RUNNING);
   }
 
+  /** Everything that can be spoken to, also what clients have for themselves. */
+  conversations(): ChildServer[] {
+    const all = new Set([...this.children.values(), ...this.#apart]);
+    return [...all].filter(({ isConnected }) => isConnected);
+  }
+
   /** Why the first server that is up no more is not. */
   crashed(): Error | undefined {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
