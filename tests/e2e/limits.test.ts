@@ -6,6 +6,7 @@ import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
 import { fixture, temporaryFolder, textOf, type Json, type Received } from './harness.ts';
+import { begin, modern, send, serveTest, type Sent } from './http.ts';
 import { open, serveInProcess, type InProcess, type InProcessOptions } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
 import { again, EVERYTHING } from './rounds.ts';
@@ -31,12 +32,12 @@ function work(client: LineClient, label: string, ms: number, more: Json = {}): P
 }
 
 /** What the server has seen, asked past all limits. */
-async function seen({ gateway }: InProcess): Promise<Seen> {
+async function seen({ gateway }: Pick<InProcess, 'gateway'>): Promise<Seen> {
   const result = await gateway.children.get('b')?.callTool({ name: 'report' });
   return JSON.parse(textOf({ result: result as Json })) as Seen;
 }
 
-async function whenSeen(weir: InProcess, isSo: (seen: Seen) => boolean): Promise<Seen> {
+async function whenSeen(weir: Pick<InProcess, 'gateway'>, isSo: (seen: Seen) => boolean): Promise<Seen> {
   let last = await seen(weir);
   for (; !isSo(last); last = await seen(weir)) await new Promise((resolve) => setTimeout(resolve, 10));
   return last;
@@ -108,6 +109,35 @@ describe('a limit of calls at a time', () => {
     await work(weir, 'last', 0);
     expect(await seen(weir)).toMatchObject({ begun: ['first', 'last'], cancelled: [] });
     expect(weir.messages.some(({ id }) => id === 'x')).toBe(false);
+  });
+
+  verifies('HEALTH-5', 'forgets what waits for a client that hangs up on HTTP', async () => {
+    const servers = { b: fixture('busy') };
+    await using weir = await serveTest(servers, { config: { mcpConcurrentLimit: 1 } });
+    const call = (label: string, ms: number): Sent =>
+      modern('tools/call', { name: 'b:work', arguments: { label, ms } });
+    const first = send(weir.url, call('first', 800));
+    await whenSeen(weir, ({ working }) => working === 1);
+    const hangUp = begin(weir.url, call('hung up', 0));
+    const patient = send(weir.url, call('patient', 0));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    hangUp();
+    expect((await first).json.result).toBeDefined();
+    expect((await patient).json.result).toBeDefined();
+    expect((await seen(weir)).begun).toEqual(['first', 'patient']);
+  });
+
+  verifies('HEALTH-5', 'holds for servers that clients do not share, started or called off', async () => {
+    const servers = { b: { ...fixture('busy'), sharing: 'per-call' } };
+    await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
+    await weir.tools();
+    const calls = ['1', '2', '3'].map((label) => work(weir, label, 0));
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3']);
+    expect(weir.gateway.canExecute('b')).toBe(true);
+    weir.send({ id: 'x', method: 'tools/call', params: { name: 'b:work', arguments: { label: 'off' } } });
+    weir.notify('notifications/cancelled', { requestId: 'x' });
+    expect(textOf(await work(weir, 'last', 0))).toBe('last');
+    expect(weir.gateway.canExecute('b')).toBe(true);
   });
 
   verifies('HEALTH-5', 'can be changed while calls wait', async () => {
@@ -269,14 +299,20 @@ describe('a time limit', () => {
   verifies('HEALTH-4', 'is extended by progress, to ten times its length at most', async () => {
     await using weir = limited({ mcpGlobalTimeout: 300 });
     await weir.tools();
-    const working = (steps: number): Promise<Received> =>
-      weir.request('tools/call', {
-        name: 'b:work',
-        arguments: { label: 'done', ms: 50, steps },
-        _meta: { progressToken: steps },
-      });
-    expect(textOf(await working(16))).toBe('done');
-    expect(errorOf(await working(2000))).toMatch(
+    // It counts whether or not the client has asked to hear of it.
+    expect(textOf(await work(weir, 'done', 50, { steps: 16 }))).toBe('done');
+    expect(weir.messages.some(({ method }) => method === 'notifications/progress')).toBe(false);
+    const args = { label: 'never', ms: 50, steps: 2000 };
+    const call = weir.request('tools/call', {
+      name: 'b:work',
+      arguments: args,
+      _meta: { progressToken: 'mine' },
+    });
+    expect((await weir.call('notifications/progress')).params).toEqual({
+      progressToken: 'mine',
+      progress: 1,
+    });
+    expect(errorOf(await call)).toMatch(
       /^Execution exceeded 3s, 10 times the limit, beyond which progress does not extend it\. The limit is 300 ms/u,
     );
   });

@@ -6,7 +6,7 @@ import { CallClock } from './call-clock.ts';
 import type { Asked } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { CallQueue } from './queue.ts';
-import { relay, TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
+import { accept, relay, TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 
 /** How long a call may take, and what it is told then. */
 export interface TimeLimit {
@@ -37,8 +37,12 @@ export class Permit {
   }
 
   relay(message: Message, hop: Hop): Relayed | undefined {
-    const call = relay(message, new PermittedHop(hop, this));
-    if (call !== undefined) this.#time(call);
+    const permitted = new PermittedHop(hop, this);
+    const call = accept(message, permitted);
+    if (call === undefined) return undefined;
+    if (this.#limit !== undefined) permitted.hearProgressOf(call);
+    call.send(message);
+    this.#time(call);
     return call;
   }
 
@@ -79,16 +83,22 @@ export class Permit {
 class PermittedHop extends HopAround {
   readonly #permit: Permit;
   #isBetweenRounds = false;
+  #heard: Relayed | undefined;
 
   constructor(hop: Hop, permit: Permit) {
     super(hop);
     this.#permit = permit;
   }
 
+  /** Wants to be told of progress also where the client does not. */
+  hearProgressOf(call: Relayed): void {
+    this.#heard = call;
+  }
+
   override edits(message: Message, token: number | undefined): Edit[] {
     if (this.#isBetweenRounds) this.#permit.goOn();
     this.#isBetweenRounds = false;
-    return super.edits(message, token);
+    return super.edits(message, token ?? this.#heard?.number);
   }
 
   /** An answer that was taken for a question leaves the server with nothing to do. */

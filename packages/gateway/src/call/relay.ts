@@ -46,8 +46,13 @@ const LARGEST_BACKLOG = 16 * 1024 * 1024;
 
 /** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
 export function relay(message: Message, hop: Hop): Relayed | undefined {
+  return accept(message, hop)?.send(message);
+}
+
+/** A request that can be sent on; one that cannot is answered with why. */
+export function accept(message: Message, hop: Hop): Relayed | undefined {
   const refusal = refusalOf(hop);
-  if (refusal === undefined) return new Relayed(message, hop).send(message);
+  if (refusal === undefined) return new Relayed(message, hop);
   hop.ended?.('error', refusal);
   hop.from.answer(errorLine(message.id, refusal), refusal.code);
   return undefined;
