@@ -111,15 +111,35 @@ describe('what is kept', () => {
     expect(history.recent()[0]?.error).toEqual({ message: 'wrong password [hidden]' });
   });
 
+  test('the line of a call says what its record does', () => {
+    const lines: unknown[] = [];
+    const sink = {
+      add: (entry: { line(): string }) => void lines.push(JSON.parse(entry.line())),
+      flush: async () => {},
+    };
+    const history = historyOf({ sink });
+    const names = ['"read"', '"a\\"b\\u00e9"', Buffer.from('"é水"').toString('latin1')];
+    for (const toolText of names)
+      for (const status of ['success', 'timeout', 'error'] as const) {
+        const call = history.begin({ ...SUBJECT, serverId: 'a "b" é', toolText });
+        call.started();
+        call.ended(status, status === 'error' ? { message: 'x' } : undefined);
+      }
+    expect(lines).toEqual(history.recent());
+    expect(history.recent().map(({ toolName }) => toolName)).toEqual(
+      expect.arrayContaining(['read', 'a"bé', 'é水']),
+    );
+  });
+
   test('finished calls are written and told, once each', () => {
-    const [add, flush, told] = [vi.fn<(line: () => string) => void>(), vi.fn(async () => {}), vi.fn()];
+    const [add, flush, told] = [vi.fn<(entry: { line(): string }) => void>(), vi.fn(async () => {}), vi.fn()];
     const history = historyOf({ sink: { add, flush } });
     const unfollow = history.follow(told);
     const call = history.begin(SUBJECT);
     expect(add).not.toHaveBeenCalled();
     call.ended('success');
     call.ended('cancelled');
-    expect(add.mock.calls.map(([line]) => JSON.parse(line()) as unknown)).toEqual(history.recent());
+    expect(add.mock.calls.map(([entry]) => JSON.parse(entry.line()) as unknown)).toEqual(history.recent());
     expect(told.mock.calls).toEqual([[history.recent()[0]]]);
     unfollow();
     history.begin(SUBJECT).ended('success');

@@ -11,7 +11,7 @@ import type {
 
 /** Where finished calls go that are to be kept; nothing in it may take time. */
 export interface HistorySink {
-  add(record: () => string): void;
+  add(entry: { line(): string }): void;
   flush(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export class History {
   }
 
   ended(invocation: Invocation): void {
-    this.options.sink?.add(() => JSON.stringify(invocation.record()));
+    this.options.sink?.add(invocation);
     for (const tell of this.#followers) tell(invocation.record());
   }
 
@@ -160,9 +160,29 @@ export class Invocation {
     };
   }
 
+  /** The record as JSON. Most calls end well, and nothing in the text of theirs takes work. */
+  line(): string {
+    const { serverId, toolText, source, argumentsText } = this.#subject;
+    if (
+      this.#failure !== undefined ||
+      argumentsText !== undefined ||
+      this.#startedAt === 0 ||
+      !isAscii(toolText)
+    )
+      return JSON.stringify(this.record());
+    const what = `"serverId":${JSON.stringify(serverId)},"toolName":${toolText},"source":"${source}"`;
+    const times = `"submittedAt":${this.#submittedAt},"startedAt":${this.#startedAt},"completedAt":${this.#completedAt}`;
+    const attempts = `"retryAttempt":${this.#retryAttempt},"maxRetries":${this.#maxRetries}`;
+    return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}}`;
+  }
+
   #redacted({ message, ...rest }: ErrorInfo): ErrorInfo {
     return { message: this.#history.options.redact(message), ...rest };
   }
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }
 
 function codeOf({ code }: ErrorInfo): { code?: number } {

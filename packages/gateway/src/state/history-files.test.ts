@@ -20,13 +20,17 @@ function filesOf(pid: number, rules: HistoryFilesOptions['rules'] = {}): History
   return new HistoryFiles({ state, pid, now: () => time++, onFailed, rules });
 }
 
+function add(files: HistoryFiles, line: () => string): void {
+  files.add({ line });
+}
+
 function names(): string[] {
   return readdirSync(join(state, 'history')).toSorted();
 }
 
 verifies('HEALTH-7', 'lines come back in order, from files for their owner alone', async () => {
   const files = filesOf(7);
-  for (let line = 0; line < 1000; line++) files.add(() => JSON.stringify({ line }));
+  for (let line = 0; line < 1000; line++) add(files, () => JSON.stringify({ line }));
   await files.flush();
   expect(readHistory(state)).toEqual(Array.from({ length: 1000 }, (_, line) => ({ line })));
   expect(names()).toHaveLength(1);
@@ -37,7 +41,7 @@ verifies('HEALTH-7', 'lines come back in order, from files for their owner alone
 
 verifies('HEALTH-7', 'written a moment later without being asked, and nothing before', async () => {
   const files = filesOf(7, { batchMs: 20 });
-  files.add(() => '{"a":1}');
+  add(files, () => '{"a":1}');
   expect(readHistory(state)).toEqual([]);
   await expect.poll(() => readHistory(state)).toEqual([{ a: 1 }]);
 });
@@ -45,7 +49,7 @@ verifies('HEALTH-7', 'written a moment later without being asked, and nothing be
 verifies('HEALTH-7', 'two at once do not meet', async () => {
   const both = [filesOf(1), filesOf(2)];
   for (let line = 0; line < 500; line++)
-    both.forEach((files, by) => files.add(() => JSON.stringify({ by, line })));
+    both.forEach((files, by) => add(files, () => JSON.stringify({ by, line })));
   await Promise.all(both.map((files) => files.flush()));
   expect(names()).toHaveLength(2);
   expect(readHistory(state)).toHaveLength(1000);
@@ -55,7 +59,7 @@ verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', as
   const rules = { largestFile: 1000, largestFolder: 4000 };
   const files = filesOf(7, rules);
   for (let batch = 0; batch < 40; batch++) {
-    files.add(() => JSON.stringify({ batch, padding: 'x'.repeat(200) }));
+    add(files, () => JSON.stringify({ batch, padding: 'x'.repeat(200) }));
     await files.flush();
   }
   const sizes = names().map((name) => statSync(join(state, 'history', name)).size);
@@ -67,7 +71,7 @@ verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', as
 verifies('HEALTH-7', 'many short lives leave no more than so many files', async () => {
   for (let pid = 1; pid <= 12; pid++) {
     const files = filesOf(pid, { mostFiles: 5 });
-    files.add(() => JSON.stringify({ pid }));
+    add(files, () => JSON.stringify({ pid }));
     await files.flush();
   }
   expect(readHistory(state)).toEqual([8, 9, 10, 11, 12].map((pid) => ({ pid })));
@@ -75,7 +79,7 @@ verifies('HEALTH-7', 'many short lives leave no more than so many files', async 
 
 test('half a line, as a killed gateway leaves it, is passed over; what is not ours is left alone', async () => {
   const files = filesOf(7);
-  files.add(() => '{"a":1}');
+  add(files, () => '{"a":1}');
   await files.flush();
   appendFileSync(join(state, 'history', names()[0] ?? ''), '{"b":');
   writeFileSync(join(state, 'history', 'notes.txt'), '{"c":1}\n');
@@ -86,7 +90,7 @@ test('what cannot be written is said once, and adding goes on', async () => {
   writeFileSync(join(state, 'history'), '');
   const files = filesOf(7);
   for (let times = 0; times < 3; times++) {
-    files.add(() => '{}');
+    add(files, () => '{}');
     await files.flush();
   }
   expect(failures).toHaveLength(1);

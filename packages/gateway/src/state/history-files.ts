@@ -28,10 +28,14 @@ const RULES: Rules = {
   mostFiles: 256,
 };
 
+interface Entry {
+  line(): string;
+}
+
 /** Lines of one turn: putting them together holds up calls. */
-const LINES_AT_ONCE = 256;
+const LINES_AT_ONCE = 1000;
 /** What may wait for a disk that is slower than the calls. */
-const MOST_WAITING = 10_000;
+const MOST_WAITING = 20_000;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
 
 /** Keeps lines in files of this process alone, so that gateways never get in each other's way. */
@@ -39,7 +43,7 @@ export class HistoryFiles {
   readonly #options: HistoryFilesOptions;
   readonly #rules: Rules;
   readonly #folder: string;
-  #waiting: (() => string)[] = [];
+  #waiting: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #file: string | undefined;
@@ -52,10 +56,10 @@ export class HistoryFiles {
     this.#folder = folderIn(options.state);
   }
 
-  /** The line is asked for later; adding one costs nothing. */
-  add(line: () => string): void {
+  /** Its line is asked for later; adding one costs nothing. */
+  add(entry: Entry): void {
     if (this.#waiting.length >= MOST_WAITING) return;
-    this.#waiting.push(line);
+    this.#waiting.push(entry);
     this.#timer ??= setTimeout(() => void this.flush(), this.#rules.batchMs).unref();
   }
 
@@ -69,7 +73,7 @@ export class HistoryFiles {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const lines = this.#waiting.splice(0, LINES_AT_ONCE).map((line) => `${line()}\n`);
+      const lines = this.#waiting.splice(0, LINES_AT_ONCE).map((entry) => `${entry.line()}\n`);
       try {
         await this.#write(lines.join(''));
       } catch (error) {
