@@ -1,3 +1,9 @@
+export { askGateway, findGateways, followGateway } from './admin/control-client.ts';
+export type { FoundGateway } from './admin/control-client.ts';
+export type { Door, Place } from './admin/control-folder.ts';
+export { controlled } from './admin/controlled.ts';
+export type { GatewayReport, Method, ReportedServer, Requests, Self } from './admin/requests.ts';
+export type { MCPServerConfig } from './admin/server-config.ts';
 export type {
   ErrorInfo,
   ExecutionTracker,
@@ -41,6 +47,7 @@ export type { StateToken } from './state/token.ts';
 export type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 export { listContainers, removeOrphans } from './upstream/containers.ts';
 export type { OwnedContainer, Reaped } from './upstream/containers.ts';
+export type { LoggedLine } from './upstream/server-logs.ts';
 export { ServerStatus } from './upstream/server-status.ts';
 export type { ChildServerClient } from './upstream/server-status.ts';
 export type { ServerEvent } from './upstream/supervisor.ts';

@@ -13,6 +13,8 @@ export interface CliArgs {
   startupTimeout?: number;
   /** Bytes. */
   maxMessageSize?: number;
+  /** Keeps the arguments of calls in the history, too. */
+  history?: 'arguments';
   /** The folder for what is remembered from start to start. */
   state?: string;
 }
