@@ -33,6 +33,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
   /** Whose usage is to be shown. */
   of: 'weir' | 'weir docker' = 'weir';
+  /** That usage, where it is of none of these. */
+  usage: string | undefined;
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
@@ -62,6 +64,7 @@ const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--no-prefix': (draft) => (draft.noPrefix = true),
   '--keep-going': (draft) => (draft.keepGoing = true),
   '--debug': (draft) => (draft.debug = true),
+  '--history-arguments': (draft) => (draft.history = 'arguments'),
 };
 
 /** What a command understands. */

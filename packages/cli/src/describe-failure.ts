@@ -1,15 +1,19 @@
 import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
 import { AddressError } from './address-error.ts';
 import { UsageError } from './arguments.ts';
+import { ControlFailure } from './control-failure.ts';
 import { EngineFailure } from './engine-failure.ts';
 import { DOCKER_USAGE, USAGE } from './help.ts';
+
+/** Failures whose message is all that there is to say. */
+const PLAIN = [AddressError, ControlFailure, EngineFailure];
 
 const USAGES = { weir: USAGE, 'weir docker': DOCKER_USAGE } as const;
 
 /** The last word on stderr: what is wrong, where, and what to do about it. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof UsageError) return `${error.message}\n\n${USAGES[error.of]}`;
-  if (error instanceof AddressError || error instanceof EngineFailure) return error.message;
+  if (error instanceof UsageError) return `${error.message}\n\n${error.usage ?? USAGES[error.of]}`;
+  if (PLAIN.some((known) => error instanceof known)) return (error as Error).message;
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -16,7 +16,7 @@ Usage: weir --config FILE [options]
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of weir, or this text
 
-Examples (see also weir serve --help and weir docker --help):
+Examples (see also weir serve --help, weir docker --help, weir ps --help):
   weir --config claude_desktop_config.json --separator __
   weir --config mcp.json --keep-going --startup-timeout 30s --log-file weir.log
   weir serve --config mcp.json

@@ -12,9 +12,16 @@ const LAST_WRITE_MS = 500;
 
 /** Does what the command line asks for, then ends the process with the code that tells how it went. */
 export function runMain(perform: (command: Command) => Promise<void>): void {
+  runParsed(parseArguments, perform);
+}
+
+type Parse<C> = (argv: readonly string[], env: NodeJS.ProcessEnv) => C;
+
+/** The same for commands whose line is read in another way. */
+export function runParsed<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): void {
   // Who stops reading, as `head` does, needs no more of us; a gateway notices and ends.
   process.stdout.on('error', () => {});
-  void attempt(perform).then((code) => {
+  void attempt(parse, perform).then((code) => {
     process.exitCode = code;
     // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.
     process.stdout.write('', () => process.exit());
@@ -23,9 +30,9 @@ export function runMain(perform: (command: Command) => Promise<void>): void {
   });
 }
 
-async function attempt(perform: (command: Command) => Promise<void>): Promise<number> {
+async function attempt<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): Promise<number> {
   try {
-    await perform(parseArguments(process.argv.slice(2), process.env));
+    await perform(parse(process.argv.slice(2), process.env));
     return EXIT.GOOD;
   } catch (error) {
     process.stderr.write(`${describeFailure(error)}\n`);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
+  controlled,
   createGateway,
   loadConfig,
   serveHttp,
@@ -16,6 +17,7 @@ import { demoConfig, welcome } from './demo.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
 import { reloadOnChange } from './reloading.ts';
+import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 export interface ServeContext {
@@ -41,6 +43,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...others, ...origin };
   const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
+  const control = controlled(gateway, selfOf('http', origin.configPath), placeOf(args, env));
   output.write(announcement(front.url, Object.keys(config.mcpServers).length, token));
   output.write(`The log goes to ${log.isFile() ? (args.logFile ?? '') : 'stderr'}. Ctrl-C stops it.\n`);
   if (args.demo)
@@ -54,7 +57,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
     await Promise.race([front.ended, stopped]);
   } finally {
     reloading?.close();
-    await front.close();
+    await Promise.all([front.close(), control.close()]);
   }
 }
 

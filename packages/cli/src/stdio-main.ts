@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
-import { createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
+import { controlled, createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
 import type { Command } from './arguments.ts';
 import { fingerprint } from './fingerprint.ts';
 import { HELP } from './help.ts';
 import type { CliLog } from './log.ts';
 import { reloadOnChange } from './reloading.ts';
 import { DEFAULT_NAME, DEFAULT_VERSION, onHangUp, runMain, stopped, withLog } from './run.ts';
+import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts this command.
@@ -39,6 +40,7 @@ async function serve(args: CliArgs, log: CliLog): Promise<void> {
     output: process.stdout,
     serverInfo: { name, version },
   });
+  const control = controlled(gateway, selfOf('stdio', path), placeOf(args));
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
   const stop = stopped();
   const reloading = reloadOnChange(gateway, { path, known, env: process.env, log, onHangUp });
@@ -46,6 +48,6 @@ async function serve(args: CliArgs, log: CliLog): Promise<void> {
     await Promise.race([serving, stop]);
   } finally {
     reloading.close();
-    await gateway.close();
+    await Promise.all([gateway.close(), control.close()]);
   }
 }
