@@ -163,6 +163,10 @@ export const Messages = {
   },
   heldBack: ({ keeper, heldBack }: NameCollision): string =>
     `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
+    `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
+  notRunning: (serverKey: string, prospect?: string): string =>
+    `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
   nameHasPassed: ({ publicName, from, to }: PassedName): string =>
     `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
 

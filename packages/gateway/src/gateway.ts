@@ -31,6 +31,7 @@ import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet, type Reloaded } from './upstream/fleet.ts';
 import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
+import { differingKinds } from './upstream/remembered/remembered.ts';
 import { systemTimers } from './upstream/schedule.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
@@ -65,6 +66,10 @@ export interface GatewayOptions {
   readonly onEvent?: (event: ServerEvent) => void;
   /** `arguments` keeps those of every call in the history, too. */
   readonly history?: 'arguments';
+  /** Starts servers at their first call, and answers lists from what is remembered of them. */
+  readonly lazy?: boolean;
+  /** Milliseconds after which a lazy server that nobody uses is ended; ten minutes unless set. */
+  readonly idleAfter?: number;
   /** Other times than the usual ones. */
   readonly supervision?: Partial<SupervisionRules>;
   /** The environment that servers inherit their short safe list from. */
@@ -370,6 +375,8 @@ export class Gateway implements AggregatorServer {
       configPath,
       entries: unexpanded,
       rules: supervision,
+      lazy: this.#options.lazy ?? false,
+      idleAfterMs: this.#options.idleAfter,
       clientInfo: this.clientInfo,
       startupTimeout,
       maxMessageSize: this.maxMessageSize,
@@ -383,7 +390,8 @@ export class Gateway implements AggregatorServer {
         notification: (child, message, related) =>
           this.#clients.forEach((client) => client.notified(child, message, related)),
         crashed: (child) => this.#crashed(child),
-        ready: (child) => this.#ready(child),
+        ready: (child, before) => this.#ready(child, before),
+        standInChanged: (standIn) => this.#rebuild(offered(standIn)),
         gone: (child) => {
           this.#fleet.stopApart(child.serverKey);
           this.#gone(child);
@@ -420,7 +428,7 @@ export class Gateway implements AggregatorServer {
       await this.#fleet.start(keepGoing);
       const crashed = keepGoing ? undefined : this.#fleet.crashed();
       if (crashed !== undefined) throw crashed;
-      this.#publish(this.#builder.build(this.#fleet.running()));
+      this.#publish(this.#builder.build(this.#fleet.offering()));
       if (this.#collisions.size > 0 && !keepGoing) throw this.#collisions.error(noPrefix);
       this.#settled.resolve();
       this.#warnOfNames();
@@ -465,12 +473,19 @@ export class Gateway implements AggregatorServer {
     await this.history.close();
   }
 
-  #ready(child: ChildServer): void {
+  #ready(child: ChildServer, before: Upstream | undefined): void {
     if (this.#isHolding) child.hold(true);
     this.#tellLogLevel(child);
     this.#clients.forEach((client) => client.returned(child));
-    this.#rebuild(offered(child));
+    this.#rebuild(before === undefined ? offered(child) : this.#corrected(child, before));
     this.#revival.ready(child.serverKey);
+  }
+
+  /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */
+  #corrected(child: ChildServer, before: Upstream): Kind[] {
+    const kinds = differingKinds(before.catalogue, child.catalogue);
+    if (kinds.length > 0) this.log.info(Messages.listsDiffer(child.serverKey, kinds));
+    return kinds;
   }
 
   #crashed(child: ChildServer): void {
@@ -483,6 +498,8 @@ export class Gateway implements AggregatorServer {
   #gone(child: ChildServer): void {
     this.#twins.forget(child.serverKey);
     if (!this.isSettled) return;
+    // Nothing is missed where something stands in for it.
+    if (this.#fleet.standIn(child.serverKey) !== undefined) return this.#rebuild([]);
     this.#publish(this.#builder.without(this.#directory.registry, child.serverKey));
     this.#notices.changed(offered(child));
   }
@@ -491,7 +508,7 @@ export class Gateway implements AggregatorServer {
   #rebuild(kinds: readonly Kind[]): void {
     if (!this.isSettled) return;
     const { shares } = this.#builder;
-    this.#publish(this.#builder.build(this.#fleet.running()));
+    this.#publish(this.#builder.build(this.#fleet.offering()));
     // Where a URI has moved, tools that name it have changed as well.
     this.#notices.changed(this.#builder.shares === shares ? kinds : [...kinds, 'tools']);
   }
@@ -511,7 +528,8 @@ export class Gateway implements AggregatorServer {
       revival: this.#revival,
       current: () => this.#directory,
       history: this.history,
-      isApart: (upstream, caller) => upstream.sharing !== 'shared' || this.#mayHaveTwin(upstream, caller),
+      isApart: (upstream, caller) =>
+        upstream.sharing !== 'shared' || upstream.isDormant === true || this.#mayHaveTwin(upstream, caller),
       instanceFor: (upstream, caller) => this.#instanceFor(upstream, caller),
       servers: new Set(this.#fleet.children.keys()),
       prospect: (serverKey) => this.#fleet.supervisor.prospect(serverKey),
@@ -522,7 +540,7 @@ export class Gateway implements AggregatorServer {
   /** A server of the client's or the call's own, told of this client alone. */
   #instanceFor(upstream: Upstream, caller: Caller): Promise<Instance> {
     const { serverKey, sharing } = upstream;
-    if (sharing === 'shared') return this.#twinOf(upstream);
+    if (sharing === 'shared') return this.#sharedOf(upstream, caller);
     const tenant = async (): Promise<Tenant> => ({
       // A modern client says with each call what it can do.
       capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
@@ -549,6 +567,12 @@ export class Gateway implements AggregatorServer {
     const isAcross = caller.era === 'legacy' && era === 'modern';
     const isRemote = serverKind(this.config.mcpServers[serverKey] ?? {}) === ServerKind.REMOTE;
     return isAcross && isRemote && this.#twins.mayHave(serverKey);
+  }
+
+  /** The one that all share, started where it does not run, or its twin. */
+  async #sharedOf(upstream: Upstream, caller: Caller): Promise<Instance> {
+    const running = upstream.isDormant === true ? await this.#fleet.wake(upstream.serverKey) : upstream;
+    return this.#mayHaveTwin(running, caller) ? this.#twinOf(running) : { upstream: running, release() {} };
   }
 
   async #twinOf(upstream: Upstream): Promise<Instance> {
@@ -591,6 +615,6 @@ export class Gateway implements AggregatorServer {
   }
 }
 
-function offered(child: ChildServer): Kind[] {
+function offered(child: Upstream): Kind[] {
   return ALL_KINDS.filter((kind) => child.catalogue[kind].items.length > 0);
 }

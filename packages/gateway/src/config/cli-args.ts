@@ -9,6 +9,8 @@ export interface CliArgs {
   separator?: string;
   noPrefix?: boolean;
   keepGoing?: boolean;
+  /** Servers are started at their first call. */
+  lazy?: boolean;
   /** Milliseconds. */
   startupTimeout?: number;
   /** Bytes. */

@@ -63,7 +63,7 @@ export interface ServerConfig {
   sharing?: 'shared' | 'per-session' | 'per-call';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
   cwdFromRoots?: boolean;
-  /** true starts the server at its first call. */
+  /** true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy. */
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];

@@ -301,9 +301,9 @@ const server = z
       errorMessage: 'cwdFromRoots must be true or false, without quotes',
     }).optional(),
     lazy: key(z.boolean(), {
-      description: 'true starts the server at its first call.',
+      description:
+        'true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy.',
       errorMessage: 'lazy must be true or false, without quotes',
-      status: 'accepted',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
   })

@@ -172,6 +172,16 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#connection?.peer.inFlight ?? 0;
   }
 
+  /** How much clients have asked of it since it was started. */
+  get asked(): number {
+    return this.#connection?.peer.asked ?? 0;
+  }
+
+  /** Somebody waits for it, or wants to hear from it. */
+  get isInUse(): boolean {
+    return this.inFlight > 0 || this.#watching?.isAsked === true;
+  }
+
   get heard(): number {
     return this.#connection?.heard ?? 0;
   }

@@ -27,6 +27,7 @@ export interface SupervisorOptions {
   readonly rules: SupervisionRules;
   readonly log: Log;
   create(serverKey: string): ChildServer;
+  idleAfterMs?(serverKey: string): number | undefined;
   ready(child: ChildServer): void;
   gone(child: ChildServer): void;
   onEvent(event: ServerEvent): void;
@@ -54,6 +55,7 @@ export class Supervisor {
       rules: options.rules,
       schedule: this.#schedule,
       create: (serverKey) => options.create(serverKey),
+      idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
       ready: (started) => options.ready(started),
       gone: (ended) => options.gone(ended),
       changed: (event, before) => this.#changed(ward, event, before),
