@@ -6,7 +6,7 @@ import { Script } from 'node:vm';
 import { CodeCache } from './code-cache.ts';
 
 /** The hashes of the commands, put in when this file is built. */
-declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'control', string>>;
+declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'lock' | 'control', string>>;
 
 /** By then a command has shown which of its functions a start needs. */
 const STORE_AFTER_MS = 3000;
@@ -29,7 +29,7 @@ if (cachedData === undefined || script.cachedDataRejected === true)
   setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
 
 function commandFor(word: string | undefined): keyof typeof HASHES {
-  if (word === 'serve' || word === 'docker') return word;
+  if (word === 'serve' || word === 'docker' || word === 'lock') return word;
   return /^(ps|history|logs|enable|disable|restart|stop|resume)$/u.test(word ?? '') ? 'control' : 'stdio';
 }
 
