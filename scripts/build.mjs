@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // @ts-check
-// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one each for HTTP and for containers.
+// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one each for HTTP, for containers, for the lock file and for what is asked of gateways that run.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { npmScript, root, runMain } from './steps.mjs';
 
 const cli = join(root, 'packages', 'cli');
-const entries = ['stdio', 'serve', 'docker'];
+const entries = ['stdio', 'serve', 'docker', 'lock', 'control'];
 const starter = join(cli, 'src', 'starter.ts');
 const weir = join(cli, 'dist', 'weir.cjs');
 

@@ -121,17 +121,23 @@ export const requirements: readonly Requirement[] = [
     'Enabling and disabling work while running and survive a restart; the config is reloaded in place',
     'from the console and the command line; a changed config file is not yet read again',
   ),
-  open(
+  partial(
     'HEALTH-4',
     'Every call has a recorded life from pending to its end, with a time limit that progress extends',
+    'calls of documents',
   ),
-  open(
+  partial(
     'HEALTH-5',
     'Concurrent and total calls are limited where configured; waiting calls queue; stop and resume',
+    'the limits that calls of documents, of an AI and of the console have unless configured',
   ),
-  open('HEALTH-6', 'A call is retried only when that can do no harm'),
-  open('HEALTH-7', 'A redacted, rotated history of all calls can be searched'),
-  open('HEALTH-8', 'The documented types of servers, health, invocations and bindings are exported'),
+  done('HEALTH-6', 'A call is retried only when that can do no harm'),
+  done('HEALTH-7', 'A redacted, rotated history of all calls can be searched'),
+  partial(
+    'HEALTH-8',
+    'The documented types of servers, health, invocations and bindings are exported',
+    'the types of documents',
+  ),
 
   // Containers and remote servers
   partial(

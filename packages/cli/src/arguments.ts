@@ -3,9 +3,10 @@ import { stateFolder } from './state-folder.ts';
 
 /** What the command line asks for. */
 export type Command =
-  | { run: 'help'; of: 'stdio' | 'serve' | 'docker' }
+  | { run: 'help'; of: 'stdio' | 'serve' | 'docker' | 'lock' }
   | { run: 'version' }
   | { run: 'stdio'; args: CliArgs }
+  | { run: 'lock'; args: CliArgs }
   | { run: 'serve'; args: ServeArgs }
   | { run: 'docker'; args: DockerArgs };
 
@@ -33,6 +34,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
   /** Whose usage is to be shown. */
   of: 'weir' | 'weir serve' | 'weir docker' = 'weir';
+  /** That usage, where it is of none of these. */
+  usage: string | undefined;
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
@@ -61,7 +64,9 @@ const VALUES: Readonly<Record<string, ValueOption>> = {
 const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--no-prefix': (draft) => (draft.noPrefix = true),
   '--keep-going': (draft) => (draft.keepGoing = true),
+  '--lazy': (draft) => (draft.lazy = true),
   '--debug': (draft) => (draft.debug = true),
+  '--history-arguments': (draft) => (draft.history = 'arguments'),
 };
 
 /** What a command understands. */
@@ -92,13 +97,13 @@ const SERVE: Options = {
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
 export function parseArguments(argv: readonly string[], env: Environment): Command {
   if (argv[0] === 'docker') return parseDocker(argv.slice(1));
-  const isServe = argv[0] === 'serve';
-  const options = isServe ? SERVE : STDIO;
-  const words = isServe ? argv.slice(1) : argv;
+  const run = argv[0] === 'serve' || argv[0] === 'lock' ? argv[0] : 'stdio';
+  const options = run === 'serve' ? SERVE : STDIO;
+  const words = run === 'stdio' ? argv : argv.slice(1);
   const draft: Draft = {};
   for (let at = 0; at < words.length; at++) {
     const { option, value } = splitOption(words[at] as string);
-    if (option === '--help' || option === '-h') return { run: 'help', of: isServe ? 'serve' : 'stdio' };
+    if (option === '--help' || option === '-h') return { run: 'help', of: run };
     if (option === '--version' && value === undefined && isBare(words[at + 1])) return { run: 'version' };
     if (Object.hasOwn(options.flags, option)) raiseFlag(option, value, { draft, options });
     else if (Object.hasOwn(options.values, option))
@@ -106,9 +111,7 @@ export function parseArguments(argv: readonly string[], env: Environment): Comma
     else throw new UsageError(unknownOption(option, options));
   }
   checkNames(draft);
-  return isServe
-    ? { run: 'serve', args: completeServe(draft, env) }
-    : { run: 'stdio', args: complete(draft, env) };
+  return run === 'serve' ? { run, args: completeServe(draft, env) } : { run, args: complete(draft, env) };
 }
 
 /** `weir docker ps|gc [--json]`. */

@@ -24,6 +24,7 @@ verifies(
       '--separator',
       '--no-prefix',
       '--keep-going',
+      '--lazy',
       '--startup-timeout',
       '--max-message-size',
       '--name',

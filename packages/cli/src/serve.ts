@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
+  controlled,
   createGateway,
   isLoopback,
   loadConfig,
@@ -24,7 +25,10 @@ import {
 } from './announce.ts';
 import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
+import { reloadOnChange } from './reloading.ts';
+import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 export interface ServeContext {
@@ -38,11 +42,14 @@ export interface ServeContext {
   readonly interfaces: () => Interfaces;
   /** Settles when the command is to end. */
   readonly stopped: Promise<void>;
+  /** Calls back whenever the config is to be read again. */
+  onHangUp(reload: () => void): void;
 }
 
 /** Serves on HTTP until it is told to stop. */
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
   const { log, env, output, stopped, serverInfo } = context;
+  const known = fingerprint(args.configPath ?? '');
   const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
@@ -60,12 +67,16 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
     output.write(outcome([...gateway.children.values()]));
     if (args.demo) output.write(welcome(gateway.registry, url, token));
   });
+  const control = controlled(gateway, selfOf('http', origin.configPath), placeOf(args, env));
+  const { configPath: path } = origin;
+  const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
   try {
     await Promise.race([front.ended, stopped]);
     output.write(farewell(front));
   } finally {
     isOver = true;
-    await front.close();
+    reloading?.close();
+    await Promise.all([front.close(), control.close()]);
   }
 }
 

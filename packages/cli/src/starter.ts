@@ -6,14 +6,14 @@ import { Script } from 'node:vm';
 import { CodeCache } from './code-cache.ts';
 
 /** The hashes of the commands, put in when this file is built. */
-declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker', string>>;
+declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'lock' | 'control', string>>;
 
 /** By then a command has shown which of its functions a start needs. */
 const STORE_AFTER_MS = 3000;
 
 // A file each: reading what only the others need would slow down every start on stdio.
 const [, , first] = process.argv;
-const name = first === 'serve' || first === 'docker' ? first : 'stdio';
+const name = commandFor(first);
 const file = join(__dirname, `${name}.cjs`);
 const cache = new CodeCache(process, HASHES[name]);
 const cachedData = cache.read();
@@ -27,6 +27,11 @@ command(exports, require, module, file, __dirname);
 // What lives shorter leaves nothing.
 if (cachedData === undefined || script.cachedDataRejected === true)
   setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
+
+function commandFor(word: string | undefined): keyof typeof HASHES {
+  if (word === 'serve' || word === 'docker' || word === 'lock') return word;
+  return /^(ps|history|logs|enable|disable|restart|stop|resume)$/u.test(word ?? '') ? 'control' : 'stdio';
+}
 
 /** The bundles are plain ASCII: one byte a character. */
 function source(path: string): string {

@@ -118,6 +118,8 @@ export const Messages = {
     `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
   isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  historyNotKept: (reason: string): string =>
+    `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
   notSupervised: (serverKey: string): string =>
     `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
   offInFile: (serverKey: string): string =>
@@ -179,6 +181,20 @@ export const Messages = {
   },
   heldBack: ({ keeper, heldBack }: NameCollision): string =>
     `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
+    `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
+  notRunning: (serverKey: string, prospect?: string): string =>
+    `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
+  nameHasPassed: ({ publicName, from, to }: PassedName): string =>
+    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
+
+  configReloaded: ({ added, removed, changed }: ConfigChanges): string => {
+    const parts = Object.entries({ started: added, restarted: changed, ended: removed })
+      .filter(([, keys]) => keys.length > 0)
+      .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
+    return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
+  },
+
   collisionRemedy: (noPrefix: boolean): string =>
     noPrefix
       ? 'Leave out --no-prefix, so that each name begins with its server.'
@@ -195,6 +211,18 @@ export const Messages = {
   missingVariables: (names: readonly string[]): string =>
     `Missing environment variable(s): ${names.join(', ')}`,
 } as const;
+
+interface PassedName {
+  readonly publicName: string;
+  readonly from: { readonly serverKey: string };
+  readonly to: { readonly serverKey: string };
+}
+
+interface ConfigChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
 
 function enableRemedy(serverKey: string): string {
   return `Enable it with "weir enable ${serverKey}", or change its entry in the config.`;

@@ -9,11 +9,11 @@ export interface McpConfig {
   $schema?: string;
   /** The servers by their keys. A key is the first part of the names of its tools. */
   mcpServers: Record<string, ServerConfig>;
-  /** Time limit of any call, in milliseconds, where the server sets none. */
+  /** Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set. */
   mcpGlobalTimeout?: number;
-  /** How many calls one server answers at a time; more wait. */
+  /** How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set. */
   mcpConcurrentLimit?: number;
-  /** How many calls a session may make; -1 is no limit. */
+  /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
   mcpSessionLimit?: number;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -55,7 +55,7 @@ export interface ServerConfig {
   dockerConfig?: DockerConfig;
   /** managed: a container that is started here; external: a remote server. */
   deploymentType?: 'managed' | 'external';
-  /** Time limit of a call, in milliseconds. */
+  /** Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count. */
   timeout?: number;
   /** The tools to offer, as a list of names, or settings by tool name. */
   tools?: string[] | Record<string, ToolSettings>;
@@ -63,7 +63,7 @@ export interface ServerConfig {
   sharing?: 'shared' | 'per-session' | 'per-call';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
   cwdFromRoots?: boolean;
-  /** true starts the server at its first call. */
+  /** true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy. */
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -131,7 +131,7 @@ interface DockerConfig {
 interface ToolSettings {
   /** Whether the tool is offered. */
   enabled?: boolean;
-  /** Time limit of a call of this tool, in milliseconds. */
+  /** Time limit of a call of this tool, in milliseconds; counts for more than that of the server. */
   timeout?: number;
 }
 

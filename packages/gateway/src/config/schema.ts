@@ -128,9 +128,9 @@ const toolSettings = z
       status: 'accepted',
     }).optional(),
     timeout: key(milliseconds(), {
-      description: 'Time limit of a call of this tool, in milliseconds.',
+      description:
+        'Time limit of a call of this tool, in milliseconds; counts for more than that of the server.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
-      status: 'accepted',
     }).optional(),
   })
   .meta({
@@ -280,10 +280,10 @@ const server = z
       errorMessage: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
     }).optional(),
     timeout: key(milliseconds(), {
-      description: 'Time limit of a call, in milliseconds.',
+      description:
+        'Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
       examples: [30000],
-      status: 'accepted',
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
       description: 'The tools to offer, as a list of names, or settings by tool name.',
@@ -301,9 +301,9 @@ const server = z
       errorMessage: 'cwdFromRoots must be true or false, without quotes',
     }).optional(),
     lazy: key(z.boolean(), {
-      description: 'true starts the server at its first call.',
+      description:
+        'true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy.',
       errorMessage: 'lazy must be true or false, without quotes',
-      status: 'accepted',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
   })
@@ -335,23 +335,23 @@ export const configSchema: z.ZodType = z
       errorMessage: 'mcpServers must be an object: write "mcpServers": { "files": { "command": "npx" } }',
     }),
     mcpGlobalTimeout: key(milliseconds(), {
-      description: 'Time limit of any call, in milliseconds, where the server sets none.',
+      description:
+        'Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set.',
       errorMessage:
         'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
       examples: [30000],
-      status: 'accepted',
     }).optional(),
     mcpConcurrentLimit: key(z.number().int().min(1), {
-      description: 'How many calls one server answers at a time; more wait.',
+      description:
+        'How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set.',
       errorMessage: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
       examples: [25],
-      status: 'accepted',
     }).optional(),
     mcpSessionLimit: key(z.number().int().min(-1), {
-      description: 'How many calls a session may make; -1 is no limit.',
+      description:
+        'How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one.',
       errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
       examples: [25],
-      status: 'accepted',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
   })

@@ -34,7 +34,7 @@ const WRITE_AFTER_MS = 5000;
 /** Remembers from start to start which servers are disabled, and how often others have failed. */
 export class ServerMemory {
   readonly #options: ServerMemoryOptions;
-  readonly #servers: ReadonlyMap<string, KnownServer>;
+  #servers: ReadonlyMap<string, KnownServer>;
   readonly #pending = new Map<string, Change>();
   #store: Promise<KeyValueStore> | undefined;
   #writing: Promise<void> | undefined;
@@ -42,7 +42,12 @@ export class ServerMemory {
 
   constructor(options: ServerMemoryOptions, servers: Iterable<KnownServer>) {
     this.#options = options;
-    this.#servers = new Map(Array.from(servers, (server) => [server.serverKey, server]));
+    this.#servers = byKey(servers);
+  }
+
+  /** The servers of another config. */
+  meant(servers: Iterable<KnownServer>): void {
+    this.#servers = byKey(servers);
   }
 
   /** The servers of which more is known than that they have run; a folder is all that has to be read for it. */
@@ -148,6 +153,10 @@ export class ServerMemory {
   #markOf(serverKey: string): string {
     return shortHash(this.#keyOf(serverKey));
   }
+}
+
+function byKey(servers: Iterable<KnownServer>): Map<string, KnownServer> {
+  return new Map(Array.from(servers, (server) => [server.serverKey, server]));
 }
 
 function makeMark(folder: string, mark: string): void {

@@ -20,6 +20,7 @@ import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { ProcessConnection } from './process-connection.ts';
 import { spawnServer } from './process.ts';
+import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startInTurn, type Slots } from './slots.ts';
 import { reasonOf } from './unavailable.ts';
@@ -41,6 +42,8 @@ export interface ChildContext {
   readonly maxMessageSize: number;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;
+  /** The last words of and about each server. */
+  readonly logs: ServerLogs;
   readonly on: ChildEvents;
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
@@ -92,7 +95,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.serverKey = serverKey;
     this.config = config;
     this.#context = context;
-    this.#log = prefixed(context.log, serverKey);
+    this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
   get client(): Upstream {
@@ -111,6 +114,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#connection === undefined)
       throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
     return this.#connection.peer;
+  }
+
+  /** It can be spoken to. */
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
   }
 
   get sharing(): Sharing {
@@ -164,6 +172,21 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
     this.#connection?.fail(what);
     return this.#arriving ?? this.#connection;
+  }
+
+  /** How many answers clients wait for. */
+  get inFlight(): number {
+    return this.#connection?.peer.inFlight ?? 0;
+  }
+
+  /** How much clients have asked of it since it was started. */
+  get asked(): number {
+    return this.#connection?.peer.asked ?? 0;
+  }
+
+  /** Somebody waits for it, or wants to hear from it. */
+  get isInUse(): boolean {
+    return this.inFlight > 0 || this.#watching?.isAsked === true;
   }
 
   get heard(): number {

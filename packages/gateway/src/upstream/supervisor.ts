@@ -27,6 +27,7 @@ export interface SupervisorOptions {
   readonly rules: SupervisionRules;
   readonly log: Log;
   create(serverKey: string): ChildServer;
+  idleAfterMs?(serverKey: string): number | undefined;
   ready(child: ChildServer): void;
   gone(child: ChildServer): void;
   onEvent(event: ServerEvent): void;
@@ -39,29 +40,46 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #schedule: Schedule;
   readonly #wards = new Map<string, Ward>();
+  #hasBegun = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#schedule = new Schedule(options.timers);
   }
 
-  /** Looks after a server from now on. */
-  adopt(child: ChildServer, health: Health): void {
+  /** Looks after a server from now on; it is not started before `cleared` has settled. */
+  adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
     const options = this.#options;
     const ward = new Ward(child, health, {
       timers: options.timers,
       rules: options.rules,
       schedule: this.#schedule,
       create: (serverKey) => options.create(serverKey),
+      idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
       ready: (started) => options.ready(started),
       gone: (ended) => options.gone(ended),
       changed: (event, before) => this.#changed(ward, event, before),
     });
     this.#wards.set(child.serverKey, ward);
+    if (cleared !== undefined) ward.waitFor(cleared);
+    if (this.#hasBegun) ward.begin();
+  }
+
+  /** Looks after it no more. Resolves when nothing is left of starts before its last one. */
+  dismiss(serverKey: string): Promise<unknown> | undefined {
+    const ward = this.#wards.get(serverKey);
+    this.#wards.delete(serverKey);
+    return ward?.dismiss();
+  }
+
+  /** Resolves when it runs, or has turned out not to. */
+  start(serverKey: string): Promise<void> {
+    return this.#ward(serverKey).start();
   }
 
   /** Until then only notes what happens: whoever starts the servers decides what a loss means. */
   begin(): void {
+    this.#hasBegun = true;
     for (const ward of this.#wards.values()) ward.begin();
   }
 

@@ -28,6 +28,11 @@ export class Watching {
     if (options.era === 'modern') this.#listen();
   }
 
+  /** Somebody watches a resource. */
+  get isAsked(): boolean {
+    return this.#watchers.size > 0;
+  }
+
   watch(uri: string): void {
     const watchers = this.#watchers.get(uri) ?? 0;
     this.#watchers.set(uri, watchers + 1);

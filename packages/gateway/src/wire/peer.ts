@@ -60,6 +60,7 @@ export class Peer implements Origin {
   readonly #served = new Ledger<Served>();
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
+  #asked = 0;
 
   constructor(link: Link) {
     this.#link = link;
@@ -97,6 +98,7 @@ export class Peer implements Origin {
 
   /** The id under which `waiter` will hear of the answer. */
   expect(waiter: Waiter): number {
+    if (waiter.isOwn !== true) this.#asked++;
     return this.#waiting.add(waiter);
   }
 
@@ -113,6 +115,11 @@ export class Peer implements Origin {
   /** How many answers are waited for on behalf of somebody. */
   get inFlight(): number {
     return this.#waiting.all().filter(({ isOwn }) => isOwn !== true).length;
+  }
+
+  /** How much was asked on behalf of somebody since the beginning. */
+  get asked(): number {
+    return this.#asked;
   }
 
   /** Hears of progress also after the answer: some requests go on as tasks. */
