@@ -9,7 +9,7 @@ export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' 
   /** The entries of the servers before variables were replaced: no value of theirs is written down. */
   readonly unexpanded: Readonly<Record<string, unknown>>;
   /** The package that a server is started from, where that is known. */
-  packageOf?(serverKey: string): LockedPackage | undefined;
+  readonly packageOf?: (serverKey: string) => LockedPackage | undefined;
 }
 
 /** Starts every server of a config once, ends it, and returns the text of a lock file: what each of them offers. */

@@ -22,7 +22,10 @@ export function controlled(gateway: Gateway, self: Self, place: Place): { close(
   };
   gateway.settled.then(
     () => {
-      if (!isClosed) timer = setTimeout(() => (opening = open()), AFTER_MS).unref();
+      if (isClosed) return;
+      timer = setTimeout(() => {
+        opening = open();
+      }, AFTER_MS).unref();
     },
     () => {},
   );

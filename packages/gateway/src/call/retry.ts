@@ -33,7 +33,7 @@ interface Comeback {
   /** The server may have been lost over this call. */
   readonly wasSent: boolean;
   /** Told once whether the server runs again. */
-  done(isBack: boolean): void;
+  readonly done: (isBack: boolean) => void;
 }
 
 /** Waits for a server to run again, if another has not taken its place already. The client may call its request off meanwhile. */

@@ -28,7 +28,7 @@ export interface AppResource {
 }
 
 /** A public name that another server has now. */
-export interface PassedOn {
+interface PassedOn {
   readonly publicName: string;
   readonly from: Owner;
   readonly to: Owner;

@@ -27,11 +27,11 @@ export class ServerLogs {
   keeping(serverKey: string, log: Log): Log {
     const lines = this.#lines.get(serverKey) ?? [];
     this.#lines.set(serverKey, lines);
-    const kept = (write: (text: string) => void) => (text: string) => {
+    const kept = (level: 'info' | 'warn' | 'error') => (text: string) => {
       this.#keep(lines, text);
-      write(text);
+      log[level](text);
     };
-    return { ...log, info: kept(log.info), warn: kept(log.warn), error: kept(log.error) };
+    return { ...log, info: kept('info'), warn: kept('warn'), error: kept('error') };
   }
 
   /** Trimmed now and then: cutting off the front is not for every line. */

@@ -11,7 +11,7 @@ export interface WardOptions {
   /** A new start of the server, which takes the place of the last one. */
   create(serverKey: string): ChildServer;
   /** A server that nobody has used for so many milliseconds is ended; undefined is never. */
-  idleAfterMs?(serverKey: string): number | undefined;
+  readonly idleAfterMs?: (serverKey: string) => number | undefined;
   /** It can be called. */
   ready(child: ChildServer): void;
   /** It is called no more. */

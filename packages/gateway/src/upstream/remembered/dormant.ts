@@ -14,7 +14,7 @@ export interface DormantOptions {
   readonly sharing: Sharing;
   readonly cwdFromRoots: boolean;
   /** Starts the server, unless it runs; rejects with why it does not. */
-  wake(): Promise<Upstream>;
+  readonly wake: () => Promise<Upstream>;
 }
 
 /** A server that does not run until it is needed. What it offers is remembered. */
