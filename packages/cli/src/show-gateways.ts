@@ -11,12 +11,14 @@ export function showGateways(reports: readonly GatewayReport[], looks: Looks): s
   return reports.map((report) => `${headline(report, looks.now)}\n${servers(report, looks)}`).join('\n');
 }
 
-function headline({ pid, mode, configPath, startedAt, isStopped }: GatewayReport, now: number): string {
+function headline(report: GatewayReport, now: number): string {
+  const { pid, mode, configPath, startedAt, isStopped, calls } = report;
   const parts = [
     `Gateway ${pid}`,
     mode,
     printable(configPath ?? 'no config file'),
     `up ${span(now - startedAt)}`,
+    `${calls.total} calls, ${calls.active} under way`,
   ];
   return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
 }

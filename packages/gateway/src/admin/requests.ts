@@ -2,6 +2,7 @@ import type { ToolInvocationRequest } from '../call/invocation.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerHealthStatus } from '../upstream/health.ts';
 import type { LoggedLine } from '../upstream/server-logs.ts';
+import { executionTracker } from './execution-tracker.ts';
 import { serverConfigs, type MCPServerConfig } from './server-config.ts';
 
 /** What a gateway tells of itself. */
@@ -13,6 +14,7 @@ export interface GatewayReport {
   readonly startedAt: number;
   /** Somebody has stopped its calls. */
   readonly isStopped: boolean;
+  readonly calls: { readonly active: number; readonly total: number };
   readonly servers: readonly ReportedServer[];
 }
 
@@ -75,7 +77,9 @@ function report(gateway: Gateway, self: Self): GatewayReport {
       ...(lastError !== undefined && { lastError }),
     };
   });
-  return { ...self, isStopped: gateway.isStopped, servers };
+  const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
+  const calls = { active: activeExecutions.size, total: totalExecuted };
+  return { ...self, isStopped: stopped, calls, servers };
 }
 
 function toolsOf({ children }: Gateway, serverKey: string): number {
