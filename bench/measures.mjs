@@ -3,6 +3,7 @@ import * as boot from './measures/boot.mjs';
 import * as firstCall from './measures/first-call.mjs';
 import * as fleet from './measures/fleet.mjs';
 import * as latency from './measures/latency.mjs';
+import * as lazy from './measures/lazy.mjs';
 import * as list from './measures/list.mjs';
 import * as memory from './measures/memory.mjs';
 import * as results from './measures/results.mjs';
@@ -19,6 +20,7 @@ export const MEASURES = {
   list,
   boot,
   start,
+  lazy,
   fleet,
   'first-call': firstCall,
   memory,

@@ -6,6 +6,7 @@ import { makeFolder } from '../../state/make-folder.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { objectValue, stringValue, type Members } from '../../wire/members.ts';
 import { offeringLines, readOffering, readText, type Offering } from './remembered.ts';
+import { fromStored, toStored, type StoredOffering } from './stored-offering.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
@@ -46,30 +47,28 @@ export class Catalogues {
     const file = this.#fileOf(serverKey);
     const before = this.recall(serverKey);
     if (file === undefined || (before !== undefined && isSame(before, offering))) return;
-    const head = [
-      `"entry":${JSON.stringify(this.#options.entryHash(serverKey))}`,
-      ...(this.#lock === undefined ? [] : [`"lock":${JSON.stringify(this.#lock.hash)}`]),
-    ];
-    write(file, `{\n${head.join(',\n')},\n${offeringLines(offering)}\n}\n`, this.#options.log);
+    const stored: StoredOffering = {
+      version: 1,
+      entry: this.#options.entryHash(serverKey),
+      lock: this.#lock?.hash,
+      ...toStored(offering),
+    };
+    write(file, `${JSON.stringify(stored)}\n`, this.#options.log);
   }
 
   #locked(serverKey: string): Offering | undefined {
     const members = this.#lock?.servers && objectValue(this.#lock.servers, serverKey);
-    return members && this.#ifCurrent(serverKey, members);
+    const isCurrent =
+      members !== undefined && stringValue(members, 'entry') === this.#options.entryHash(serverKey);
+    return isCurrent ? readOffering(members) : undefined;
   }
 
   /** What differed from another lock file counts no more. */
   #stored(serverKey: string, isLocked: boolean): Offering | undefined {
     const file = this.#fileOf(serverKey);
-    const members = file === undefined ? undefined : read(file);
-    if (members === undefined || (isLocked && stringValue(members, 'lock') !== this.#lock?.hash))
-      return undefined;
-    return this.#ifCurrent(serverKey, members);
-  }
-
-  #ifCurrent(serverKey: string, members: Members): Offering | undefined {
-    const isCurrent = stringValue(members, 'entry') === this.#options.entryHash(serverKey);
-    return isCurrent ? readOffering(members) : undefined;
+    const stored = file === undefined ? undefined : read(file);
+    if (stored === undefined || (isLocked && stored.lock !== this.#lock?.hash)) return undefined;
+    return stored.entry === this.#options.entryHash(serverKey) ? fromStored(stored) : undefined;
   }
 
   #fileOf(serverKey: string): string | undefined {
@@ -95,9 +94,12 @@ function isSame(one: Offering, other: Offering): boolean {
   return offeringLines(one) === offeringLines(other);
 }
 
-function read(file: string): Members | undefined {
-  const bytes = readBytes(file);
-  return bytes && readText(bytes);
+function read(file: string): Partial<StoredOffering> | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<StoredOffering>;
+  } catch {
+    return undefined;
+  }
 }
 
 function readBytes(file: string): Buffer | undefined {
