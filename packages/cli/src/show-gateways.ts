@@ -1,7 +1,7 @@
 import type { GatewayReport, LoggedLine, ReportedServer } from '@weir/gateway';
 import { printable, table, type Cell } from './table.ts';
 
-export interface Looks {
+interface Looks {
   readonly isColoured: boolean;
   readonly now: number;
 }
@@ -41,7 +41,8 @@ function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
   if (!enabled) return { text: 'disabled', paint: 'dim' };
   const { connectionState } = health;
   if (connectionState === 'connected') return { text: connectionState, paint: 'good' };
-  return connectionState === 'error' ? { text: 'lost', paint: 'bad' } : connectionState;
+  if (connectionState === 'error') return { text: 'lost', paint: 'bad' };
+  return connectionState === 'disconnected' ? 'not started' : connectionState;
 }
 
 function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {

@@ -33,6 +33,11 @@ describe('which calls are shown', () => {
     expect(selectCalls(calls.toReversed(), { ...ALL, limit: 2 }).map(({ id }) => id)).toEqual(['2', '3']);
   });
 
+  verifies('HEALTH-7', 'those of one moment as they were made', () => {
+    const calls = ['x-10', 'x-9', 'x-11'].map((id) => call(id, { submittedAt: 5 }));
+    expect(selectCalls(calls, ALL).map(({ id }) => id)).toEqual(['x-9', 'x-10', 'x-11']);
+  });
+
   verifies('HEALTH-7', 'those of a server, those that failed', () => {
     const calls = [
       call('1', { serverId: 'a' }),

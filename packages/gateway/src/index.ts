@@ -1,9 +1,9 @@
 export { askGateway, findGateways, followGateway } from './admin/control-client.ts';
 export type { FoundGateway } from './admin/control-client.ts';
-export type { Door, Place } from './admin/control-folder.ts';
+export type { Place } from './admin/control-folder.ts';
 export { controlled } from './admin/controlled.ts';
 export { executionTracker } from './admin/execution-tracker.ts';
-export type { GatewayReport, Method, ReportedServer, Requests, Self } from './admin/requests.ts';
+export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
 export { serverConfigs } from './admin/server-config.ts';
 export type { MCPServerConfig } from './admin/server-config.ts';
 export type {

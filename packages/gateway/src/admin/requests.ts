@@ -19,6 +19,7 @@ export interface GatewayReport {
 }
 
 export interface ReportedServer extends MCPServerConfig {
+  /** How many of its tools can be called, also where a call would start it. */
   readonly tools: number;
   /** Absent where the config leaves the server out. */
   readonly health?: ServerHealthStatus;
@@ -68,11 +69,12 @@ async function done(act: Promise<void> | void): Promise<null> {
 
 function report(gateway: Gateway, self: Self): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
+  const routes = [...gateway.registry.values()];
   const servers = serverConfigs(gateway).map((server): ReportedServer => {
     const { health, lastError } = reports.get(server.id) ?? {};
     return {
       ...server,
-      tools: health?.connectionState === 'connected' ? toolsOf(gateway, server.id) : 0,
+      tools: routes.filter(({ serverKey }) => serverKey === server.id).length,
       ...(health !== undefined && { health }),
       ...(lastError !== undefined && { lastError }),
     };
@@ -80,10 +82,6 @@ function report(gateway: Gateway, self: Self): GatewayReport {
   const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
   const calls = { active: activeExecutions.size, total: totalExecuted };
   return { ...self, isStopped: stopped, calls, servers };
-}
-
-function toolsOf({ children }: Gateway, serverKey: string): number {
-  return children.get(serverKey)?.catalogue.tools.items.length ?? 0;
 }
 
 function logs(gateway: Gateway, server: string): readonly LoggedLine[] {

@@ -10,7 +10,7 @@ import type {
 } from './invocation.ts';
 
 /** Where finished calls go that are to be kept; nothing in it may take time. */
-export interface HistorySink {
+interface HistorySink {
   add(entry: { line(): string }): void;
   flush(): Promise<void>;
 }
