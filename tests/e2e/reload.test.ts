@@ -1,10 +1,12 @@
 // The config file changes while the gateway runs: what has changed is started, stopped or restarted, and nobody else notices.
-import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
+  commandFor,
   fixture,
   scripted,
   serverWith,
@@ -15,6 +17,8 @@ import {
   type Weir,
 } from './harness.ts';
 import { counted, serveInProcess } from './in-process.ts';
+
+const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
 type Servers = Record<string, ServerEntry>;
 
@@ -214,5 +218,25 @@ describe('SIGHUP', () => {
     expect(await weir.tools()).toEqual(['a:a']);
     weir.kill('SIGTERM');
     expect((await weir.ended).code).toBe(0);
+  });
+
+  const onTerminal = verifies.skipIf(
+    hasScript ? undefined : 'needs the command script, which makes a terminal',
+  );
+
+  onTerminal('HEALTH-3', 'says that the terminal is gone where stdin is one, and is the end', async () => {
+    const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) });
+    const line = [command, ...args].map((word) => `'${word}'`).join(' ');
+    const terminal = spawn('script', ['-qec', `exec ${line} >'${cwd}/out' 2>'${cwd}/err'`, '/dev/null'], {
+      env,
+      cwd,
+    });
+    const code = new Promise((resolve) => terminal.once('close', resolve));
+    const said = (): string => (existsSync(join(cwd, 'err')) ? readFileSync(join(cwd, 'err'), 'utf8') : '');
+    await until(() => said().includes('Start with --separator'), 20_000);
+    const children = readFileSync(`/proc/${terminal.pid}/task/${terminal.pid}/children`, 'utf8');
+    process.kill(Number(children), 'SIGHUP');
+    expect(await code).toBe(0);
+    expect(said()).not.toContain('read again');
   });
 });
