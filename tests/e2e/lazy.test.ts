@@ -244,10 +244,9 @@ describe('a lazy server', () => {
         expect((await ask('resources/templates/list')).result?.['resourceTemplates']).toHaveLength(1);
         expect((await ask('prompts/list')).result?.['prompts']).not.toEqual([]);
         expect(starts()).toBe(1);
-        const [read] = (await ask('resources/read', { uri: 'note://one' })).result?.['contents'] as {
-          text: string;
-        }[];
-        expect(read?.text).toBe('note: note://one');
+        expect((await ask('resources/read', { uri: 'note://one' })).result).toMatchObject({
+          contents: [{ text: 'note: note://one' }],
+        });
         expect(starts()).toBe(2);
       },
     );

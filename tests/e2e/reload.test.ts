@@ -16,6 +16,7 @@ import {
   type ServerEntry,
   type Weir,
 } from './harness.ts';
+import { connectHttp, startServe } from './http.ts';
 import { counted, serveInProcess } from './in-process.ts';
 
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
@@ -184,6 +185,36 @@ describe('a config file that changes', () => {
     writeFileSync(two, JSON.stringify({ mcpServers: { c: serverWith(['c']) } }));
     await weir.says('started: c; ended: b');
   });
+});
+
+describe('on HTTP', () => {
+  for (const era of ['legacy', 'modern'] as const)
+    verifies('HEALTH-3', `a ${era} client keeps its connection and hears of the change`, async () => {
+      const folder = temporaryFolder();
+      const config = (servers: Servers): string => JSON.stringify({ mcpServers: servers });
+      const a = serverWith(['a']);
+      await using served = await startServe({ a }, { folder });
+      const changed: string[][] = [];
+      const autoRefresh = {
+        onChanged: (_: Error | null, tools: { name: string }[] | null) =>
+          changed.push((tools ?? []).map(({ name }) => name)),
+      };
+      await using sdk = await connectHttp(served.url, era, {
+        token: served.token,
+        listChanged: { tools: autoRefresh },
+      });
+      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:a']);
+      writeFileSync(join(folder, 'mcp.json'), config({ a, b: serverWith(['b']) }));
+      await until(() => changed.length > 0, 20_000);
+      expect(changed).toEqual([['a:a', 'b:b']]);
+      writeFileSync(join(folder, 'mcp.json'), 'no config');
+      await until(() => served.stderr.includes('Invalid JSON'), 20_000);
+      served.kill('SIGHUP');
+      await until(() => served.stderr.split('Invalid JSON').length === 3, 20_000);
+      expect(await sdk.client.callTool({ name: 'b:b', arguments: {} })).toMatchObject({
+        content: [{ text: 'server: b' }],
+      });
+    });
 });
 
 describe('names', () => {
