@@ -117,6 +117,28 @@ describe('the history of a gateway', () => {
     );
   });
 
+  verifies(
+    ['HEALTH-4', 'HEALTH-7'],
+    'tells calls that wait, that took too long and that were stopped',
+    async () => {
+      const folder = temporaryFolder();
+      const servers = { s: fixture('stall'), t: { ...fixture('stall'), timeout: 100 } };
+      const weir = startWeir(JSON.stringify({ mcpConcurrentLimit: 1, mcpServers: servers }), { folder });
+      await weir.tools();
+      await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
+      await weir.callTool('t:stall');
+      const stalled = [weir.callTool('s:stall'), weir.callTool('s:stall')];
+      await weir.callTool('t:echo', { text: 'x' });
+      const statuses = async (): Promise<string[]> => (await shown(folder)).map(({ status }) => status);
+      expect(await statuses()).toEqual(['timeout', 'executing', 'pending', 'success']);
+      expect((await shown(folder))[0]?.error?.message).toMatch(/^Execution exceeded 0\.1s/u);
+      expect((await runWeir(['stop', '--state', join(folder, 'state')], { folder })).code).toBe(0);
+      await Promise.all(stalled);
+      await weir.close();
+      expect(await statuses()).toEqual(['timeout', 'cancelled', 'error', 'success']);
+    },
+  );
+
   verifies('HEALTH-7', 'shows a call that is under way', async () => {
     const folder = temporaryFolder();
     await using weir = startWeir(SERVERS, { folder });

@@ -13,7 +13,7 @@ import {
   textOf,
   type ServerEntry,
 } from './harness.ts';
-import { counted, serveInProcess } from './in-process.ts';
+import { counted, open, serveInProcess } from './in-process.ts';
 
 /** Lists the tools that a file names at the moment, and notes its starts in another. */
 function changeable(...names: string[]): {
@@ -223,4 +223,46 @@ describe('a lazy server', () => {
       expect([a.starts(), b.starts()]).toEqual([1, 2]);
     },
   );
+
+  for (const era of ['legacy', 'modern'] as const)
+    verifies(
+      'AGG-REG-1',
+      `reads resources, prompts and completions for a ${era} client as if it ran`,
+      async () => {
+        const { entry, starts } = counted(fixture('resources'));
+        const state = join(temporaryFolder(), 'state');
+        const options = { lazy: true, state, configPath: '/somewhere/mcp.json', idleAfter: 60_000 };
+        await (async () => {
+          await using weir = serveInProcess({ r: entry, e: fixture('echo') }, options);
+          await (
+            await open(weir, era)
+          )('resources/list');
+        })();
+        await using weir = serveInProcess({ r: entry, e: fixture('echo') }, options);
+        const ask = await open(weir, era);
+        expect((await ask('resources/list')).result?.['resources']).toHaveLength(2);
+        expect((await ask('resources/templates/list')).result?.['resourceTemplates']).toHaveLength(1);
+        expect((await ask('prompts/list')).result?.['prompts']).not.toEqual([]);
+        expect(starts()).toBe(1);
+        expect((await ask('resources/read', { uri: 'note://one' })).result).toMatchObject({
+          contents: [{ text: 'note: note://one' }],
+        });
+        expect(starts()).toBe(2);
+      },
+    );
+
+  verifies('AGG-REG-1', 'is started by a subscription, and runs for as long as there is one', async () => {
+    const { entry, starts } = counted(fixture('resources'));
+    await using weir = serveInProcess({ r: entry, e: fixture('echo') }, { lazy: true, idleAfter: 250 });
+    await weir.tools();
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    expect((await weir.request('resources/subscribe', { uri: 'note://one' })).error).toBeUndefined();
+    expect(starts()).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await weir.callTool('r:touch', { uri: 'note://one' });
+    expect((await weir.call('notifications/resources/updated')).params?.['uri']).toBe('note://one');
+    expect(starts()).toBe(2);
+    await weir.request('resources/unsubscribe', { uri: 'note://one' });
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+  });
 });

@@ -7,7 +7,7 @@ import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
 import { fixture, temporaryFolder, textOf, type Json, type Received } from './harness.ts';
 import { begin, modern, send, serveTest, type Sent } from './http.ts';
-import { open, serveInProcess, type InProcess, type InProcessOptions } from './in-process.ts';
+import { open, serveInProcess, type Ask, type InProcess, type InProcessOptions } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
 import { again, EVERYTHING } from './rounds.ts';
 
@@ -154,8 +154,16 @@ describe('a limit of calls at a time', () => {
 
 describe('a call that waits for a person', () => {
   const answer = { action: 'accept', content: {} };
-  const tight = { mcpConcurrentLimit: 1, mcpGlobalTimeout: 400 };
-  const longer = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
+  const tight = { mcpConcurrentLimit: 1, mcpGlobalTimeout: 1000 };
+  /** All is as before: one call fits, and no second. */
+  const holdsOne = async (weir: InProcess, ask: Ask): Promise<void> => {
+    expect(weir.gateway.canExecute('b')).toBe(true);
+    const call = ask('tools/call', { name: 'b:work', arguments: { label: 'one', ms: 300 } });
+    await whenSeen(weir, ({ working }) => working === 1);
+    expect(weir.gateway.canExecute('b')).toBe(false);
+    await call;
+  };
+  const longer = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1300));
 
   verifies(
     ['HEALTH-4', 'HEALTH-5'],
@@ -170,7 +178,7 @@ describe('a call that waits for a person', () => {
       await longer();
       weir.send({ id: question.id, result: answer });
       expect(textOf(await asking)).toBe(JSON.stringify(answer));
-      expect(weir.gateway.canExecute('b')).toBe(true);
+      await holdsOne(weir, (method, params) => weir.request(method, params));
     },
   );
 
@@ -183,7 +191,7 @@ describe('a call that waits for a person', () => {
     expect(textOf(await ask('tools/call', meanwhile))).toBe('meanwhile');
     await longer();
     expect(textOf(await again(ask, params, round, [answer]))).toBe(JSON.stringify(answer));
-    expect(weir.gateway.canExecute('b')).toBe(true);
+    await holdsOne(weir, ask);
   });
 
   verifies(['HEALTH-4', 'HEALTH-5'], 'has no place and no clock: one between two rounds', async () => {
@@ -216,6 +224,14 @@ describe('a limit of calls in a session', () => {
     expect(textOf(await work(client, 'other', 0))).toBe('other');
     expect(await weir.tools()).toContain('b:work');
     expect((await seen(weir)).begun).not.toContain('4');
+  });
+
+  verifies(['HEALTH-5', 'HEALTH-6'], 'counts a call once that is made once more', async () => {
+    await using weir = limited({ mcpSessionLimit: 1 });
+    await weir.tools();
+    const args = { file: join(temporaryFolder(), 'died') };
+    expect(textOf(await weir.callTool('b:die-reading', args))).toBe('lived');
+    expect(errorOf(await work(weir, '2', 0))).toContain('"mcpSessionLimit"');
   });
 
   verifies('HEALTH-5', 'is none at -1', async () => {
@@ -290,14 +306,14 @@ describe('a time limit', () => {
   );
 
   verifies('HEALTH-4', 'begins when the call does: time in the queue does not count', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 500 });
+    await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 1000 });
     await weir.tools();
-    const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 200));
+    const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 300));
     expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3', '4']);
   });
 
   verifies('HEALTH-4', 'is extended by progress, to ten times its length at most', async () => {
-    await using weir = limited({ mcpGlobalTimeout: 300 });
+    await using weir = limited({ mcpGlobalTimeout: 500 });
     await weir.tools();
     // It counts whether or not the client has asked to hear of it.
     expect(textOf(await work(weir, 'done', 50, { steps: 16 }))).toBe('done');
@@ -313,7 +329,7 @@ describe('a time limit', () => {
       progress: 1,
     });
     expect(errorOf(await call)).toMatch(
-      /^Execution exceeded 3s, 10 times the limit, beyond which progress does not extend it\. The limit is 300 ms/u,
+      /^Execution exceeded 5s, 10 times the limit, beyond which progress does not extend it\. The limit is 500 ms/u,
     );
   });
 });
@@ -337,6 +353,32 @@ describe('a call whose server is lost', () => {
         { toolName: name, status: 'success', retryAttempt: 1, maxRetries: 3 },
       ]);
     });
+
+  verifies('HEALTH-6', 'is made once more for clients on HTTP too', async () => {
+    await using weir = await serveTest({ b: fixture('busy') }, { supervision: QUICK });
+    const { json } = await send(
+      weir.url,
+      modern('tools/call', { name: 'b:die-reading', arguments: dying() }),
+    );
+    expect(textOf(json)).toBe('lived');
+  });
+
+  verifies('HEALTH-6', 'is made once more on a lazy server too', async () => {
+    const state = join(temporaryFolder(), 'state');
+    const options = { state, configPath: join(state, 'mcp.json'), lazy: true, supervision: QUICK };
+    for (const start of ['first', 'second']) {
+      await using weir = serveInProcess(
+        { b: fixture('busy') },
+        { ...options, config: { mcpConcurrentLimit: 1 } },
+      );
+      await weir.tools();
+      expect(textOf(await work(weir, start, 0))).toBe(start);
+      const waiting = work(weir, 'waits', 0);
+      expect(textOf(await weir.callTool('b:die-reading', dying()))).toBe('lived');
+      expect(textOf(await waiting)).toBe('waits');
+      expect(weir.gateway.canExecute('b')).toBe(true);
+    }
+  });
 
   verifies('HEALTH-6', 'is not made once more where the tool does not say that it may be', async () => {
     await using weir = limited();

@@ -1,10 +1,12 @@
 // The config file changes while the gateway runs: what has changed is started, stopped or restarted, and nobody else notices.
-import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
+  commandFor,
   fixture,
   scripted,
   serverWith,
@@ -14,7 +16,10 @@ import {
   type ServerEntry,
   type Weir,
 } from './harness.ts';
+import { connectHttp, startServe } from './http.ts';
 import { counted, serveInProcess } from './in-process.ts';
+
+const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
 type Servers = Record<string, ServerEntry>;
 
@@ -182,6 +187,36 @@ describe('a config file that changes', () => {
   });
 });
 
+describe('on HTTP', () => {
+  for (const era of ['legacy', 'modern'] as const)
+    verifies('HEALTH-3', `a ${era} client keeps its connection and hears of the change`, async () => {
+      const folder = temporaryFolder();
+      const config = (servers: Servers): string => JSON.stringify({ mcpServers: servers });
+      const a = serverWith(['a']);
+      await using served = await startServe({ a }, { folder });
+      const changed: string[][] = [];
+      const autoRefresh = {
+        onChanged: (_: Error | null, tools: { name: string }[] | null) =>
+          changed.push((tools ?? []).map(({ name }) => name)),
+      };
+      await using sdk = await connectHttp(served.url, era, {
+        token: served.token,
+        listChanged: { tools: autoRefresh },
+      });
+      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:a']);
+      writeFileSync(join(folder, 'mcp.json'), config({ a, b: serverWith(['b']) }));
+      await until(() => changed.length > 0, 20_000);
+      expect(changed).toEqual([['a:a', 'b:b']]);
+      writeFileSync(join(folder, 'mcp.json'), 'no config');
+      await until(() => served.stderr.includes('Invalid JSON'), 20_000);
+      served.kill('SIGHUP');
+      await until(() => served.stderr.split('Invalid JSON').length === 3, 20_000);
+      expect(await sdk.client.callTool({ name: 'b:b', arguments: {} })).toMatchObject({
+        content: [{ text: 'server: b' }],
+      });
+    });
+});
+
 describe('names', () => {
   verifies(
     ['HEALTH-3', 'AGG-SEP-4'],
@@ -214,5 +249,25 @@ describe('SIGHUP', () => {
     expect(await weir.tools()).toEqual(['a:a']);
     weir.kill('SIGTERM');
     expect((await weir.ended).code).toBe(0);
+  });
+
+  const onTerminal = verifies.skipIf(
+    hasScript ? undefined : 'needs the command script, which makes a terminal',
+  );
+
+  onTerminal('HEALTH-3', 'says that the terminal is gone where stdin is one, and is the end', async () => {
+    const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) });
+    const line = [command, ...args].map((word) => `'${word}'`).join(' ');
+    const terminal = spawn('script', ['-qec', `exec ${line} >'${cwd}/out' 2>'${cwd}/err'`, '/dev/null'], {
+      env,
+      cwd,
+    });
+    const code = new Promise((resolve) => terminal.once('close', resolve));
+    const said = (): string => (existsSync(join(cwd, 'err')) ? readFileSync(join(cwd, 'err'), 'utf8') : '');
+    await until(() => said().includes('Start with --separator'), 20_000);
+    const children = readFileSync(`/proc/${terminal.pid}/task/${terminal.pid}/children`, 'utf8');
+    process.kill(Number(children), 'SIGHUP');
+    expect(await code).toBe(0);
+    expect(said()).not.toContain('read again');
   });
 });

@@ -1,7 +1,7 @@
 import type { GatewayReport, LoggedLine, ReportedServer } from '@weir/gateway';
 import { printable, table, type Cell } from './table.ts';
 
-export interface Looks {
+interface Looks {
   readonly isColoured: boolean;
   readonly now: number;
 }
@@ -11,12 +11,14 @@ export function showGateways(reports: readonly GatewayReport[], looks: Looks): s
   return reports.map((report) => `${headline(report, looks.now)}\n${servers(report, looks)}`).join('\n');
 }
 
-function headline({ pid, mode, configPath, startedAt, isStopped }: GatewayReport, now: number): string {
+function headline(report: GatewayReport, now: number): string {
+  const { pid, mode, configPath, startedAt, isStopped, calls } = report;
   const parts = [
     `Gateway ${pid}`,
     mode,
     printable(configPath ?? 'no config file'),
     `up ${span(now - startedAt)}`,
+    `${calls.total} calls, ${calls.active} under way`,
   ];
   return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
 }
@@ -39,7 +41,8 @@ function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
   if (!enabled) return { text: 'disabled', paint: 'dim' };
   const { connectionState } = health;
   if (connectionState === 'connected') return { text: connectionState, paint: 'good' };
-  return connectionState === 'error' ? { text: 'lost', paint: 'bad' } : connectionState;
+  if (connectionState === 'error') return { text: 'lost', paint: 'bad' };
+  return connectionState === 'disconnected' ? 'not started' : connectionState;
 }
 
 function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {

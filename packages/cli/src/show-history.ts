@@ -14,8 +14,13 @@ export function selectCalls(calls: readonly Call[], shown: Shown): Call[] {
   for (const call of calls) if (isBetter(call, byId.get(call.id))) byId.set(call.id, call);
   return [...byId.values()]
     .filter((call) => isShown(call, shown))
-    .toSorted((one, other) => one.submittedAt - other.submittedAt)
+    .toSorted((one, other) => one.submittedAt - other.submittedAt || numberOf(one) - numberOf(other))
     .slice(-shown.limit);
+}
+
+/** Calls of one moment in the order in which their gateway has counted them. */
+function numberOf({ id }: Call): number {
+  return Number(id.slice(id.lastIndexOf('-') + 1));
 }
 
 function isBetter({ completedAt }: Call, other: Call | undefined): boolean {

@@ -86,6 +86,8 @@ export interface Client extends Caller, AskedClient {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;
+  /** It has subscribed to a resource of this server, in the way of the earlier revisions. */
+  follows?(upstream: Upstream): boolean;
   /** Something that the person behind it should know, where its revision has a way to say that unasked. */
   alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
@@ -408,6 +410,7 @@ export class Gateway implements AggregatorServer {
           this.#gone(child);
         },
         left: (child) => this.#gone(child),
+        isFollowed: (child) => [...this.#clients].some((client) => client.follows?.(child) === true),
         supervised: (event) => this.#tellOf(event),
       },
     });

@@ -1,8 +1,10 @@
 export { askGateway, findGateways, followGateway } from './admin/control-client.ts';
 export type { FoundGateway } from './admin/control-client.ts';
-export type { Door, Place } from './admin/control-folder.ts';
+export type { Place } from './admin/control-folder.ts';
 export { controlled } from './admin/controlled.ts';
-export type { GatewayReport, Method, ReportedServer, Requests, Self } from './admin/requests.ts';
+export { executionTracker } from './admin/execution-tracker.ts';
+export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
+export { serverConfigs } from './admin/server-config.ts';
 export type { MCPServerConfig } from './admin/server-config.ts';
 export type {
   ErrorInfo,
@@ -37,8 +39,8 @@ export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway } from './gateway.ts';
 export type { AggregatorServer, Gateway, GatewayOptions, ServerReport } from './gateway.ts';
-export { createLock } from './lock.ts';
-export type { LockOptions } from './lock.ts';
+export { createLock } from './admin/lock.ts';
+export type { LockOptions } from './admin/lock.ts';
 export type { Log } from './log.ts';
 export { parseToolPrefix, validateSeparator, validateToolName } from './registry/names.ts';
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';

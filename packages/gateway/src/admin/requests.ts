@@ -2,6 +2,7 @@ import type { ToolInvocationRequest } from '../call/invocation.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerHealthStatus } from '../upstream/health.ts';
 import type { LoggedLine } from '../upstream/server-logs.ts';
+import { executionTracker } from './execution-tracker.ts';
 import { serverConfigs, type MCPServerConfig } from './server-config.ts';
 
 /** What a gateway tells of itself. */
@@ -13,10 +14,12 @@ export interface GatewayReport {
   readonly startedAt: number;
   /** Somebody has stopped its calls. */
   readonly isStopped: boolean;
+  readonly calls: { readonly active: number; readonly total: number };
   readonly servers: readonly ReportedServer[];
 }
 
 export interface ReportedServer extends MCPServerConfig {
+  /** How many of its tools can be called, also where a call would start it. */
   readonly tools: number;
   /** Absent where the config leaves the server out. */
   readonly health?: ServerHealthStatus;
@@ -66,20 +69,19 @@ async function done(act: Promise<void> | void): Promise<null> {
 
 function report(gateway: Gateway, self: Self): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
+  const routes = [...gateway.registry.values()];
   const servers = serverConfigs(gateway).map((server): ReportedServer => {
     const { health, lastError } = reports.get(server.id) ?? {};
     return {
       ...server,
-      tools: health?.connectionState === 'connected' ? toolsOf(gateway, server.id) : 0,
+      tools: routes.filter(({ serverKey }) => serverKey === server.id).length,
       ...(health !== undefined && { health }),
       ...(lastError !== undefined && { lastError }),
     };
   });
-  return { ...self, isStopped: gateway.isStopped, servers };
-}
-
-function toolsOf({ children }: Gateway, serverKey: string): number {
-  return children.get(serverKey)?.catalogue.tools.items.length ?? 0;
+  const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
+  const calls = { active: activeExecutions.size, total: totalExecuted };
+  return { ...self, isStopped: stopped, calls, servers };
 }
 
 function logs(gateway: Gateway, server: string): readonly LoggedLine[] {

@@ -53,6 +53,11 @@ export class History {
     this.options = options;
   }
 
+  /** How many calls there were. */
+  get count(): number {
+    return this.#count;
+  }
+
   get keepsArguments(): boolean {
     return this.options.keepsArguments === true;
   }

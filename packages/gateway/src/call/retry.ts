@@ -36,7 +36,7 @@ interface Comeback {
   readonly done: (isBack: boolean) => void;
 }
 
-/** Waits for a server to run again, if another has not taken its place already. The client may call its request off meanwhile. */
+/** Waits for a server to run again, unless another has taken its place. The client may call its request off meanwhile. */
 export function whenBack(asked: Asked, serverKey: string, { wasSent, done }: Comeback): void {
   const { caller, directory, message } = asked;
   const { origin } = caller;

@@ -30,6 +30,10 @@ describe('a call whose server is lost', () => {
     expect(await isBack).toBe(true);
   });
 
+  test('does not wait for one that is merely not started', async () => {
+    expect(await waiting('disconnected').isBack).toBe(true);
+  });
+
   verifies('HEALTH-6', 'fails with the next attempt', async () => {
     const { revival, isBack } = waiting('error');
     revival.noted({ type: 'server-connecting', serverKey: 'a' });

@@ -28,6 +28,8 @@ export class Revival {
   wait(serverKey: string, wasSent: boolean): Promise<boolean> {
     const status = this.#statusOf(serverKey);
     if (status === undefined || status.autoDisabledAt !== undefined) return Promise.resolve(false);
+    // It was not lost; whether a call may start it is another question.
+    if (status.connectionState === 'disconnected') return Promise.resolve(true);
     return new Promise((resolve) => {
       const isTried = status.connectionState === 'connecting';
       const waits = this.#waits.get(serverKey) ?? new Set();

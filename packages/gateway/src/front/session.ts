@@ -151,6 +151,10 @@ export class Session implements Client {
     this.#subscriptions.renew(upstream);
   }
 
+  follows(upstream: Upstream): boolean {
+    return this.#subscriptions.follows(upstream);
+  }
+
   recipient(origin: Origin = this.peer): Recipient {
     return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }

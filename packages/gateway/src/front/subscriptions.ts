@@ -97,6 +97,11 @@ export class Subscriptions {
     return undefined;
   }
 
+  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
+  follows({ serverKey }: Upstream): boolean {
+    return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
+  }
+
   /** A server has been started again: what its last start was asked to tell, it is asked for too. */
   renew(upstream: Upstream): void {
     if (!canWatch(upstream)) return;

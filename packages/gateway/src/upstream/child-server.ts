@@ -58,6 +58,8 @@ export interface ChildEvents {
   notification(child: ChildServer, message: Message, related?: number): void;
   /** It ran, and runs no more. */
   crashed(child: ChildServer): void;
+  /** A client wants to hear from it. */
+  isFollowed?(child: ChildServer): boolean;
 }
 
 /** How long a start and an unanswered probe may take, in milliseconds. */
@@ -186,7 +188,8 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** Somebody waits for it, or wants to hear from it. */
   get isInUse(): boolean {
-    return this.inFlight > 0 || this.#watching?.isAsked === true;
+    if (this.inFlight > 0 || this.#watching?.isAsked === true) return true;
+    return this.#context.on.isFollowed?.(this) === true;
   }
 
   get heard(): number {

@@ -10,7 +10,7 @@ export const MARK_LENGTH = 32;
  */
 export const GUARD_PROGRAM: string = `# weir-guard: stops a gateway's servers when the gateway is gone
 trap '' HUP INT QUIT TERM PIPE
-groups= strays=' ' loose= asked= mark= scan=proc grace=20 released=
+groups= strays=' ' loose= asked= mark= scan=proc grace=20 released= unseen=
 line_end='
 '
 
@@ -144,11 +144,13 @@ done
 clock
 last=$((now + grace))
 [ -n "$released" ] || signal STOP # who ends orphans its children: as few as possible shall, before those are found
-note
-if [ "$now" -lt "$last" ]; then # else all of them have been asked before
+if [ "$now" -lt "$last" ]; then
+  note
   signal TERM
   [ -n "$released" ] || signal CONT
   ask TERM
+else # those that are known have been asked before; whoever else there is comes to light when they are dead
+  unseen=yes
 fi
 if [ -z "$groups$released" ]; then # the gateway may have died between the fork and the exec of a server
   nap
@@ -162,8 +164,8 @@ while [ -n "$groups" ] && [ "$now" -lt "$last" ]; do
   clock
 done
 rounds=10
-while [ -n "$groups$loose" ] && [ "$rounds" -gt 0 ]; do
-  rounds=$((rounds - 1))
+while [ -n "$groups$loose$unseen" ] && [ "$rounds" -gt 0 ]; do
+  rounds=$((rounds - 1)) unseen=
   signal KILL
   ask KILL
   [ -z "$groups" ] || nap

@@ -51,6 +51,8 @@ class Puppet {
   status = 'initializing';
   heard = 0;
   isExcused = false;
+  asked = 0;
+  isInUse = false;
   /** What becomes of a probe. */
   answers: 'at once' | 'never' | 'with an error' = 'at once';
   probes = 0;
@@ -105,6 +107,8 @@ class Stage {
   readonly said: string[] = [];
   readonly supervisor: Supervisor;
   startsNext = true;
+  /** Undefined for a server that is not lazy. */
+  idleAfterMs: number | undefined;
   /** A start takes until this has happened. */
   curtain: Promise<void> = Promise.resolve();
   ready = 0;
@@ -117,6 +121,7 @@ class Stage {
       rules: DEFAULT_RULES,
       log: { info: note, warn: note, error: note },
       create: () => this.#enter(),
+      idleAfterMs: () => this.idleAfterMs,
       ready: () => void this.ready++,
       gone: () => void this.gone++,
       onEvent: (event) => void this.events.push(event),
@@ -404,5 +409,106 @@ describe('when the gateway ends', () => {
     expect(stage.last.status).toBe('failed');
     expect(stage.supervisor.healthOf('s')).toMatchObject({ failureCount: 0 });
     expect(stage.said).toHaveLength(1);
+  });
+});
+
+describe('a server that nobody uses', () => {
+  const IDLE_MS = 600_000;
+
+  async function lazy(): Promise<Stage> {
+    const stage = new Stage();
+    stage.idleAfterMs = IDLE_MS;
+    await stage.open();
+    return stage;
+  }
+
+  verifies(
+    'AGG-REG-1',
+    'is ended after ten minutes, has not failed, and is not started until it is needed',
+    async () => {
+      const stage = await lazy();
+      await stage.clock.pass(IDLE_MS - 1);
+      expect(stage.state).toBe('connected');
+      await stage.clock.pass(1);
+      expect(stage.state).toBe('disconnected');
+      expect([stage.gone, stage.last.stopped, stage.puppets.length]).toEqual([1, 1, 1]);
+      await stage.clock.pass(24 * IDLE_MS);
+      expect(stage.puppets).toHaveLength(1);
+      expect(stage.clock.pending).toBe(0);
+      expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: true, failureCount: 0 });
+      await stage.supervisor.start('s');
+      expect(stage.state).toBe('connected');
+      await stage.clock.pass(IDLE_MS);
+      expect(stage.state).toBe('disconnected');
+    },
+  );
+
+  verifies(
+    'AGG-REG-1',
+    'is not ended while it works or is watched, nor soon after it was asked something',
+    async () => {
+      const stage = await lazy();
+      stage.last.isInUse = true;
+      await stage.clock.pass(5 * IDLE_MS);
+      expect(stage.state).toBe('connected');
+      stage.last.isInUse = false;
+      for (let times = 0; times < 5; times++) {
+        stage.last.asked++;
+        await stage.clock.pass(IDLE_MS - 1);
+        expect(stage.state).toBe('connected');
+      }
+      await stage.clock.pass(IDLE_MS);
+      expect(stage.state).toBe('disconnected');
+    },
+  );
+
+  test('is never ended where it is not lazy', async () => {
+    const stage = new Stage();
+    await stage.open();
+    await stage.clock.pass(10 * IDLE_MS);
+    expect(stage.state).toBe('connected');
+  });
+
+  verifies('AGG-CHILD-1', 'is started once, however many need it at once', async () => {
+    const stage = await lazy();
+    await stage.clock.pass(IDLE_MS);
+    let open = (): void => {};
+    stage.curtain = new Promise((resolve) => (open = resolve));
+    const needed = Promise.all(Array.from({ length: 10 }, () => stage.supervisor.start('s')));
+    await settle();
+    open();
+    await needed;
+    expect(stage.puppets).toHaveLength(2);
+    expect(stage.state).toBe('connected');
+  });
+});
+
+describe('a server that is taken out of the config', () => {
+  verifies('HEALTH-3', "is looked after no more: what happens to it is nobody's news", async () => {
+    const stage = new Stage();
+    await stage.open();
+    const before = stage.events.length;
+    await stage.supervisor.dismiss('s');
+    stage.last.dies();
+    await stage.clock.pass(100_000);
+    expect(stage.puppets).toHaveLength(1);
+    expect(stage.events).toHaveLength(before);
+    expect(stage.supervisor.statusOf('s')).toBeUndefined();
+    expect(stage.clock.pending).toBe(0);
+  });
+
+  verifies('HEALTH-3', 'and comes back is started when nothing is left of its last start', async () => {
+    const stage = new Stage();
+    await stage.open();
+    await stage.supervisor.dismiss('s');
+    let leave = (): void => {};
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    stage.supervisor.adopt(stage.last as unknown as ChildServer, NEW_SERVER, left);
+    const started = stage.supervisor.start('s');
+    await stage.clock.pass(60_000);
+    expect([stage.puppets.length, stage.state]).toEqual([1, 'connecting']);
+    leave();
+    await started;
+    expect([stage.puppets.length, stage.state]).toEqual([2, 'connected']);
   });
 });

@@ -4,8 +4,9 @@ import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { makeFolder } from '../../state/make-folder.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
-import { objectValue, stringValue, type Members } from '../../wire/members.ts';
-import { offeringLines, readOffering, readText, type Offering } from './remembered.ts';
+import { readLock, type LockedOffering } from './read-lock.ts';
+import { offeringLines, type Offering } from './remembered.ts';
+import { fromStored, toStored, type StoredOffering } from './stored-offering.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
@@ -23,13 +24,18 @@ export interface CataloguesOptions {
 
 interface Lock {
   readonly hash: string;
-  readonly servers: Members | undefined;
+  /** Read when first needed: copies of it are read faster. */
+  servers(): ReadonlyMap<string, LockedOffering>;
 }
+
+/** Copies of what is in the lock file are made when a start is long over. */
+const COPY_AFTER_MS = 2000;
 
 /** What servers have offered: as the lock file has it, unless they have been seen to differ since it was written. */
 export class Catalogues {
   readonly #options: CataloguesOptions;
   readonly #lock: Lock | undefined;
+  readonly #uncopied = new Map<string, Offering>();
 
   constructor(options: CataloguesOptions) {
     this.#options = options;
@@ -37,39 +43,56 @@ export class Catalogues {
   }
 
   recall(serverKey: string): Offering | undefined {
+    const stored = this.#stored(serverKey);
+    if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
+      return stored.offering;
     const locked = this.#locked(serverKey);
-    return this.#stored(serverKey, locked !== undefined) ?? locked;
+    if (locked !== undefined) this.#copyLater(serverKey, locked);
+    // What differed from another lock file counts where this one knows nothing.
+    return locked ?? stored?.offering;
   }
 
   /** Keeps what a server offers now, where that is news. */
   learn(serverKey: string, offering: Offering): void {
-    const file = this.#fileOf(serverKey);
     const before = this.recall(serverKey);
-    if (file === undefined || (before !== undefined && isSame(before, offering))) return;
-    const head = [
-      `"entry":${JSON.stringify(this.#options.entryHash(serverKey))}`,
-      ...(this.#lock === undefined ? [] : [`"lock":${JSON.stringify(this.#lock.hash)}`]),
-    ];
-    write(file, `{\n${head.join(',\n')},\n${offeringLines(offering)}\n}\n`, this.#options.log);
+    if (before !== undefined && isSame(before, offering)) return;
+    this.#uncopied.delete(serverKey);
+    this.#store(serverKey, offering);
+  }
+
+  #store(serverKey: string, offering: Offering): void {
+    const file = this.#fileOf(serverKey);
+    if (file === undefined) return;
+    const stored: StoredOffering = {
+      version: 1,
+      entry: this.#options.entryHash(serverKey),
+      lock: this.#lock?.hash,
+      ...toStored(offering),
+    };
+    write(file, `${JSON.stringify(stored)}\n`, this.#options.log);
+  }
+
+  #copyLater(serverKey: string, offering: Offering): void {
+    if (this.#uncopied.size === 0) setTimeout(() => this.#copy(), COPY_AFTER_MS).unref();
+    this.#uncopied.set(serverKey, offering);
+  }
+
+  #copy(): void {
+    for (const [serverKey, offering] of this.#uncopied) this.#store(serverKey, offering);
+    this.#uncopied.clear();
   }
 
   #locked(serverKey: string): Offering | undefined {
-    const members = this.#lock?.servers && objectValue(this.#lock.servers, serverKey);
-    return members && this.#ifCurrent(serverKey, members);
+    const locked = this.#lock?.servers().get(serverKey);
+    return locked?.entry === this.#options.entryHash(serverKey) ? locked.offering : undefined;
   }
 
-  /** What differed from another lock file counts no more. */
-  #stored(serverKey: string, isLocked: boolean): Offering | undefined {
+  #stored(serverKey: string): { readonly lock: string | undefined; readonly offering: Offering } | undefined {
     const file = this.#fileOf(serverKey);
-    const members = file === undefined ? undefined : read(file);
-    if (members === undefined || (isLocked && stringValue(members, 'lock') !== this.#lock?.hash))
-      return undefined;
-    return this.#ifCurrent(serverKey, members);
-  }
-
-  #ifCurrent(serverKey: string, members: Members): Offering | undefined {
-    const isCurrent = stringValue(members, 'entry') === this.#options.entryHash(serverKey);
-    return isCurrent ? readOffering(members) : undefined;
+    const stored = file === undefined ? undefined : read(file);
+    if (stored?.entry !== this.#options.entryHash(serverKey)) return undefined;
+    const offering = fromStored(stored);
+    return offering && { lock: stored.lock, offering };
   }
 
   #fileOf(serverKey: string): string | undefined {
@@ -83,11 +106,19 @@ export class Catalogues {
     const file = join(dirname(configPath), LOCK_FILE);
     const bytes = readBytes(file);
     if (bytes === undefined) return undefined;
-    const members = readText(bytes);
-    const servers = members && objectValue(members, 'servers');
-    if (servers === undefined)
-      this.#options.log.warn(`${file} cannot be read and is left aside. Write it anew with "weir lock".`);
-    return { hash: shortHash(bytes.toString('latin1')), servers };
+    let servers: ReadonlyMap<string, LockedOffering> | undefined;
+    return {
+      hash: shortHash(bytes.toString('latin1')),
+      servers: () => {
+        servers ??= readLock(bytes) ?? this.#unreadable(file);
+        return servers;
+      },
+    };
+  }
+
+  #unreadable(file: string): ReadonlyMap<string, LockedOffering> {
+    this.#options.log.warn(`${file} cannot be read and is left aside. Write it anew with "weir lock".`);
+    return new Map();
   }
 }
 
@@ -95,9 +126,12 @@ function isSame(one: Offering, other: Offering): boolean {
   return offeringLines(one) === offeringLines(other);
 }
 
-function read(file: string): Members | undefined {
-  const bytes = readBytes(file);
-  return bytes && readText(bytes);
+function read(file: string): Partial<StoredOffering> | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<StoredOffering>;
+  } catch {
+    return undefined;
+  }
 }
 
 function readBytes(file: string): Buffer | undefined {

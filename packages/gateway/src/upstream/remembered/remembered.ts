@@ -1,15 +1,6 @@
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import type { Era } from '../../wire/era.ts';
-import { findMember, readMembers, stringValue, type Members } from '../../wire/members.ts';
-import {
-  ALL_KINDS,
-  definitionOf,
-  KINDS,
-  readItems,
-  type Kind,
-  type Listed,
-  type Listing,
-} from '../catalogue.ts';
+import { ALL_KINDS, definitionOf, type Kind, type Listed, type Listing } from '../catalogue.ts';
 
 /** What a server offers, as it can be told without it. */
 export interface Offering {
@@ -45,49 +36,10 @@ function canonicalDefinitions(items: readonly Listed[]): string[] {
     .map((item) => canonicalJson(definitionOf(item)));
 }
 
-/** The other direction, from an object among whose members those are; undefined where something else stands there. */
-export function readOffering(members: Members): Offering | undefined {
-  const era = stringValue(members, 'era');
-  if (era !== 'legacy' && era !== 'modern') return undefined;
-  const lists = ALL_KINDS.map((kind) => [kind, readListing(members, kind)] as const);
-  return {
-    era,
-    capabilities: jsonIn(members, 'capabilities') ?? {},
-    instructions: stringValue(members, 'instructions'),
-    catalogue: Object.fromEntries(lists) as Record<Kind, Listing>,
-  };
-}
-
-/** May be asked for again at once: it may turn out different. */
-function readListing(members: Members, kind: Kind): Listing {
-  const m = findMember(members, kind);
-  const found = m < 0 ? undefined : readItems(members.bytes, members.flat[m + 2] as number, KINDS[kind].key);
-  const items = (found?.items ?? []).filter((item) => item !== undefined);
-  return { items, ttlMs: 0, cacheScope: 'private' };
-}
-
-function jsonIn(members: Members, key: string): Record<string, unknown> | undefined {
-  const m = findMember(members, key);
-  if (m < 0) return undefined;
-  return JSON.parse(members.bytes.toString('utf8', members.flat[m + 2], members.flat[m + 3])) as Record<
-    string,
-    unknown
-  >;
-}
-
 /** The kinds of which two offerings list different things. */
 export function differingKinds(one: Offering['catalogue'], other: Offering['catalogue']): Kind[] {
   return ALL_KINDS.filter(
     (kind) =>
       canonicalDefinitions(one[kind].items).join('\n') !== canonicalDefinitions(other[kind].items).join('\n'),
   );
-}
-
-/** The members of a JSON text over several lines: outside of strings, which hold none, breaks are but space. */
-export function readText(bytes: Buffer): Members | undefined {
-  const line = Buffer.from(bytes);
-  for (let at = line.indexOf(10); at >= 0; at = line.indexOf(10, at)) line[at] = 0x20;
-  const end = line.toString('latin1').trimEnd().length;
-  const members = readMembers(line, 0);
-  return members !== undefined && members.end === end ? members : undefined;
 }

@@ -1,9 +1,9 @@
-import { EVERYTHING } from './bridge/capabilities.ts';
-import type { McpConfig } from './config/config.generated.ts';
-import { createGateway, type GatewayOptions } from './gateway.ts';
-import { fileEntry } from './state/server-record.ts';
-import type { ChildServer } from './upstream/child-server.ts';
-import { lockText, type LockedPackage, type LockedServer } from './upstream/remembered/lock-file.ts';
+import { EVERYTHING } from '../bridge/capabilities.ts';
+import type { McpConfig } from '../config/config.generated.ts';
+import { createGateway, type GatewayOptions } from '../gateway.ts';
+import { fileEntry } from '../state/server-record.ts';
+import type { ChildServer } from '../upstream/child-server.ts';
+import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';
 
 export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' | 'keepGoing'> {
   /** The entries of the servers before variables were replaced: no value of theirs is written down. */
