@@ -3,6 +3,7 @@ import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Asked } from './caller.ts';
+import { levelAskedBy } from './log-levels.ts';
 import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relayPermitted } from './permit.ts';
@@ -37,6 +38,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
         instance.release();
         return refuse(stopped);
       }
+      tellLevel(asked, instance.upstream);
       pass(asked, sameOf(target, instance.upstream), { address, instance });
     },
     (error: unknown) => {
@@ -58,6 +60,12 @@ function pass(
     target.client,
   );
   relayPermitted(asked, passage);
+}
+
+/** It may have been started for this call, or never have heard how much the caller wants logged. */
+function tellLevel({ caller, directory, message }: Asked, upstream: Upstream): void {
+  const level = caller.era === 'modern' ? levelAskedBy(message) : undefined;
+  if (level !== undefined) directory.logLevels.ask(upstream, level);
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */
