@@ -119,7 +119,7 @@ export const requirements: readonly Requirement[] = [
   partial(
     'HEALTH-3',
     'Enabling and disabling work while running and survive a restart; the config is reloaded in place',
-    'from the console and the command line; a changed config file is not yet read again',
+    'from the console',
   ),
   partial(
     'HEALTH-4',

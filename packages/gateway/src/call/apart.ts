@@ -38,6 +38,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
         instance.release();
         return refuse(stopped);
       }
+      tellLevel(asked, instance.upstream);
       pass(asked, sameOf(target, instance.upstream), { address, instance });
     },
     (error: unknown) => {

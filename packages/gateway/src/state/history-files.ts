@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /** Lines of one turn: putting them together holds up calls. */
-const LINES_AT_ONCE = 1000;
+const LINES_AT_ONCE = 500;
 /** What may wait for a disk that is slower than the calls. */
 const MOST_WAITING = 20_000;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
@@ -61,18 +61,28 @@ export class HistoryFiles {
     if (this.#waiting.length >= MOST_WAITING) return;
     this.#waiting.push(entry);
     this.#timer ??= setTimeout(() => void this.flush(), this.#rules.batchMs).unref();
+    // Entries that wait long cost more to keep than to write.
+    if (this.#waiting.length >= LINES_AT_ONCE) void this.#begin(LINES_AT_ONCE);
   }
 
   /** Resolves when all that has been added is written, or cannot be. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
     await this.#writing;
+    await this.#begin(1);
   }
 
-  async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  #begin(least: number): Promise<void> {
+    this.#writing ??= this.#writeAll(least).finally(() => (this.#writing = undefined));
+    return this.#writing;
+  }
+
+  /** Writes until fewer than so many wait. */
+  async #writeAll(least: number): Promise<void> {
+    // Not in the middle of a call.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length >= least) {
       const lines = this.#waiting.splice(0, LINES_AT_ONCE).map((entry) => `${entry.line()}\n`);
       try {
         await this.#write(lines.join(''));
