@@ -11,6 +11,7 @@ export const GATES = [
   { measure: 'boot', figure: 'CPU ÷ node -e 0', atMost: 2, steady: true },
   { measure: 'start', figure: '10 servers ÷ (bare spawn + own boot)', atMost: 1.1 },
   { measure: 'start', figure: '30 servers ÷ (bare spawn + own boot)', atMost: 1.1 },
+  { measure: 'lazy', figure: 'lazy ÷ eager', atMost: 0.1 },
   { measure: 'fleet', figure: 's until listed', atMost: 5 },
   { measure: 'first-call', figure: '1,000 schemas ÷ 10 plain', atMost: 2 },
   { measure: 'memory', figure: 'resident ÷ bare Node', atMost: 1.2, steady: true },

@@ -6,6 +6,7 @@ import * as httpLatency from './measures/http-latency.mjs';
 import * as httpScale from './measures/http-scale.mjs';
 import * as httpThroughput from './measures/http-throughput.mjs';
 import * as latency from './measures/latency.mjs';
+import * as lazy from './measures/lazy.mjs';
 import * as list from './measures/list.mjs';
 import * as memory from './measures/memory.mjs';
 import * as results from './measures/results.mjs';
@@ -22,6 +23,7 @@ export const MEASURES = {
   list,
   boot,
   start,
+  lazy,
   fleet,
   'first-call': firstCall,
   memory,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // @ts-check
-// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one for HTTP.
+// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one each for HTTP, for containers, for the lock file and for what is asked of gateways that run.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { npmScript, root, runMain } from './steps.mjs';
 
 const cli = join(root, 'packages', 'cli');
-const entries = { stdio: join(cli, 'src', 'stdio-main.ts'), serve: join(cli, 'src', 'serve-main.ts') };
+const entries = ['stdio', 'serve', 'docker', 'lock', 'control'];
 const starter = join(cli, 'src', 'starter.ts');
 const weir = join(cli, 'dist', 'weir.cjs');
 
@@ -35,14 +35,16 @@ function compilePackages() {
   run('tsc -b', [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b', project]);
 }
 
-// The commands on stdio and on HTTP, and what starts one of them from its compiled form.
+// The commands, and what starts one of them from its compiled form.
 async function bundleCommand() {
   const version = { WEIR_VERSION: JSON.stringify(productVersion()) };
-  const [stdio, serve] = await Promise.all([
-    bundleFile(entries.stdio, join(cli, 'dist', 'stdio.cjs'), version),
-    bundleFile(entries.serve, join(cli, 'dist', 'serve.cjs'), version),
-  ]);
-  await bundleFile(starter, weir, { HASHES: JSON.stringify({ stdio, serve }) });
+  const hashes = await Promise.all(
+    entries.map(async (name) => [
+      name,
+      await bundleFile(join(cli, 'src', `${name}-main.ts`), join(cli, 'dist', `${name}.cjs`), version),
+    ]),
+  );
+  await bundleFile(starter, weir, { HASHES: JSON.stringify(Object.fromEntries(hashes)) });
   chmodSync(weir, 0o755);
 }
 

@@ -11,7 +11,7 @@ const packages: Record<string, { name: string; siblings: string[]; outside: stri
 
 // The stages of the gateway, lowest first: each may import itself and what stands to its left.
 const stages =
-  'errors ← log ← hash ← clock ← deferred ← wire ← config ← state ← upstream ← bridge ← registry ← call ← gateway ← front ← index'.split(
+  'errors ← log ← hash ← clock ← deferred ← wire ← config ← state ← upstream ← bridge ← registry ← call ← gateway ← front ← admin ← index'.split(
     ' ← ',
   );
 

@@ -3,11 +3,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { createGateway, serveStdio, type Gateway, type GatewayOptions, type Log } from '@weir/gateway';
+import {
+  createGateway,
+  serveStdio,
+  type Gateway,
+  type GatewayOptions,
+  type Log,
+  type McpConfig,
+} from '@weir/gateway';
 import { modernMeta, temporaryFolder, type Era, type ServerEntry } from './harness.ts';
 import { LineClient, type Json, type Received } from './line-client.ts';
 
-export type InProcessOptions = Omit<GatewayOptions, 'log' | 'env'>;
+export interface InProcessOptions extends Omit<GatewayOptions, 'log' | 'env'> {
+  /** Keys of the config beside the servers. */
+  readonly config?: Omit<McpConfig, 'mcpServers'>;
+}
 
 /** Serves one raw client over a pair of streams; `await using` ends it with the test. */
 export function serveInProcess(
@@ -63,13 +73,13 @@ export class InProcess extends LineClient implements AsyncDisposable {
 /** A gateway over these servers that reads nothing of the test's own environment but PATH. */
 export function createTestGateway(
   servers: Record<string, ServerEntry>,
-  options: InProcessOptions = {},
+  { config, ...options }: InProcessOptions = {},
   logged: string[] = [],
 ): Gateway {
   const state = join(temporaryFolder(), 'state');
   const env = { PATH: process.env['PATH'], HOME: state };
   return createGateway(
-    { mcpServers: servers },
+    { ...config, mcpServers: servers },
     { state, version: '9.9.9', ...options, env, log: logTo(logged) },
   );
 }

@@ -66,9 +66,10 @@ describe('options', () => {
   });
 
   verifies(['AGG-CLI-1', 'AGG-CLI-2'], 'flags stand alone', () => {
-    expect(read('--debug', '--keep-going', '--no-prefix')).toEqual({
+    expect(read('--debug', '--keep-going', '--lazy', '--no-prefix')).toEqual({
       debug: true,
       keepGoing: true,
+      lazy: true,
       noPrefix: true,
     });
     expect(mistake('--config', 'x', '--debug=true')).toBe('--debug takes no value');

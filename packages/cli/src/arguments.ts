@@ -3,10 +3,18 @@ import { stateFolder } from './state-folder.ts';
 
 /** What the command line asks for. */
 export type Command =
-  | { run: 'help'; of: 'stdio' | 'serve' }
+  | { run: 'help'; of: 'stdio' | 'serve' | 'docker' | 'lock' }
   | { run: 'version' }
   | { run: 'stdio'; args: CliArgs }
-  | { run: 'serve'; args: ServeArgs };
+  | { run: 'lock'; args: CliArgs }
+  | { run: 'serve'; args: ServeArgs }
+  | { run: 'docker'; args: DockerArgs };
+
+/** What `weir docker` is told. */
+interface DockerArgs {
+  action: 'ps' | 'gc';
+  json: boolean;
+}
 
 /** What `weir serve` is told. The demo brings its own config. */
 export interface ServeArgs extends Omit<CliArgs, 'configPath'> {
@@ -24,6 +32,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The command line cannot be understood; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Whose usage is to be shown. */
+  of: 'weir' | 'weir serve' | 'weir docker' = 'weir';
+  /** That usage, where it is of none of these. */
+  usage: string | undefined;
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
@@ -52,7 +64,9 @@ const VALUES: Readonly<Record<string, ValueOption>> = {
 const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--no-prefix': (draft) => (draft.noPrefix = true),
   '--keep-going': (draft) => (draft.keepGoing = true),
+  '--lazy': (draft) => (draft.lazy = true),
   '--debug': (draft) => (draft.debug = true),
+  '--history-arguments': (draft) => (draft.history = 'arguments'),
 };
 
 /** What a command understands. */
@@ -82,13 +96,14 @@ const SERVE: Options = {
 
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
 export function parseArguments(argv: readonly string[], env: Environment): Command {
-  const isServe = argv[0] === 'serve';
-  const options = isServe ? SERVE : STDIO;
-  const words = isServe ? argv.slice(1) : argv;
+  if (argv[0] === 'docker') return parseDocker(argv.slice(1));
+  const run = argv[0] === 'serve' || argv[0] === 'lock' ? argv[0] : 'stdio';
+  const options = run === 'serve' ? SERVE : STDIO;
+  const words = run === 'stdio' ? argv : argv.slice(1);
   const draft: Draft = {};
   for (let at = 0; at < words.length; at++) {
     const { option, value } = splitOption(words[at] as string);
-    if (option === '--help' || option === '-h') return { run: 'help', of: isServe ? 'serve' : 'stdio' };
+    if (option === '--help' || option === '-h') return { run: 'help', of: run };
     if (option === '--version' && value === undefined && isBare(words[at + 1])) return { run: 'version' };
     if (Object.hasOwn(options.flags, option)) raiseFlag(option, value, { draft, options });
     else if (Object.hasOwn(options.values, option))
@@ -96,9 +111,22 @@ export function parseArguments(argv: readonly string[], env: Environment): Comma
     else throw new UsageError(unknownOption(option, options));
   }
   checkNames(draft);
-  return isServe
-    ? { run: 'serve', args: completeServe(draft, env) }
-    : { run: 'stdio', args: complete(draft, env) };
+  return run === 'serve' ? { run, args: completeServe(draft, env) } : { run, args: complete(draft, env) };
+}
+
+/** `weir docker ps|gc [--json]`. */
+function parseDocker(words: readonly string[]): Command {
+  if (words.some((word) => word === '--help' || word === '-h')) return { run: 'help', of: 'docker' };
+  if (words.includes('--version')) return { run: 'version' };
+  const [action, ...more] = words.filter((word) => word !== '--json');
+  if (action !== 'ps' && action !== 'gc')
+    throw dockerUsage(action === undefined ? 'weir docker needs ps or gc' : `Unknown: weir docker ${action}`);
+  if (more[0] !== undefined) throw dockerUsage(`Unexpected argument: ${more[0]}`);
+  return { run: 'docker', args: { action, json: words.includes('--json') } };
+}
+
+function dockerUsage(message: string): UsageError {
+  return Object.assign(new UsageError(message), { of: 'weir docker' as const });
 }
 
 /** `--name=value` is split; a value that follows as its own argument is taken later. */

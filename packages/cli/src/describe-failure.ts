@@ -1,12 +1,20 @@
 import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
 import { AddressError } from './address-error.ts';
 import { UsageError } from './arguments.ts';
-import { USAGE } from './help.ts';
+import { ControlFailure } from './control-failure.ts';
+import { EngineFailure } from './engine-failure.ts';
+import { DOCKER_USAGE, SERVE_USAGE, USAGE } from './help.ts';
+import { LockFailure } from './lock-failure.ts';
+
+const USAGES = { weir: USAGE, 'weir serve': SERVE_USAGE, 'weir docker': DOCKER_USAGE } as const;
+
+/** What their messages say is all that there is to say. */
+const COMPLETE = [AddressError, ControlFailure, EngineFailure, LockFailure];
 
 /** The last word on stderr: what is wrong, where, and what to do about it. */
-export function describeFailure(error: unknown, usage: string = USAGE): string {
-  if (error instanceof UsageError) return `${error.message}\n\n${usage}`;
-  if (error instanceof AddressError) return error.message;
+export function describeFailure(error: unknown): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${error.usage ?? USAGES[error.of]}`;
+  if (COMPLETE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { parseArguments } from './arguments.ts';
-import { HELP, SERVE_HELP, USAGE } from './help.ts';
+import { DOCKER_HELP, HELP, SERVE_HELP, USAGE } from './help.ts';
 
 const lines = HELP.trimEnd().split('\n');
 const options = [...HELP.matchAll(/^ {2}(--[a-z-]+) ?([A-Z]*)/gmu)].map(([, name = '', value = '']) => ({
@@ -24,6 +24,7 @@ verifies(
       '--separator',
       '--no-prefix',
       '--keep-going',
+      '--lazy',
       '--startup-timeout',
       '--max-message-size',
       '--name',
@@ -79,5 +80,17 @@ verifies(
       .map((line) => line.trim().split(' '));
     for (const [, ...argv] of examples) expect(parseArguments(argv, {}).run).toBe('serve');
     expect(examples).toHaveLength(3);
+  },
+);
+
+verifies(
+  ['AGG-CLI-1', 'MANAGED-3'],
+  'the help of weir docker fits on a screen, and names what is understood',
+  () => {
+    const dockerLines = DOCKER_HELP.trimEnd().split('\n');
+    expect(dockerLines.length).toBeLessThanOrEqual(23);
+    expect(dockerLines.filter((line) => line.length > 79)).toEqual([]);
+    const named = [...DOCKER_HELP.matchAll(/^ {2}(ps|gc|--[a-z-]+) /gmu)].map(([, name = '']) => name);
+    expect(named).toEqual(['ps', 'gc', '--json']);
   },
 );

@@ -1,7 +1,6 @@
 import type { CliArgs } from '@weir/gateway';
 import { parseArguments, UsageError, type Command } from './arguments.ts';
 import { describeFailure } from './describe-failure.ts';
-import { SERVE_USAGE, USAGE } from './help.ts';
 import { createLog, type CliLog } from './log.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
@@ -13,9 +12,16 @@ const LAST_WRITE_MS = 500;
 
 /** Does what the command line asks for, then ends the process with the code that tells how it went. */
 export function runMain(perform: (command: Command) => Promise<void>): void {
+  runParsed(parseArguments, perform);
+}
+
+type Parse<C> = (argv: readonly string[], env: NodeJS.ProcessEnv) => C;
+
+/** The same for commands whose line is read in another way. */
+export function runParsed<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): void {
   // Who stops reading, as `head` does, needs no more of us; a gateway notices and ends.
   process.stdout.on('error', () => {});
-  void attempt(perform).then((code) => {
+  void attempt(parse, perform).then((code) => {
     process.exitCode = code;
     // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.
     process.stdout.write('', () => process.exit());
@@ -24,13 +30,14 @@ export function runMain(perform: (command: Command) => Promise<void>): void {
   });
 }
 
-async function attempt(perform: (command: Command) => Promise<void>): Promise<number> {
+async function attempt<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): Promise<number> {
   const argv = process.argv.slice(2);
   try {
-    await perform(parseArguments(argv, process.env));
+    await perform(parse(argv, process.env));
     return EXIT.GOOD;
   } catch (error) {
-    process.stderr.write(`${describeFailure(error, argv[0] === 'serve' ? SERVE_USAGE : USAGE)}\n`);
+    if (error instanceof UsageError && argv[0] === 'serve') error.of = 'weir serve';
+    process.stderr.write(`${describeFailure(error)}\n`);
     return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
   }
 }
@@ -54,6 +61,12 @@ export async function withLog(
 /** Resolves when somebody wants us to end, and rejects with a mistake that nobody has caught: no server is left behind. */
 export function stopped(): Promise<void> {
   return Promise.race([stopSignal(), ownMistake()]);
+}
+
+/** Calls back whenever we are told to read the config again. On a terminal the same signal says that it was closed. */
+export function onHangUp(reload: () => void): void {
+  if (process.stdin.isTTY || process.platform === 'win32') return;
+  process.removeAllListeners('SIGHUP').on('SIGHUP', reload);
 }
 
 /** Whoever sends one of these wants an orderly end; a second one ends us at once. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Command, ServeArgs } from './arguments.ts';
 import { SERVE_HELP } from './help.ts';
 import type { CliLog } from './log.ts';
-import { DEFAULT_NAME, DEFAULT_VERSION, runMain, stopped, withLog } from './run.ts';
+import { DEFAULT_NAME, DEFAULT_VERSION, onHangUp, runMain, stopped, withLog } from './run.ts';
 import { serveOnHttp } from './serve.ts';
 import { VERSION } from './version.ts';
 
@@ -26,5 +26,6 @@ function serve(args: ServeArgs, log: CliLog): Promise<void> {
     serverInfo: { name, version },
     interfaces: networkInterfaces,
     stopped: stopped(),
+    onHangUp,
   });
 }

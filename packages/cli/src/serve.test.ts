@@ -33,7 +33,16 @@ async function serving(
   const stopped = new Promise<void>((resolve) => (end.now = resolve));
   const serverInfo = { name: 'weir', version: '1' };
   const env = { PATH: process.env['PATH'] };
-  const served = serveOnHttp(given, { log, env, output, home, serverInfo, interfaces: () => ({}), stopped });
+  const served = serveOnHttp(given, {
+    log,
+    env,
+    output,
+    home,
+    serverInfo,
+    interfaces: () => ({}),
+    stopped,
+    onHangUp() {},
+  });
   let printed = '';
   const isPrinted = new Promise<void>((resolve) => {
     output.on('data', (text: string) => {

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
+  controlled,
   createGateway,
   isLoopback,
   loadConfig,
   serveHttp,
   stateToken,
   type Gateway,
+  type GatewayOptions,
   type HttpFront,
   type HttpOptions,
   type McpConfig,
@@ -23,7 +25,10 @@ import {
 } from './announce.ts';
 import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
+import { reloadOnChange } from './reloading.ts';
+import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 export interface ServeContext {
@@ -37,14 +42,18 @@ export interface ServeContext {
   readonly interfaces: () => Interfaces;
   /** Settles when the command is to end. */
   readonly stopped: Promise<void>;
+  /** Calls back whenever the config is to be read again. */
+  onHangUp(reload: () => void): void;
 }
 
 /** Serves on HTTP until it is told to stop. */
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
   const { log, env, output, stopped, serverInfo } = context;
-  const config = readConfig(args, context);
+  const known = fingerprint(args.configPath ?? '');
+  const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
-  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...args };
+  const { configPath: _relative, ...others } = args;
+  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...others, ...origin };
   const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
   const url = reachableUrl(front.url, context.interfaces());
@@ -58,12 +67,16 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
     output.write(outcome([...gateway.children.values()]));
     if (args.demo) output.write(welcome(gateway.registry, url, token));
   });
+  const control = controlled(gateway, selfOf('http', origin.configPath), placeOf(args, env));
+  const { configPath: path } = origin;
+  const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
   try {
     await Promise.race([front.ended, stopped]);
     output.write(farewell(front));
   } finally {
     isOver = true;
-    await front.close();
+    reloading?.close();
+    await Promise.all([front.close(), control.close()]);
   }
 }
 
@@ -75,11 +88,14 @@ function whenTried({ tried }: Gateway, tell: () => void): Promise<void> {
 /** Names that all hosts accept. */
 const DEMO_OPTIONS = { separator: '__' } as const;
 
-function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): McpConfig {
-  if (demo || configPath === undefined) return demoConfig(home);
-  const { config, warnings } = loadConfig(resolve(configPath), { env });
+/** The config, and where it came from. */
+type Configured = { config: McpConfig } & Pick<GatewayOptions, 'configPath' | 'unexpanded'>;
+
+function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): Configured {
+  if (demo || configPath === undefined) return { config: demoConfig(home) };
+  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env });
   for (const warning of warnings) log.warn(warning);
-  return config;
+  return { config, configPath: path, unexpanded };
 }
 
 async function tokenOf({ state }: ServeArgs, log: CliLog): Promise<string> {

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { CodeCache } from './code-cache.ts';
 
-/** The hashes of the two commands, put in when this file is built. */
-declare const HASHES: Readonly<Record<'stdio' | 'serve', string>>;
+/** The hashes of the commands, put in when this file is built. */
+declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'lock' | 'control', string>>;
 
 /** By then a command has shown which of its functions a start needs. */
 const STORE_AFTER_MS = 3000;
 
-// Two files: reading what only HTTP needs would slow down every start on stdio.
-const name = process.argv[2] === 'serve' ? 'serve' : 'stdio';
+// A file each: reading what only the others need would slow down every start on stdio.
+const [, , first] = process.argv;
+const name = commandFor(first);
 const file = join(__dirname, `${name}.cjs`);
 const cache = new CodeCache(process, HASHES[name]);
 const cachedData = cache.read();
@@ -26,6 +27,11 @@ command(exports, require, module, file, __dirname);
 // What lives shorter leaves nothing.
 if (cachedData === undefined || script.cachedDataRejected === true)
   setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
+
+function commandFor(word: string | undefined): keyof typeof HASHES {
+  if (word === 'serve' || word === 'docker' || word === 'lock') return word;
+  return /^(ps|history|logs|enable|disable|restart|stop|resume)$/u.test(word ?? '') ? 'control' : 'stdio';
+}
 
 /** The bundles are plain ASCII: one byte a character. */
 function source(path: string): string {

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import { createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
+import { controlled, createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
 import type { Command } from './arguments.ts';
+import { fingerprint } from './fingerprint.ts';
 import { HELP } from './help.ts';
 import type { CliLog } from './log.ts';
-import { DEFAULT_NAME, DEFAULT_VERSION, runMain, stopped, withLog } from './run.ts';
+import { reloadOnChange } from './reloading.ts';
+import { DEFAULT_NAME, DEFAULT_VERSION, onHangUp, runMain, stopped, withLog } from './run.ts';
+import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts this command.
@@ -21,18 +24,30 @@ async function run(command: Command): Promise<void> {
 async function serve(args: CliArgs, log: CliLog): Promise<void> {
   const { configPath, name = DEFAULT_NAME, version = DEFAULT_VERSION } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
-  const { config, warnings } = loadConfig(resolve(configPath), { env: process.env });
+  const known = fingerprint(configPath);
+  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env: process.env });
   for (const warning of warnings) log.warn(warning);
-  const gateway = createGateway(config, { ...args, version: VERSION, env: process.env, log });
+  const gateway = createGateway(config, {
+    ...args,
+    configPath: path,
+    unexpanded,
+    version: VERSION,
+    env: process.env,
+    log,
+  });
   const serving = serveStdio(gateway, {
     input: process.stdin,
     output: process.stdout,
     serverInfo: { name, version },
   });
+  const control = controlled(gateway, selfOf('stdio', path), placeOf(args));
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
+  const stop = stopped();
+  const reloading = reloadOnChange(gateway, { path, known, env: process.env, log, onHangUp });
   try {
-    await Promise.race([serving, stopped()]);
+    await Promise.race([serving, stop]);
   } finally {
-    await gateway.close();
+    reloading.close();
+    await Promise.all([gateway.close(), control.close()]);
   }
 }

@@ -104,6 +104,8 @@ export const Messages = {
     `Failed to spawn server '${serverKey}': ${reason}`,
   serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
 
+  serverLost: (serverKey: string): string => `Server '${serverKey}' is lost`,
+
   startFailed: (serverKey: string, reason: string): string =>
     `Server '${serverKey}' failed during initialization: it ${reason}`,
 
@@ -111,9 +113,23 @@ export const Messages = {
     'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
+  runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
+  autoDisabled: (serverKey: string, attempts: number): string =>
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
+  isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
+  mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  historyNotKept: (reason: string): string =>
+    `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
+  notSupervised: (serverKey: string): string =>
+    `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
+  offInFile: (serverKey: string): string =>
+    `Server '${serverKey}' is switched off in the config file, which counts for more: change its "enabled" or "disabled" there`,
+
+  gatewayEnds: (): string => 'The gateway has ended or is about to',
+
   notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
-  ownerNotRunning: (what: Thing, name: string, serverKey: string): string =>
-    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running)`,
+  ownerNotRunning: (what: Thing, name: string, serverKey: string, prospect?: string): string =>
+    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`})`,
   ownerStarting: (what: Thing, name: string, serverKey: string): string =>
     `${what} not found yet: ${quoted(name)} (its server '${serverKey}' is still starting; call again in a moment)`,
   othersStarting: (what: Thing, name: string, serverKeys: readonly string[]): string => {
@@ -128,8 +144,6 @@ export const Messages = {
 
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
-  noContainersYet: (serverKey: string): string =>
-    `Server '${serverKey}' is left out: only servers with a "command" or a "url" can be used so far, not those with "image"`,
   nobodyToAsk: (method: string): string =>
     `${method} cannot be passed on: no client has a call under way here that it could belong to`,
   whomToAsk: (serverKey: string, sharing: 'per-session' | 'per-call'): string =>
@@ -167,6 +181,20 @@ export const Messages = {
   },
   heldBack: ({ keeper, heldBack }: NameCollision): string =>
     `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
+    `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
+  notRunning: (serverKey: string, prospect?: string): string =>
+    `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
+  nameHasPassed: ({ publicName, from, to }: PassedName): string =>
+    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
+
+  configReloaded: ({ added, removed, changed }: ConfigChanges): string => {
+    const parts = Object.entries({ started: added, restarted: changed, ended: removed })
+      .filter(([, keys]) => keys.length > 0)
+      .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
+    return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
+  },
+
   collisionRemedy: (noPrefix: boolean): string =>
     noPrefix
       ? 'Leave out --no-prefix, so that each name begins with its server.'
@@ -183,3 +211,19 @@ export const Messages = {
   missingVariables: (names: readonly string[]): string =>
     `Missing environment variable(s): ${names.join(', ')}`,
 } as const;
+
+interface PassedName {
+  readonly publicName: string;
+  readonly from: { readonly serverKey: string };
+  readonly to: { readonly serverKey: string };
+}
+
+interface ConfigChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+function enableRemedy(serverKey: string): string {
+  return `Enable it with "weir enable ${serverKey}", or change its entry in the config.`;
+}

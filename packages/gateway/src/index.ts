@@ -1,3 +1,19 @@
+export { askGateway, findGateways, followGateway } from './admin/control-client.ts';
+export type { FoundGateway } from './admin/control-client.ts';
+export type { Place } from './admin/control-folder.ts';
+export { controlled } from './admin/controlled.ts';
+export { executionTracker } from './admin/execution-tracker.ts';
+export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
+export { serverConfigs } from './admin/server-config.ts';
+export type { MCPServerConfig } from './admin/server-config.ts';
+export type {
+  ErrorInfo,
+  ExecutionTracker,
+  InvocationSource,
+  InvocationStatus,
+  ToolInvocationRequest,
+} from './call/invocation.ts';
+export type { ConfigChanges } from './config/changes.ts';
 export type { CliArgs } from './config/cli-args.ts';
 export type { McpConfig, ServerConfig } from './config/config.generated.ts';
 export { describeConfigError } from './config/describe-error.ts';
@@ -22,13 +38,22 @@ export type { HttpLimits, HttpOptions } from './front/http/serve.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway } from './gateway.ts';
-export type { AggregatorServer, Gateway, GatewayOptions } from './gateway.ts';
+export type { AggregatorServer, Gateway, GatewayOptions, ServerReport } from './gateway.ts';
+export { createLock } from './admin/lock.ts';
+export type { LockOptions } from './admin/lock.ts';
 export type { Log } from './log.ts';
 export { parseToolPrefix, validateSeparator, validateToolName } from './registry/names.ts';
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';
 export type { JSONSchema, ToolRegistry, ToolRegistryEntry, ToolSchema } from './registry/tool-registry.ts';
+export { readHistory } from './state/history-files.ts';
 export { stateToken } from './state/token.ts';
 export type { StateToken } from './state/token.ts';
+export type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
+export { listContainers, removeOrphans } from './upstream/containers.ts';
+export type { OwnedContainer, Reaped } from './upstream/containers.ts';
+export { LOCK_FILE } from './upstream/remembered/catalogues.ts';
+export type { LoggedLine } from './upstream/server-logs.ts';
 export { ServerStatus } from './upstream/server-status.ts';
 export type { ChildServerClient } from './upstream/server-status.ts';
+export type { ServerEvent } from './upstream/supervisor.ts';
 export type { Upstream } from './upstream/upstream.ts';

@@ -49,6 +49,42 @@ Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may
 
 A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the
 server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on.
+
+## Servers in containers
+
+\`\`\`json
+{
+  "mcpServers": {
+    "time": { "image": "mcp/time", "args": ["--local-timezone", "Europe/Berlin"] },
+    "search": {
+      "dockerConfig": {
+        "image": "example/search:2",
+        "containerName": "mcp-search",
+        "ports": { "8080": 0 },
+        "memory": "512m",
+        "volumes": ["/home/me/notes:/notes:ro"]
+      },
+      "env": { "API_KEY": "\${API_KEY}" }
+    }
+  }
+}
+\`\`\`
+
+\`image\` is the short form: \`args\` are what runs in the container, its stdin and stdout are spoken to. \`dockerConfig\` is
+the long one; with \`ports\` or \`port\` the server is spoken to over HTTP, at a port of 127.0.0.1 alone.
+
+| unless \`dockerConfig\` says otherwise | |
+| --- | --- |
+| privileges | no capabilities, no way to new ones (\`--cap-drop ALL\`, \`no-new-privileges\`), never \`--privileged\`; the image's own user |
+| limits | 2 GiB of memory and no swap, 1 processor core, 512 processes and threads |
+| files | its own, which it may write; nothing of this machine |
+| network | the engine's own bridge: it reaches the internet, and nobody reaches it |
+| variables | its own \`env\` and what \`inheritEnv\` lists, not the short list above |
+| image | downloaded when it is missing |
+
+A container gets no folder that holds the root of this machine or the engine's socket, by whatever links, unless
+\`allowUnsafeMounts\` is true. Values of variables never stand in an argument of a program; what stands in \`args\` and
+\`command\` can be read by everybody on the machine, and whoever may use the engine can read a container's variables too.
 `;
 
 /**

@@ -29,9 +29,11 @@ export function metaEdits(message: Message, { from, to }: Crossing, token: numbe
   return putMeta(message, [Meta.CLIENT_INFO, ...drop], joinMembers(clientInfo, tokenMember));
 }
 
-function replaceToken({ meta }: Message, token: number): Edit[] {
+function replaceToken(message: Message, token: number): Edit[] {
+  const { meta } = message;
   const m = meta === undefined ? -1 : findMember(meta, 'progressToken');
-  return meta === undefined || m < 0 ? [] : [replaceValue(meta, m, String(token))];
+  if (meta === undefined || m < 0) return putMeta(message, [], `"progressToken":${token}`);
+  return [replaceValue(meta, m, String(token))];
 }
 
 /** Changes the members of `_meta`, making it where there is none. */

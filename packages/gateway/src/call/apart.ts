@@ -4,8 +4,9 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine } from '../wire/answer.ts';
 import { decode } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
+import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
-import { relay } from './relay.ts';
+import { relayPermitted } from './permit.ts';
 import type { Target } from './resolve.ts';
 import { withTasks } from './task-hop.ts';
 
@@ -14,22 +15,35 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
   const { directory, caller, message } = asked;
   const { origin } = caller;
   let isCalledOff = false;
+  // A call that gets through is noted on its way.
+  const noted = () => beginCall(asked, target.client.serverKey, target.originalText);
+  const refuse = (refusal: RpcError): void => {
+    asked.permit?.over();
+    noted()?.ended('error', refusal);
+    origin.answer(errorLine(message.id, refusal), refusal.code);
+  };
   const callOff = (): void => {
     isCalledOff = true;
     origin.served(ticket);
+    asked.permit?.over();
+    noted()?.ended('cancelled');
   };
   const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
   directory.instanceFor(target.client, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();
       origin.served(ticket);
+      const stopped = directory.current().limits?.refusal;
+      if (stopped !== undefined) {
+        instance.release();
+        return refuse(stopped);
+      }
       pass(asked, sameOf(target, instance.upstream), { address, instance });
     },
     (error: unknown) => {
       if (isCalledOff) return;
       origin.served(ticket);
-      const refusal = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance((error as Error).message));
-      origin.answer(errorLine(message.id, refusal), refusal.code);
+      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance((error as Error).message)));
     },
   );
 }
@@ -50,7 +64,7 @@ function pass(
     asked,
     target.client,
   );
-  if (relay(message, passage) === undefined) instance.release();
+  relayPermitted(asked, passage);
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */

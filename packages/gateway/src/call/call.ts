@@ -2,12 +2,13 @@ import { isRetry } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { errorLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
-import { objectValue, stringValue, type Members } from '../wire/members.ts';
+import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { forwardApart } from './apart.ts';
 import type { Asked } from './caller.ts';
+import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
-import { relay } from './relay.ts';
+import { relayPermitted } from './permit.ts';
 import {
   resolvePrompt,
   resolveTask,
@@ -16,9 +17,13 @@ import {
   type Directory,
   type Target,
 } from './resolve.ts';
+import { isRepeatable, RepeatableHop, whenBack } from './retry.ts';
 import { withFolder } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 import { offersTasks, tasksRefusal } from './tasks.ts';
+
+/** Of a name that leads nowhere, as it is noted. */
+const LONGEST_NAME = 256;
 
 /** Something that a client can ask for. */
 export type Call = (asked: Asked) => void;
@@ -82,26 +87,94 @@ function forward(asked: Asked, route: Route): void {
   const holder = route.holder(message);
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
-  if (target instanceof RpcError || !target.client.cwdFromRoots) return send(asked, target, route);
+  if (target instanceof RpcError || !target.client.cwdFromRoots) return goOn(asked, target, route);
   const settled = withFolder(asked);
-  if (settled !== undefined) send(settled, target, route);
+  if (settled !== undefined) goOn(settled, target, route);
 }
 
-function send(asked: Asked, target: Target | RpcError, address: Address): void {
+function goOn(asked: Asked, target: Target | RpcError, route: Route): void {
   const isGone = target instanceof RpcError;
   if (asked.caller.era === 'modern' && (isGone || target.client.era === 'legacy'))
-    cross(asked, target, address);
+    cross(asked, target, route);
   else if (isGone) refuse(asked, target);
-  else pass(asked, target, address);
+  else pass(asked, target, route);
 }
 
-function pass(asked: Asked, target: Target, address: Address): void {
-  if (asked.directory.isApart(target.client, asked.caller)) forwardApart(asked, target, address);
-  else relay(asked.message, withTasks(new Passage(asked, target, address), asked, target.client));
+function pass(asked: Asked, target: Target, route: Route): void {
+  const { limits } = asked.directory;
+  if (limits === undefined || !limits.concerns(asked.message)) send(asked, target, route);
+  else admit(noteFirst(asked, target), target, route);
+}
+
+function send(asked: Asked, target: Target, route: Route): void {
+  if (asked.directory.isApart(target.client, asked.caller)) forwardApart(asked, target, route);
+  else if (isRepeatable(asked, target)) sendRepeatable(noteFirst(asked, target), target, route);
+  else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.client));
+}
+
+/** A call that is not sent at once, or not only once, is one call all the same. */
+function noteFirst(asked: Asked, { client, originalText }: Target): Asked {
+  return { ...asked, invocation: beginCall(asked, client.serverKey, originalText) };
+}
+
+function admit(asked: Asked, target: Target, route: Route): void {
+  const { serverKey } = target.client;
+  asked.directory.limits?.admit(asked, target, (permit, hasWaited) => {
+    const permitted = { ...asked, permit };
+    if (hasWaited) sendLate(permitted, serverKey, route);
+    else send(permitted, target, route);
+  });
+}
+
+/** While a call waited its server may have been lost: nothing was sent, so that it may wait for that too. */
+function sendLate(asked: Asked, serverKey: string, route: Route): void {
+  whenBack(asked, serverKey, {
+    wasSent: false,
+    done: () => {
+      const directory = asked.directory.current();
+      const target = directory.limits?.refusal ?? resolveAnew(asked, route);
+      if (!(target instanceof RpcError)) return send({ ...asked, directory }, target, route);
+      asked.permit?.over();
+      refuse(asked, target);
+    },
+  });
+}
+
+function resolveAnew({ directory, message }: Asked, route: Route): Target | RpcError {
+  const holder = route.holder(message);
+  return route.resolve(directory.current(), (holder && stringValue(holder, route.key)) ?? '');
+}
+
+function sendRepeatable(asked: Asked, target: Target, route: Route): void {
+  const hop = withTasks(new Passage(asked, target, route), asked, target.client);
+  const repeat = (error: RpcError): void =>
+    makeAgain(asked, route, { serverKey: target.client.serverKey, error });
+  relayPermitted(asked, new RepeatableHop(hop, repeat));
+}
+
+/** Its server was lost while it worked on the call. */
+function makeAgain(
+  asked: Asked,
+  route: Route,
+  { serverKey, error }: { serverKey: string; error: RpcError },
+): void {
+  whenBack(asked, serverKey, {
+    wasSent: true,
+    done: (isBack) => {
+      const target = isBack ? resolveAnew(asked, route) : error;
+      if (target instanceof RpcError) return refuse(asked, target);
+      const { attempt = 0, directory } = asked;
+      pass(
+        { ...asked, permit: undefined, attempt: attempt + 1, directory: directory.current() },
+        target,
+        route,
+      );
+    },
+  });
 }
 
 /** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
-function cross(asked: Asked, target: Target | RpcError, address: Address): void {
+function cross(asked: Asked, target: Target | RpcError, route: Route): void {
   const { directory, caller, message } = asked;
   if (!(target instanceof RpcError) && !directory.isApart(target.client, caller))
     directory.logLevels.askedBy(message, target.client);
@@ -109,11 +182,19 @@ function cross(asked: Asked, target: Target | RpcError, address: Address): void 
   if (next === undefined) return;
   if (target instanceof RpcError) refuse(asked, target);
   else if (next instanceof RpcError) refuse(asked, next);
-  else pass({ ...asked, message: next }, target, address);
+  else pass({ ...asked, message: next }, target, route);
 }
 
-function refuse({ caller, message }: Asked, error: RpcError): void {
+function refuse(asked: Asked, error: RpcError): void {
+  const { caller, message } = asked;
+  const name = message.params && valueText(message.params, 'name');
+  if (name?.startsWith('"')) beginCall(asked, '', shortened(name))?.ended('error', error);
   caller.origin.answer(errorLine(message.id, error), error.code);
+}
+
+/** Nothing that leads nowhere may fill the history. */
+function shortened(name: string): string {
+  return name.length <= LONGEST_NAME ? name : '"..."';
 }
 
 function missing(method: string, key: string): RpcError {

@@ -3,6 +3,8 @@ import { Meta, type Envelope, type Era } from '../wire/era.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
+import type { Invocation } from './history.ts';
+import type { Permit } from './permit.ts';
 import type { Directory } from './resolve.ts';
 
 /** The client on whose behalf something is done, as one of its requests sees it. */
@@ -37,6 +39,12 @@ export interface Asked {
   readonly message: Message;
   /** Where the client works, if it has said so with this very request. */
   readonly folder?: string | undefined;
+  /** What it is under way with, where calls are limited. */
+  readonly permit?: Permit | undefined;
+  /** How often it was made before. */
+  readonly attempt?: number;
+  /** The call for the history, where it was noted before it was sent. */
+  readonly invocation?: Invocation | undefined;
 }
 
 /** What the client can do, as JSON: a modern one says it with each request, the others once. */

@@ -11,6 +11,8 @@ export class Notices {
   readonly #tell: (lists: ReadonlySet<ListName>) => void;
   #lists = new Set<ListName>();
   #timer: NodeJS.Timeout | undefined;
+  #holders = 0;
+  #isStopped = false;
 
   constructor(tell: (lists: ReadonlySet<ListName>) => void) {
     this.#tell = tell;
@@ -18,10 +20,26 @@ export class Notices {
 
   changed(kinds: readonly Kind[]): void {
     for (const kind of kinds) this.#lists.add(KINDS[kind].capability);
-    if (this.#lists.size > 0) this.#timer ??= setTimeout(() => this.#send(), DELAY_MS);
+    this.#sendLater();
+  }
+
+  /** What changes until then is one notice. */
+  async hold(until: Promise<unknown>): Promise<void> {
+    this.#holders++;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await until.catch(() => {});
+    this.#holders--;
+    this.#sendLater();
+  }
+
+  #sendLater(): void {
+    if (this.#lists.size === 0 || this.#holders > 0 || this.#isStopped) return;
+    this.#timer ??= setTimeout(() => this.#send(), DELAY_MS);
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 

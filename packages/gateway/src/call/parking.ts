@@ -35,6 +35,8 @@ interface Parked extends Claim {
  * with the question and kept, and goes on when the client makes it again with the answer.
  */
 export class Parking {
+  /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
+  readonly inRounds: Set<Relayed> = new Set();
   readonly #states: RequestStates;
   readonly #parked = new Map<number, Parked>();
   readonly #byCall = new WeakMap<Relayed, Parked>();

@@ -11,7 +11,9 @@ import type { Message } from '../wire/message.ts';
 import type { Origin, Peer } from '../wire/peer.ts';
 import { decode, replaceValue, type Edit } from '../wire/splice.ts';
 import type { Asked, Caller } from './caller.ts';
+import type { Invocation } from './history.ts';
 import { levelAskedBy } from './log-levels.ts';
+import { beginCall, endCall } from './noted.ts';
 import type { Parking } from './parking.ts';
 import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
@@ -43,14 +45,17 @@ export class Passage implements Hop {
   readonly #renamed: { readonly uri: string; readonly publicUri: string } | undefined;
   readonly #began: number;
   readonly #onEnded: (() => void) | undefined;
+  /** The call, for the history; other requests have none. */
+  readonly #invocation: Invocation | undefined;
   #rounds: Rounds | undefined;
 
   constructor(
-    { caller, directory, message }: Asked,
+    asked: Asked,
     { client, publicUri, originalText }: Target,
     address?: Address,
     onEnded?: () => void,
   ) {
+    const { caller, directory, message } = asked;
     this.from = caller.origin;
     this.to = client.peer;
     this.caller = caller;
@@ -64,6 +69,7 @@ export class Passage implements Hop {
     this.#address = address;
     this.#name = originalText;
     this.#onEnded = onEnded;
+    this.#invocation = beginCall(asked, client.serverKey, originalText);
     this.#renamed = publicUri === undefined ? undefined : { uri: decode(originalText), publicUri };
     this.#began = directory.trace === undefined ? 0 : now();
   }
@@ -73,6 +79,7 @@ export class Passage implements Hop {
   }
 
   edits(message: Message, token: number | undefined): Edit[] {
+    this.#invocation?.started();
     const edits = metaEdits(message, { from: this.caller, to: this.#upstream }, token);
     const holder = this.#address?.holder(message);
     if (holder !== undefined && this.#address !== undefined)
@@ -81,6 +88,7 @@ export class Passage implements Hop {
   }
 
   adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+    this.#invocation?.answered(answer);
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.sharesUris(serverKey);
     if (era === this.caller.era && !renamesUris) return undefined;
@@ -115,9 +123,15 @@ export class Passage implements Hop {
   #nextRound(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
     const round = readRound(answer);
     if (round === undefined || round instanceof RpcError) return round;
-    this.#rounds ??= new Rounds(request, this.caller);
+    this.#rounds ??= this.#beginRounds(request, call);
     this.#rounds.next(round, call);
     return TAKEN;
+  }
+
+  #beginRounds(request: Message, call: Relayed): Rounds {
+    this.#parking.inRounds.add(call);
+    call.onOver(() => this.#parking.inRounds.delete(call));
+    return new Rounds(request, this.caller);
   }
 
   #publicUri(uri: string): string | undefined {
@@ -125,8 +139,9 @@ export class Passage implements Hop {
     return this.#builder.sharedUri(this.#upstream.serverKey, uri);
   }
 
-  ended(outcome: Outcome): void {
+  ended(outcome: Outcome, error?: RpcError): void {
     this.#onEnded?.();
+    endCall(this.#invocation, outcome, error);
     if (this.#trace === undefined) return;
     const name = Buffer.from(this.#name, 'latin1').toString('utf8');
     const milliseconds = (now() - this.#began).toFixed(1);

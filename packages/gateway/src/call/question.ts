@@ -39,7 +39,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   if (lacking !== undefined) return refused(Messages.clientLacks(method, lacking));
   return isModern && call !== undefined
     ? audience.parking.ask(call, upstream, message)
-    : passOn(upstream, message, { caller, tasks: audience.tasks });
+    : passOn(upstream, message, { call, caller, tasks: audience.tasks });
 }
 
 function refused(text: string): RpcError {
@@ -54,8 +54,9 @@ function unavailable(text: string): RpcError {
 function passOn(
   upstream: Upstream,
   message: Message,
-  { caller, tasks }: { caller: Caller; tasks: Tasks },
+  { call, caller, tasks }: { call: Relayed | undefined; caller: Caller; tasks: Tasks },
 ): undefined {
+  call?.rests();
   relay(message, {
     from: upstream.peer,
     to: caller.client.recipient(caller.origin),
@@ -63,6 +64,7 @@ function passOn(
     edits: (asked, token) =>
       metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
     adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
+    ended: () => call?.goesOn(),
   });
   return undefined;
 }

@@ -23,13 +23,20 @@ export interface Hop {
   edits(message: Message, token: number | undefined): Edit[];
   /** The edits that the answer needs besides its id, the error to give instead, or that the hop has taken it over. */
   adapt?(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined;
+  /** Told that the server is at work. */
+  progressed?(): void;
+  /** Told that something other than the server's work is waited for, and that this is over. */
+  rests?(): void;
+  goesOn?(): void;
+  /** What is done in place of an answer that will not come, where the request may be made once more. */
+  retry?(error: RpcError): (() => void) | undefined;
   /** Called off while nobody is asked for it. */
   calledOff?(): void;
-  /** Told how the request ended. */
-  ended?(outcome: Outcome): void;
+  /** Told how the request ended, and the error where it is one of ours. */
+  ended?(outcome: Outcome, error?: RpcError): void;
 }
 
-export type Outcome = 'result' | 'error' | 'cancelled';
+export type Outcome = 'result' | 'error' | 'timeout' | 'cancelled' | 'retried';
 
 /** The answer was no end: the call goes on. */
 export const TAKEN: unique symbol = Symbol('taken');
@@ -39,8 +46,14 @@ const LARGEST_BACKLOG = 16 * 1024 * 1024;
 
 /** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
 export function relay(message: Message, hop: Hop): Relayed | undefined {
+  return accept(message, hop)?.send(message);
+}
+
+/** A request that can be sent on; one that cannot is answered with why. */
+export function accept(message: Message, hop: Hop): Relayed | undefined {
   const refusal = refusalOf(hop);
-  if (refusal === undefined) return new Relayed(message, hop).send(message);
+  if (refusal === undefined) return new Relayed(message, hop);
+  hop.ended?.('error', refusal);
   hop.from.answer(errorLine(message.id, refusal), refusal.code);
   return undefined;
 }
@@ -138,6 +151,7 @@ export class Relayed implements Waiter, Served {
   }
 
   progressed({ bytes, params }: Message): void {
+    this.#hop.progressed?.();
     if (this.#token === undefined || params === undefined) return;
     const edit = replaceValue(params, findMember(params, 'progressToken'), this.#token);
     this.#origin?.send(splice(bytes, [edit]));
@@ -149,7 +163,9 @@ export class Relayed implements Waiter, Served {
 
   lost(error: RpcError): void {
     this.#sentId = 0;
-    this.#finish((id) => errorLine(id, error), error.code);
+    const retry = this.#origin && this.#hop.retry?.(error);
+    if (retry !== undefined) return this.#handOver(retry);
+    this.#finish((id) => errorLine(id, error), error.code, error);
   }
 
   /** Ends it with a result of our own. */
@@ -159,9 +175,8 @@ export class Relayed implements Waiter, Served {
 
   /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
   park(line: Line): void {
-    const origin = this.#origin;
-    this.#origin = undefined;
-    origin?.served(this.#ticket);
+    const origin = this.#leave();
+    this.#hop.rests?.();
     origin?.answer(line);
   }
 
@@ -175,6 +190,16 @@ export class Relayed implements Waiter, Served {
     this.#caller = caller;
     this.#origin = caller.origin;
     this.#ticket = caller.origin.serve(this);
+    this.#hop.goesOn?.();
+  }
+
+  /** Its server has to be told something before it can go on. */
+  rests(): void {
+    this.#hop.rests?.();
+  }
+
+  goesOn(): void {
+    this.#hop.goesOn?.();
   }
 
   /** Gives the answer that came while nobody waited for it, if one did. */
@@ -195,33 +220,56 @@ export class Relayed implements Waiter, Served {
   }
 
   abandon(reason: string): void {
-    const sentId = this.#forget();
+    this.#callOff(this.#forget(), reason);
+  }
+
+  /** Calls it off on our own account; whoever waits for it is told why. */
+  revoke(error: RpcError, outcome: 'timeout' | 'cancelled'): void {
+    this.#callOff(this.#withdraw(), error.message);
+    const origin = this.#leave();
+    this.#over(outcome, error);
+    origin?.answer(errorLine(this.#id, error), error.code);
+  }
+
+  #callOff(sentId: number, reason: string): void {
     if (sentId !== 0) this.#hop.to.notify('notifications/cancelled', { requestId: sentId, reason });
   }
 
   #forget(): number {
-    const sentId = this.#sentId;
-    this.#sentId = 0;
-    if (sentId === 0) this.#hop.calledOff?.();
-    else this.#hop.to.forget(sentId);
+    const sentId = this.#withdraw();
     this.#leave();
     this.#over('cancelled');
     return sentId;
   }
 
+  #withdraw(): number {
+    const sentId = this.#sentId;
+    this.#sentId = 0;
+    if (sentId === 0) this.#hop.calledOff?.();
+    else this.#hop.to.forget(sentId);
+    return sentId;
+  }
+
+  /** Somebody else sees to the answer. */
+  #handOver(retry: () => void): void {
+    this.#leave();
+    this.#over('retried');
+    retry();
+  }
+
   /** Answers at once, or when its client has come back. */
-  #finish(line: (id: string) => Line, code?: number): void {
+  #finish(line: (id: string) => Line, code?: number, error?: RpcError): void {
     if (this.#origin === undefined) {
-      this.#kept = () => this.#finish(line, code);
+      this.#kept = () => this.#finish(line, code, error);
       return;
     }
     const origin = this.#leave();
-    this.#over(code === undefined ? 'result' : 'error');
+    this.#over(code === undefined ? 'result' : 'error', error);
     origin?.answer(line(this.#id), code);
   }
 
-  #over(outcome: Outcome): void {
-    this.#hop.ended?.(outcome);
+  #over(outcome: Outcome, error?: RpcError): void {
+    this.#hop.ended?.(outcome, error);
     this.#onOver?.();
   }
 

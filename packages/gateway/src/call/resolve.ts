@@ -7,8 +7,11 @@ import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
+import type { History } from './history.ts';
+import type { CallLimits } from './limits.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { Parking } from './parking.ts';
+import type { Revival } from './revival.ts';
 import type { Tasks } from './tasks.ts';
 
 /** What calls are resolved against. */
@@ -18,12 +21,20 @@ export interface Directory {
   readonly parking: Parking;
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;
+  readonly history: History;
   /** Whether a caller is to be served by another conversation with a server than that which all share. */
   readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
   /** The one for this caller. */
   readonly instanceFor: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
+  /** Undefined where nothing is limited. */
+  readonly limits: CallLimits | undefined;
+  readonly revival: Revival;
+  /** What calls are resolved against by now. */
+  readonly current: () => Directory;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
+  /** When one of them that does not run is tried next, as the end of a sentence about it. */
+  readonly prospect: (serverKey: string) => string | undefined;
   /** Whether a server is being started for the first time: it may be there in a moment. */
   readonly isStarting: (serverKey: string) => boolean;
   /** Told of every call and how long it took, where somebody wants to know. */
@@ -36,6 +47,8 @@ export interface Target {
   readonly originalText: string;
   /** What the client calls the resource, where that differs from what its server does. */
   readonly publicUri?: string;
+  /** A tool that does no harm when it is called twice, by its own account. */
+  readonly isRepeatable?: boolean;
 }
 
 export function resolveTool(directory: Directory, name: string): Target | RpcError {
@@ -154,7 +167,7 @@ function absent(directory: Directory, { what, name, serverKey }: Wanted & { serv
   if (directory.isStarting(serverKey))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.ownerStarting(what, name, serverKey));
   const data = what === 'Resource' ? { uri: name } : undefined;
-  return invalid(Messages.ownerNotRunning(what, name, serverKey), data);
+  return invalid(Messages.ownerNotRunning(what, name, serverKey, directory.prospect(serverKey)), data);
 }
 
 /** Nobody has it, but one of those that still start may. */

@@ -91,8 +91,8 @@ class TaskHop implements Hop {
     this.#hop.calledOff?.();
   }
 
-  ended(outcome: Outcome): void {
-    this.#hop.ended?.(outcome);
+  ended(outcome: Outcome, error?: RpcError): void {
+    this.#hop.ended?.(outcome, error);
   }
 
   #taskEdits(result: Members): Edit[] {

@@ -47,12 +47,20 @@ export interface Followed {
 
 /** The tasks of all servers: their ids in one space, and for whom they were made. */
 export class Tasks {
-  readonly #servers: ReadonlySet<string>;
+  readonly #servers: Set<string>;
+  /** The only server there was at first, whose ids were given out as they are. */
+  readonly #first: string | undefined;
   readonly #owners = new Map<string, string>();
   readonly #followed = new Map<string, () => void>();
 
-  constructor(servers: ReadonlySet<string>) {
-    this.#servers = servers;
+  constructor(servers: Iterable<string>) {
+    this.#servers = new Set(servers);
+    [this.#first] = this.#servers.size === 1 ? this.#servers : [];
+  }
+
+  /** More servers than before. Those that are gone count on: what was told apart stays so. */
+  meant(servers: Iterable<string>): void {
+    for (const serverKey of servers) this.#servers.add(serverKey);
   }
 
   /** Where there is one server its ids stay as they are. */
@@ -68,7 +76,8 @@ export class Tasks {
   ownId(publicId: string): { serverKey: string; id: string } | undefined {
     const [only = ''] = this.#servers;
     const own = this.areApart ? splitTaskId(publicId) : { serverKey: only, id: publicId };
-    return own !== undefined && this.#servers.has(own.serverKey) ? own : undefined;
+    if (own !== undefined && this.#servers.has(own.serverKey)) return own;
+    return this.#first === undefined ? undefined : { serverKey: this.#first, id: publicId };
   }
 
   /** Remembers for whom a server has made a task. */

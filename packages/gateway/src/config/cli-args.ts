@@ -9,10 +9,14 @@ export interface CliArgs {
   separator?: string;
   noPrefix?: boolean;
   keepGoing?: boolean;
+  /** Servers are started at their first call. */
+  lazy?: boolean;
   /** Milliseconds. */
   startupTimeout?: number;
   /** Bytes. */
   maxMessageSize?: number;
+  /** Keeps the arguments of calls in the history, too. */
+  history?: 'arguments';
   /** The folder for what is remembered from start to start. */
   state?: string;
 }

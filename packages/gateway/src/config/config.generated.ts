@@ -9,11 +9,11 @@ export interface McpConfig {
   $schema?: string;
   /** The servers by their keys. A key is the first part of the names of its tools. */
   mcpServers: Record<string, ServerConfig>;
-  /** Time limit of any call, in milliseconds, where the server sets none. */
+  /** Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set. */
   mcpGlobalTimeout?: number;
-  /** How many calls one server answers at a time; more wait. */
+  /** How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set. */
   mcpConcurrentLimit?: number;
-  /** How many calls a session may make; -1 is no limit. */
+  /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
   mcpSessionLimit?: number;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -27,7 +27,7 @@ export interface ServerConfig {
   args?: string[];
   /** Environment variables for the server, beside the short list that every server gets. */
   env?: Record<string, string>;
-  /** The folder in which the command runs. */
+  /** The folder in which the command runs; for a container, a folder in it. */
   cwd?: string;
   /** true hands the whole environment on, a list of names only those; never a name that starts with WEIR_. */
   inheritEnv?: boolean | string[];
@@ -35,11 +35,11 @@ export interface ServerConfig {
   disabled?: boolean;
   /** false leaves the server out; its variables are not looked up. */
   enabled?: boolean;
-  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for remote servers. */
+  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for containers and remote servers. */
   startupTimeout?: number;
   /** A label for people; no two servers share one. */
   name?: string;
-  /** What other hosts write here; which kind of server it is follows from command, url or image. */
+  /** What other hosts write here; which kind of server it is follows from command, url or image. For a container it says how to speak to it. */
   type?: string;
   /** The same as type, under its other name. */
   transport?: string;
@@ -49,13 +49,13 @@ export interface ServerConfig {
   headers?: Record<string, string>;
   /** A remote server of the older HTTP+SSE kind. */
   sseConfig?: SseConfig;
-  /** The image of a server that runs in a container. */
+  /** The image of a server that runs in a container, on stdio; args and env are those of the server in it. */
   image?: string;
-  /** A container, in full. */
+  /** A container, in full. It runs without privileges and within limits. */
   dockerConfig?: DockerConfig;
   /** managed: a container that is started here; external: a remote server. */
   deploymentType?: 'managed' | 'external';
-  /** Time limit of a call, in milliseconds. */
+  /** Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count. */
   timeout?: number;
   /** The tools to offer, as a list of names, or settings by tool name. */
   tools?: string[] | Record<string, ToolSettings>;
@@ -63,7 +63,7 @@ export interface ServerConfig {
   sharing?: 'shared' | 'per-session' | 'per-call';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
   cwdFromRoots?: boolean;
-  /** true starts the server at its first call. */
+  /** true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy. */
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -95,23 +95,43 @@ interface SseConfig {
   url: string;
 }
 
-/** A container, in full. */
+/** A container, in full. It runs without privileges and within limits. */
 interface DockerConfig {
   /** The image to run. */
   image: string;
-  /** The name of the container. */
+  /** The name of the container; where another container has it, a few letters are added. */
   containerName: string;
-  /** What to run in the container instead of its own command. */
+  /** What to run in the container instead of its own command. Everybody on the machine can read it. */
   command?: string[];
-  /** Container port to host port on 127.0.0.1; a host port of 0 takes a free one. */
+  /** Container port to host port on 127.0.0.1; a host port of 0 takes a free one. With ports the server is spoken to over HTTP, unless transport is "stdio". */
   ports?: Record<string, number>;
+  /** The port in the container that speaks MCP over HTTP; needed where ports has several. */
+  port?: number;
+  /** Where on that port MCP is spoken; /mcp unless set, /sse where transport is "sse". */
+  path?: string;
+  /** The most memory that it may use, swap included; 2g unless set. */
+  memory?: string;
+  /** The most processor cores that it may use; 1 unless set. */
+  cpus?: number;
+  /** The network it is in: "bridge" unless set, from where it reaches the internet; "none" shuts it in. */
+  network?: string;
+  /** Folders, files and volumes it sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume. */
+  volumes?: string[];
+  /** true lets volumes hold the root of this machine or the engine's socket, with which it could do anything. */
+  allowUnsafeMounts?: boolean;
+  /** true lets it write only to /tmp and to its volumes. */
+  readOnly?: boolean;
+  /** Capabilities of the kernel that it keeps; none unless set. */
+  capabilities?: string[];
+  /** When the image is downloaded; "missing" unless set. */
+  pull?: 'missing' | 'always' | 'never';
 }
 
 /** Settings of one tool. */
 interface ToolSettings {
   /** Whether the tool is offered. */
   enabled?: boolean;
-  /** Time limit of a call of this tool, in milliseconds. */
+  /** Time limit of a call of this tool, in milliseconds; counts for more than that of the server. */
   timeout?: number;
 }
 
@@ -715,7 +735,22 @@ function checkSseConfig(value: unknown, at: JsonPath, found: Findings): void {
   }
 }
 
-const DOCKER_CONFIG_KEYS: readonly string[] = ['image', 'containerName', 'command', 'ports'];
+const DOCKER_CONFIG_KEYS: readonly string[] = [
+  'image',
+  'containerName',
+  'command',
+  'ports',
+  'port',
+  'path',
+  'memory',
+  'cpus',
+  'network',
+  'volumes',
+  'allowUnsafeMounts',
+  'readOnly',
+  'capabilities',
+  'pull',
+];
 
 function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void {
   if (!isRecord(value)) {
@@ -766,6 +801,84 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'ports':
         checkDockerConfigPorts(item, here, found);
         break;
+      case 'port':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1 || item > 65535) {
+          found.errors.push({
+            path: here,
+            message: 'port must be the number of a port in the container: write "port": 8080',
+            value: item,
+          });
+        }
+        break;
+      case 'path':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'path must begin with a slash: write "path": "/mcp"',
+            value: item,
+          });
+        }
+        break;
+      case 'memory':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'memory must be a size: write "memory": "512m"',
+            value: item,
+          });
+        }
+        break;
+      case 'cpus':
+        if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 1024) {
+          found.errors.push({
+            path: here,
+            message: 'cpus must be a positive number: write "cpus": 0.5',
+            value: item,
+          });
+        }
+        break;
+      case 'network':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'network must be the name of a network: write "network": "none"',
+            value: item,
+          });
+        }
+        break;
+      case 'volumes':
+        checkDockerConfigVolumes(item, here, found);
+        break;
+      case 'allowUnsafeMounts':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'allowUnsafeMounts must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'readOnly':
+        if (typeof item !== 'boolean') {
+          found.errors.push({
+            path: here,
+            message: 'readOnly must be true or false, without quotes',
+            value: item,
+          });
+        }
+        break;
+      case 'capabilities':
+        checkDockerConfigCapabilities(item, here, found);
+        break;
+      case 'pull':
+        if (item !== 'missing' && item !== 'always' && item !== 'never') {
+          found.errors.push({
+            path: here,
+            message: 'pull must be "missing", "always" or "never"',
+            value: item,
+          });
+        }
+        break;
       default:
         found.unknown.push({ parent: at, key, known: DOCKER_CONFIG_KEYS });
     }
@@ -808,6 +921,48 @@ function checkDockerConfigPorts(value: unknown, at: JsonPath, found: Findings): 
       found.errors.push({
         path: here,
         message: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkDockerConfigVolumes(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'volumes must be an array of strings: write "volumes": ["/home/me/notes:/notes:ro"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'volumes must be an array of strings: write "volumes": ["/home/me/notes:/notes:ro"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkDockerConfigCapabilities(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'capabilities must be an array of names: write "capabilities": ["CHOWN"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'capabilities must be an array of names: write "capabilities": ["CHOWN"]',
         value: item,
       });
     }

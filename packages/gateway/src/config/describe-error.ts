@@ -3,14 +3,14 @@ import { type MissingVariable, printableName } from './expand-env.ts';
 import type { ValidationError } from './validate.ts';
 
 /** All that somebody needs who reads it at night: what, where, and what to do. Never a value of the config. */
-export function describeConfigError(error: ConfigError): string {
-  return [error.message, ...describeWarnings(error.details), ...adviceFor(error)].join('\n');
+export function describeConfigError(error: ConfigError, outcome = 'Nothing was started.'): string {
+  return [error.message, ...describeWarnings(error.details), ...adviceFor(error, outcome)].join('\n');
 }
 
-function adviceFor({ code, details }: ConfigError): string[] {
+function adviceFor({ code, details }: ConfigError, outcome: string): string[] {
   // Names collide when all servers run: then it is not true that nothing was started.
   const isCollision = typeof details === 'object' && details !== null && 'collisions' in details;
-  return isCollision ? ['All servers have been stopped.'] : [...ADVICE[code], 'Nothing was started.'];
+  return isCollision ? ['All servers have been stopped.'] : [...ADVICE[code], outcome];
 }
 
 const ADVICE: Record<ConfigErrorCode, readonly string[]> = {

@@ -25,7 +25,7 @@ describe('loadConfig', () => {
         path,
         '\uFEFF{"mcpServers": {"files": {"command": "npx", "env": {"A": "$A"}}, "b": {"command": "x"}}}',
       );
-      expect(loadConfig(path, { env: { A: 'one' } })).toEqual({
+      expect(loadConfig(path, { env: { A: 'one' } })).toMatchObject({
         path,
         warnings: [],
         config: {

@@ -9,6 +9,8 @@ export interface LoadedConfig {
   /** One sentence each, fit to be printed. */
   warnings: string[];
   path: string;
+  /** The servers as they stand in the file, before variables are replaced. */
+  unexpanded: Readonly<Record<string, unknown>>;
 }
 
 export interface LoadOptions {
@@ -20,7 +22,10 @@ export interface LoadOptions {
 export function loadConfig(path: string, { env, readFile = readText }: LoadOptions): LoadedConfig {
   const text = readOrExplain(path, readFile);
   const { value, duplicates, lineOf } = parseConfigText(text, { jsonc: /\.jsonc$/i.test(path), path });
-  return { ...prepareConfig(value, { env, path, lineOf, duplicates: duplicates.map(toFinding) }), path };
+  const prepared = prepareConfig(value, { env, path, lineOf, duplicates: duplicates.map(toFinding) });
+  // It has passed the check.
+  const { mcpServers: unexpanded } = value as { mcpServers: Record<string, unknown> };
+  return { ...prepared, path, unexpanded };
 }
 
 function readText(path: string): string {

@@ -1,4 +1,5 @@
 import { Messages } from '../errors.ts';
+import { checkContainer } from './container-rules.ts';
 import { type Findings, has, isList, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
 import { ServerKind, serverKinds } from './server-entry.ts';
@@ -17,6 +18,7 @@ export function checkRules(config: unknown, found: Findings): void {
     checkKind(entry, at, found);
     checkDeployment(entry, at, found);
     checkAddresses(entry, at, found);
+    if (serverKinds(entry).includes(ServerKind.CONTAINER)) checkContainer(entry, at, found);
     checkName(entry, { key, names, found });
     checkHabits(entry, at, found);
   }

@@ -108,7 +108,9 @@ function anyConfig(): fc.Arbitrary<unknown> {
       },
       junk,
     );
-  const docker = shape('image containerName command ports extra');
+  const docker = shape(
+    'image containerName command ports port path memory cpus network volumes allowUnsafeMounts readOnly capabilities pull extra',
+  );
   const binding = shape(
     'sectionType headingText blockId startLine endLine serverId inheritToChildren documentPath',
   );

@@ -30,32 +30,80 @@ const dockerConfig = z
     image: key(filledText(), {
       description: 'The image to run.',
       errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
-      status: 'accepted',
     }),
     containerName: key(filledText(), {
-      description: 'The name of the container.',
+      description: 'The name of the container; where another container has it, a few letters are added.',
       errorMessage: 'containerName must be text: write "containerName": "mcp-time"',
-      status: 'accepted',
     }),
     command: key(z.array(text()), {
-      description: 'What to run in the container instead of its own command.',
+      description:
+        'What to run in the container instead of its own command. Everybody on the machine can read it.',
       errorMessage:
         'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
-      status: 'accepted',
     }).optional(),
     ports: key(z.record(z.string(), z.number().int().min(0).max(65_535)), {
-      description: 'Container port to host port on 127.0.0.1; a host port of 0 takes a free one.',
+      description:
+        'Container port to host port on 127.0.0.1; a host port of 0 takes a free one. With ports the server is spoken to over HTTP, unless transport is "stdio".',
       errorMessage: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
       examples: [{ '8080': 18080 }],
-      status: 'accepted',
+    }).optional(),
+    port: key(z.number().int().min(1).max(65_535), {
+      description: 'The port in the container that speaks MCP over HTTP; needed where ports has several.',
+      errorMessage: 'port must be the number of a port in the container: write "port": 8080',
+      examples: [8080],
+    }).optional(),
+    path: key(filledText(), {
+      description: 'Where on that port MCP is spoken; /mcp unless set, /sse where transport is "sse".',
+      errorMessage: 'path must begin with a slash: write "path": "/mcp"',
+      examples: ['/mcp'],
+    }).optional(),
+    memory: key(filledText(), {
+      description: 'The most memory that it may use, swap included; 2g unless set.',
+      errorMessage: 'memory must be a size: write "memory": "512m"',
+      examples: ['512m'],
+    }).optional(),
+    cpus: key(z.number().positive().max(1024), {
+      description: 'The most processor cores that it may use; 1 unless set.',
+      errorMessage: 'cpus must be a positive number: write "cpus": 0.5',
+      examples: [0.5],
+    }).optional(),
+    network: key(filledText(), {
+      description:
+        'The network it is in: "bridge" unless set, from where it reaches the internet; "none" shuts it in.',
+      errorMessage: 'network must be the name of a network: write "network": "none"',
+      examples: ['none'],
+    }).optional(),
+    volumes: key(z.array(filledText()), {
+      description:
+        'Folders, files and volumes it sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume.',
+      errorMessage: 'volumes must be an array of strings: write "volumes": ["/home/me/notes:/notes:ro"]',
+      examples: [['/home/me/notes:/notes:ro']],
+    }).optional(),
+    allowUnsafeMounts: key(z.boolean(), {
+      description:
+        "true lets volumes hold the root of this machine or the engine's socket, with which it could do anything.",
+      errorMessage: 'allowUnsafeMounts must be true or false, without quotes',
+    }).optional(),
+    readOnly: key(z.boolean(), {
+      description: 'true lets it write only to /tmp and to its volumes.',
+      errorMessage: 'readOnly must be true or false, without quotes',
+    }).optional(),
+    capabilities: key(z.array(filledText()), {
+      description: 'Capabilities of the kernel that it keeps; none unless set.',
+      errorMessage: 'capabilities must be an array of names: write "capabilities": ["CHOWN"]',
+      examples: [['CHOWN', 'SETUID', 'SETGID']],
+    }).optional(),
+    pull: key(z.enum(['missing', 'always', 'never']), {
+      description: 'When the image is downloaded; "missing" unless set.',
+      errorMessage: 'pull must be "missing", "always" or "never"',
     }).optional(),
   })
   .meta({
     id: 'DockerConfig',
-    description: 'A container, in full.',
+    description: 'A container, in full. It runs without privileges and within limits.',
     errorMessage:
       'dockerConfig must be an object: write "dockerConfig": { "image": "…", "containerName": "…" }',
-    status: 'accepted',
+    status: 'in effect',
   });
 
 const sseConfig = z
@@ -80,9 +128,9 @@ const toolSettings = z
       status: 'accepted',
     }).optional(),
     timeout: key(milliseconds(), {
-      description: 'Time limit of a call of this tool, in milliseconds.',
+      description:
+        'Time limit of a call of this tool, in milliseconds; counts for more than that of the server.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
-      status: 'accepted',
     }).optional(),
   })
   .meta({
@@ -168,7 +216,7 @@ const server = z
       examples: [{ DATABASE_URL: '${DATABASE_URL}' }],
     }).default({}),
     cwd: key(filledText(), {
-      description: 'The folder in which the command runs.',
+      description: 'The folder in which the command runs; for a container, a folder in it.',
       errorMessage: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
     }).optional(),
     inheritEnv: key(z.union([z.boolean(), z.array(filledText())]), {
@@ -187,7 +235,7 @@ const server = z
     }).optional(),
     startupTimeout: key(milliseconds(), {
       description:
-        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for remote servers.',
+        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for containers and remote servers.',
       errorMessage: 'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
       examples: [20000],
     }).optional(),
@@ -198,16 +246,14 @@ const server = z
     }).optional(),
     type: key(text(), {
       description:
-        'What other hosts write here; which kind of server it is follows from command, url or image.',
+        'What other hosts write here; which kind of server it is follows from command, url or image. For a container it says how to speak to it.',
       errorMessage: 'type must be text: write "type": "stdio"',
       examples: ['stdio', 'http', 'sse'],
-      status: 'accepted',
     }).optional(),
     transport: key(text(), {
       description: 'The same as type, under its other name.',
       errorMessage: 'transport must be text: write "transport": "stdio"',
       examples: ['stdio', 'sse'],
-      status: 'accepted',
     }).optional(),
     url: key(filledText(), {
       description:
@@ -223,10 +269,10 @@ const server = z
     }).optional(),
     sseConfig: sseConfig.optional(),
     image: key(filledText(), {
-      description: 'The image of a server that runs in a container.',
+      description:
+        'The image of a server that runs in a container, on stdio; args and env are those of the server in it.',
       errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
       examples: ['mcp/time'],
-      status: 'accepted',
     }).optional(),
     dockerConfig: dockerConfig.optional(),
     deploymentType: key(z.enum(['managed', 'external']), {
@@ -234,10 +280,10 @@ const server = z
       errorMessage: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
     }).optional(),
     timeout: key(milliseconds(), {
-      description: 'Time limit of a call, in milliseconds.',
+      description:
+        'Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
       examples: [30000],
-      status: 'accepted',
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
       description: 'The tools to offer, as a list of names, or settings by tool name.',
@@ -255,9 +301,9 @@ const server = z
       errorMessage: 'cwdFromRoots must be true or false, without quotes',
     }).optional(),
     lazy: key(z.boolean(), {
-      description: 'true starts the server at its first call.',
+      description:
+        'true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy.',
       errorMessage: 'lazy must be true or false, without quotes',
-      status: 'accepted',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
   })
@@ -289,23 +335,23 @@ export const configSchema: z.ZodType = z
       errorMessage: 'mcpServers must be an object: write "mcpServers": { "files": { "command": "npx" } }',
     }),
     mcpGlobalTimeout: key(milliseconds(), {
-      description: 'Time limit of any call, in milliseconds, where the server sets none.',
+      description:
+        'Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set.',
       errorMessage:
         'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
       examples: [30000],
-      status: 'accepted',
     }).optional(),
     mcpConcurrentLimit: key(z.number().int().min(1), {
-      description: 'How many calls one server answers at a time; more wait.',
+      description:
+        'How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set.',
       errorMessage: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
       examples: [25],
-      status: 'accepted',
     }).optional(),
     mcpSessionLimit: key(z.number().int().min(-1), {
-      description: 'How many calls a session may make; -1 is no limit.',
+      description:
+        'How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one.',
       errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
       examples: [25],
-      status: 'accepted',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
   })

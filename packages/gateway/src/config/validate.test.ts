@@ -195,7 +195,7 @@ describe('validateConfig', () => {
       [{ url: '${BASE}/mcp', sseConfig: { url: 'http://x/sse' } }, ServerKind.REMOTE],
       [{ image: 'mcp/time' }, ServerKind.CONTAINER],
       [
-        { dockerConfig: { image: 'y', containerName: 'z', command: ['a'], ports: { '80': 8080 } } },
+        { dockerConfig: { image: 'y', containerName: 'zz', command: ['a'], ports: { '80': 8080 } } },
         ServerKind.CONTAINER,
       ],
     ] as const;
@@ -320,10 +320,13 @@ describe('validateConfig', () => {
       expect(warned(more)).toEqual([]);
   });
 
-  const docker = { dockerConfig: { image: 'x', containerName: 'y' } };
+  const docker = { dockerConfig: { image: 'x', containerName: 'yy' } };
   const deployments: [entry: object, refused: string | undefined][] = [
     [{ deploymentType: 'managed', transport: 'stdio', ...docker }, undefined],
-    [{ deploymentType: 'managed', transport: 'sse', image: 'x' }, undefined],
+    [
+      { deploymentType: 'managed', transport: 'sse', dockerConfig: { ...docker.dockerConfig, port: 80 } },
+      undefined,
+    ],
     [{ deploymentType: 'external', transport: 'sse', sseConfig: { url: 'https://x/sse' } }, undefined],
     [{ deploymentType: 'external', url: 'https://x' }, undefined],
     [{ transport: 'stdio', command: 'x' }, undefined],

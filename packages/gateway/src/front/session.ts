@@ -141,6 +141,20 @@ export class Session implements Client {
     for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
   }
 
+  alert(text: string): void {
+    if (this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
+    const params = encode({ level: 'error', logger: 'weir', data: text });
+    this.peer.send(notificationLine('notifications/message', params));
+  }
+
+  returned(upstream: Upstream): void {
+    this.#subscriptions.renew(upstream);
+  }
+
+  follows(upstream: Upstream): boolean {
+    return this.#subscriptions.follows(upstream);
+  }
+
   recipient(origin: Origin = this.peer): Recipient {
     return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }

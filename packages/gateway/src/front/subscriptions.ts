@@ -27,7 +27,7 @@ interface Subscription {
   readonly id: string;
   readonly origin: Origin;
   readonly filter: Filter;
-  readonly watched: ReadonlyMap<string, Watched>;
+  readonly watched: Map<string, Watched>;
   readonly tasks: readonly TaskListener[];
   ticket: number;
 }
@@ -95,6 +95,21 @@ export class Subscriptions {
     for (const [publicUri, followed] of this.#followed)
       if (isSame(followed, { upstream, uri })) return publicUri;
     return undefined;
+  }
+
+  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
+  follows({ serverKey }: Upstream): boolean {
+    return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
+  }
+
+  /** A server has been started again: what its last start was asked to tell, it is asked for too. */
+  renew(upstream: Upstream): void {
+    if (!canWatch(upstream)) return;
+    for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
+    for (const uri of moved(this.#followed, upstream)) {
+      if (upstream.era === 'modern') upstream.watch(uri);
+      else upstream.peer.request('resources/subscribe', encode({ uri })).catch(() => {});
+    }
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -171,6 +186,15 @@ function isTold({ upstream }: Watched): boolean {
 
 function isSame(a: Watched, b: Watched): boolean {
   return a.upstream === b.upstream && a.uri === b.uri;
+}
+
+/** Those of a server's last start now belong to this one; their URIs. */
+function moved(watched: Map<string, Watched>, upstream: Upstream): string[] {
+  const own = [...watched].filter(
+    ([, { upstream: before }]) => before !== upstream && before.serverKey === upstream.serverKey,
+  );
+  for (const [publicUri, { uri }] of own) watched.set(publicUri, { upstream, uri });
+  return own.map(([, { uri }]) => uri);
 }
 
 /** A server may report a part of what was asked for. */

@@ -13,7 +13,7 @@ export class TaskListener {
   /** `ids` are the server's own; `meta` are the members of `_meta` that speak for the client. */
   constructor(upstream: Upstream, ids: readonly string[], meta: string) {
     this.#upstream = upstream;
-    this.#id = upstream.peer.expect({ answered() {}, progressed() {}, lost() {} });
+    this.#id = upstream.peer.expect({ isOwn: true, answered() {}, progressed() {}, lost() {} });
     const params = `{"notifications":${encode({ taskIds: ids })},"_meta":{${meta}}}`;
     upstream.peer.send(requestLine(this.#id, 'subscriptions/listen', params));
   }

@@ -21,24 +21,44 @@ export interface NameRules {
   readonly order: readonly string[];
 }
 
+/** Told when a name that was freed has another owner now. */
+type PassedOn = (publicName: string, from: Owner, to: Owner) => void;
+
 /**
- * Who has which public name. Entries stay until the gateway ends, so that a name never passes to another server
- * because its owner crashed.
+ * Who has which public name. Entries stay until the gateway ends or the server is taken out of its config, so that a
+ * name never passes to another server because its owner crashed.
  */
 export class NameBook {
-  readonly rules: NameRules;
+  #rules: NameRules;
+  readonly #onPassedOn: PassedOn;
+  readonly #freed = new Map<string, Owner>();
   readonly #owners = new Map<string, Owner>();
   readonly #publicNames = new Map<string, Map<string, string>>();
   #aliases: Map<string, Owner[]> | undefined;
 
   /** A host-safe separator makes names safe, and what that makes equal is told apart by a suffix. */
   readonly #makesSafe: boolean;
-  readonly #ambiguous: ReadonlySet<string>;
+  #ambiguous: ReadonlySet<string>;
 
-  constructor(rules: NameRules) {
-    this.rules = rules;
+  constructor(rules: NameRules, onPassedOn: PassedOn = () => {}) {
+    this.#rules = rules;
+    this.#onPassedOn = onPassedOn;
     this.#makesSafe = !rules.noPrefix && isHostSafe(rules.separator);
     this.#ambiguous = new Set(this.#makesSafe ? ambiguousKeys(rules) : []);
+  }
+
+  get rules(): NameRules {
+    return this.#rules;
+  }
+
+  /** The servers of another config. Newcomers come last, wherever they stand in it: nobody loses a name to them. */
+  meant(serverKeys: readonly string[]): void {
+    const { order } = this.#rules;
+    const stay = order.filter((serverKey) => serverKeys.includes(serverKey));
+    const come = serverKeys.filter((serverKey) => !order.includes(serverKey));
+    for (const serverKey of order) if (!serverKeys.includes(serverKey)) this.#free(serverKey);
+    this.#rules = { ...this.#rules, order: [...stay, ...come] };
+    if (this.#makesSafe) this.#ambiguous = new Set(ambiguousKeys(this.#rules));
   }
 
   /** The public name of what a server lists, or the collision that holds it back. */
@@ -83,7 +103,20 @@ export class NameBook {
     return this.#enter(publicName, newcomer);
   }
 
+  #free(serverKey: string): void {
+    for (const publicName of this.#publicNames.get(serverKey)?.values() ?? []) {
+      this.#freed.set(publicName, this.#owners.get(publicName) as Owner);
+      this.#owners.delete(publicName);
+    }
+    this.#publicNames.delete(serverKey);
+    this.#aliases = undefined;
+  }
+
   #enter(publicName: string, owner: Owner): string {
+    const before = this.#freed.get(publicName);
+    this.#freed.delete(publicName);
+    if (before !== undefined && before.serverKey !== owner.serverKey)
+      this.#onPassedOn(publicName, before, owner);
     this.#owners.set(publicName, owner);
     const names = this.#publicNames.get(owner.serverKey) ?? new Map<string, string>();
     this.#publicNames.set(owner.serverKey, names.set(owner.name, publicName));

@@ -2,7 +2,7 @@ import { ALL_KINDS, KINDS, strictest, type CacheHints, type Kind } from '../upst
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 import { appUris } from './apps.ts';
-import { NameBook, type Collision, type NameRules } from './name-book.ts';
+import { NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
 import { Pages } from './pages.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
 import { joinUri } from './uris.ts';
@@ -27,17 +27,41 @@ export interface AppResource {
   readonly originalText: string;
 }
 
+/** A public name that another server has now. */
+interface PassedOn {
+  readonly publicName: string;
+  readonly from: Owner;
+  readonly to: Owner;
+}
+
+export interface RegistryEvents {
+  collided(kind: Kind, collision: Collision): void;
+  passedOn(kind: Kind, passed: PassedOn): void;
+}
+
 /** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
 export class RegistryBuilder {
   readonly books: Readonly<Record<'tools' | 'prompts', NameBook>>;
   readonly #listers = new Map<string, Set<string>>();
   readonly #sharers = new Map<string, Set<string>>();
   #shares = 0;
-  readonly #onCollision: (kind: Kind, collision: Collision) => void;
+  readonly #on: RegistryEvents;
 
-  constructor(rules: NameRules, onCollision: (kind: Kind, collision: Collision) => void) {
-    this.books = { tools: new NameBook(rules), prompts: new NameBook(rules) };
-    this.#onCollision = onCollision;
+  constructor(rules: NameRules, on: RegistryEvents) {
+    const book = (kind: Kind): NameBook =>
+      new NameBook(rules, (publicName, from, to) => on.passedOn(kind, { publicName, from, to }));
+    this.books = { tools: book('tools'), prompts: book('prompts') };
+    this.#on = on;
+  }
+
+  /** The servers of another config, in its order: what those that are not in it have had is free again. */
+  meant(serverKeys: readonly string[]): void {
+    const meant = new Set(serverKeys);
+    for (const book of Object.values(this.books)) book.meant(serverKeys);
+    for (const [uri, listers] of this.#listers) {
+      for (const lister of listers) if (!meant.has(lister)) listers.delete(lister);
+      if (listers.size === 0) this.#listers.delete(uri);
+    }
   }
 
   /** From the running servers, in the order of the config. */
@@ -97,7 +121,7 @@ export class RegistryBuilder {
     const nameOf = (serverKey: string, name: string): string | undefined => {
       const assigned = this.books[kind].assign(serverKey, name);
       if (typeof assigned === 'string') return assigned;
-      this.#onCollision(kind, assigned);
+      this.#on.collided(kind, assigned);
       return undefined;
     };
     const uriOf = (serverKey: string, uri: string): string | undefined => this.sharedUri(serverKey, uri);

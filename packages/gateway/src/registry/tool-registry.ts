@@ -1,5 +1,6 @@
 import { readItem, type Listed } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { objectValue, readMembers, valueText } from '../wire/members.ts';
 import { appUris } from './apps.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
@@ -81,6 +82,7 @@ export class Route implements ToolRegistryEntry {
   readonly #listed: Listed;
   readonly #uriOf: UriOf | undefined;
   #schema: ToolSchema | undefined;
+  #isRepeatable: boolean | undefined;
 
   constructor(client: Upstream, listed: Listed, { publicName, uriOf }: Published) {
     this.client = client;
@@ -101,6 +103,11 @@ export class Route implements ToolRegistryEntry {
   get originalText(): string {
     const { page, keyAt, keyEnd } = this.#listed;
     return page.toString('latin1', keyAt, keyEnd);
+  }
+
+  get isRepeatable(): boolean {
+    this.#isRepeatable ??= isRepeatable(this.#listed);
+    return this.#isRepeatable;
   }
 
   get schema(): ToolSchema {
@@ -136,6 +143,16 @@ export class Route implements ToolRegistryEntry {
     });
   }
 }
+
+/** A tool that says of itself that it changes nothing, or nothing more when it is called twice. */
+function isRepeatable({ page, at }: Listed): boolean {
+  const definition = readMembers(page, at);
+  const annotations = definition && objectValue(definition, 'annotations');
+  if (annotations === undefined) return false;
+  return REPEATABLE.some((hint) => valueText(annotations, hint) === 'true');
+}
+
+const REPEATABLE = ['readOnlyHint', 'idempotentHint'];
 
 interface Published {
   readonly publicName: string;

@@ -125,7 +125,7 @@ function readPage(kind: Kind, { bytes, bodyAt }: Message, warn: (text: string) =
 }
 
 /** The elements of a list, undefined for those without a usable name. Each byte is visited once. */
-function readItems(
+export function readItems(
   bytes: Buffer,
   at: number,
   key: string,

@@ -1,14 +1,17 @@
 import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { ServerKind, serverKind } from '../config/server-entry.ts';
 import { ChildServerError, ErrorPhase, Messages, RpcErrorCode, type RpcError } from '../errors.ts';
 import { prefixed, type Log } from '../log.ts';
 import type { Verdicts } from '../state/verdicts.ts';
+import { requestLine } from '../wire/answer.ts';
 import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
 import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
+import type { Containers } from './container/containers.ts';
 import { Deadline } from './deadline.ts';
 import type { Guard } from './guard.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
@@ -17,6 +20,7 @@ import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { ProcessConnection } from './process-connection.ts';
 import { spawnServer } from './process.ts';
+import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startInTurn, type Slots } from './slots.ts';
 import { reasonOf } from './unavailable.ts';
@@ -27,6 +31,8 @@ import { within } from './within.ts';
 /** What all children of a gateway share. */
 export interface ChildContext {
   readonly guard: () => Guard;
+  /** What servers in containers share; loaded with the first of them. */
+  readonly containers: () => Promise<Containers>;
   readonly slots: Slots;
   readonly verdicts: Verdicts;
   readonly clientInfo: Implementation;
@@ -36,6 +42,8 @@ export interface ChildContext {
   readonly maxMessageSize: number;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;
+  /** The last words of and about each server. */
+  readonly logs: ServerLogs;
   readonly on: ChildEvents;
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
@@ -50,6 +58,8 @@ export interface ChildEvents {
   notification(child: ChildServer, message: Message, related?: number): void;
   /** It ran, and runs no more. */
   crashed(child: ChildServer): void;
+  /** A client wants to hear from it. */
+  isFollowed?(child: ChildServer): boolean;
 }
 
 /** How long a start and an unanswered probe may take, in milliseconds. */
@@ -67,7 +77,7 @@ const NO_LISTS: Readonly<Record<Kind, Listing>> = {
   templates: EMPTY,
 };
 
-/** A server: a child process, or one at an address. */
+/** A server: a child process, a container, or one at an address. */
 export class ChildServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
@@ -76,15 +86,18 @@ export class ChildServer implements Upstream, ChildServerClient {
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
   #connection: Connection | undefined;
+  /** A container, from the moment on when it may have to be stopped. */
+  #arriving: Pick<Connection, 'stop'> | undefined;
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
+  #isHeld = false;
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
     this.config = config;
     this.#context = context;
-    this.#log = prefixed(context.log, serverKey);
+    this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
   get client(): Upstream {
@@ -103,6 +116,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#connection === undefined)
       throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
     return this.#connection.peer;
+  }
+
+  /** It can be spoken to. */
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
   }
 
   get sharing(): Sharing {
@@ -141,7 +159,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const began = now();
     try {
       // HTTP+SSE is older than the probe.
-      const isOldest = this.config.command === undefined && this.config.url === undefined;
+      const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
       const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
       const { era, certain } = await this.#connect(verdict);
       if (certain && this.#context.era === undefined) verdicts.remember(command, args, era);
@@ -152,16 +170,69 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** Answers nobody any more; what remains is to be stopped, if there is anything. */
-  retire(): Pick<Connection, 'stop'> | undefined {
+  retire(what = 'has been stopped'): Pick<Connection, 'stop'> | undefined {
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
-    this.#connection?.fail('has been stopped');
-    return this.#connection;
+    this.#connection?.fail(what);
+    return this.#arriving ?? this.#connection;
+  }
+
+  /** How many answers clients wait for. */
+  get inFlight(): number {
+    return this.#connection?.peer.inFlight ?? 0;
+  }
+
+  /** How much clients have asked of it since it was started. */
+  get asked(): number {
+    return this.#connection?.peer.asked ?? 0;
+  }
+
+  /** Somebody waits for it, or wants to hear from it. */
+  get isInUse(): boolean {
+    if (this.inFlight > 0 || this.#watching?.isAsked === true) return true;
+    return this.#context.on.isFollowed?.(this) === true;
+  }
+
+  get heard(): number {
+    return this.#connection?.heard ?? 0;
+  }
+
+  get isExcused(): boolean {
+    return this.#isHeld || this.peer.inFlight > 0;
+  }
+
+  ask(answered: () => void, failed: (reason: string) => void): () => void {
+    const { peer } = this;
+    const id = peer.expect({
+      isOwn: true,
+      answered,
+      progressed() {},
+      lost: (error) => failed(reasonOf(error)),
+    });
+    void this.#meta().then((meta) =>
+      peer.send(
+        meta === ''
+          ? requestLine(id, 'ping', '{}')
+          : requestLine(id, 'server/discover', `{"_meta":{${meta}}}`),
+      ),
+    );
+    return () => {
+      peer.forget(id);
+      peer.notify('notifications/cancelled', { requestId: id });
+    };
+  }
+
+  /** It runs, but does not answer any more: that is no better than a crash. */
+  giveUpOn(how: string): void {
+    const connection = this.#connection;
+    if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
+    connection.fail(how);
+    this.#crashed(connection, how, Messages.serverLost(this.serverKey));
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
     const meta = await this.#meta();
     const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
-    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`);
+    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`, false);
     if (answer.isError) throw readError(answer);
     return readResult(answer);
   }
@@ -175,6 +246,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   hold(hold: boolean): void {
+    this.#isHeld = hold;
     this.#connection?.hold(hold);
   }
 
@@ -196,7 +268,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
       const diedOfProbe =
-        verdict !== 'legacy' && !connection.hasSpoken && !deadline.isOver && connection.peer.gone;
+        verdict !== 'legacy' && connection.heard === 0 && !deadline.isOver && connection.peer.gone;
       if (!diedOfProbe || this.#isStopped()) throw error;
       this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
       return await this.#connect('legacy');
@@ -206,11 +278,17 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #launch(): Promise<Connection> {
-    const connection = await (this.config.command === undefined ? this.#reach() : this.#spawn());
+    const connection = await this.#open();
     this.#connection = connection;
     if (this.#isStopped()) throw new Error('was stopped while it started');
     void connection.lost.then((how) => this.#crashed(connection, how));
     return connection;
+  }
+
+  #open(): Promise<Connection> {
+    const kind = serverKind(this.config);
+    if (kind === ServerKind.COMMAND) return this.#spawn();
+    return kind === ServerKind.REMOTE ? this.#reach() : this.#contain();
   }
 
   async #spawn(): Promise<Connection> {
@@ -230,6 +308,21 @@ export class ChildServer implements Upstream, ChildServerClient {
     const { reachServer } = await import('./remote/remote-connection.ts');
     const { config } = this;
     return reachServer({ ...this.#conversation(), config, clientInfo: this.#context.clientInfo });
+  }
+
+  async #contain(): Promise<Connection> {
+    const { clientInfo, environmentOf, guard, slots } = this.#context;
+    const [{ startContainer }, containers] = await Promise.all([
+      import('./container/start-container.ts'),
+      this.#context.containers(),
+    ]);
+    if (this.#isStopped()) throw new Error('was stopped before it was started');
+    const { config } = this;
+    const patienceMs = this.#startupTime();
+    const own = { config, clientInfo, containers, environmentOf, guard, patienceMs, slots };
+    const container = startContainer({ ...this.#conversation(), ...own });
+    this.#arriving = container;
+    return container.connection;
   }
 
   #conversation(): ConnectionOptions {
@@ -305,10 +398,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #crashed(connection: Connection, how: string): void {
+  #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(ErrorPhase.RUNTIME, `${Messages.serverCrashed(this.serverKey)}: it ${how}`);
+    this.#error = this.#failure(ErrorPhase.RUNTIME, `${what}: it ${how}`);
     this.#context.on.crashed(this);
   }
 
@@ -335,13 +428,16 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds =
-      this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
+    const milliseconds = this.#startupTime();
     return new Deadline(milliseconds, () => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
     });
+  }
+
+  #startupTime(): number {
+    return this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
   }
 
   #patience(): typeof PATIENCE {
@@ -378,7 +474,9 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** What the server's era is remembered under: what is started, or where it is. */
   #identity(): Command {
-    const { command, url, sseConfig } = this.config;
+    const { command, url, sseConfig, image, args = [], dockerConfig } = this.config;
+    const inside = dockerConfig?.image ?? image;
+    if (inside !== undefined) return { command: 'image', args: [inside, ...(dockerConfig?.command ?? args)] };
     return command === undefined ? { command: 'url', args: [url ?? sseConfig?.url ?? ''] } : this.#command();
   }
 }

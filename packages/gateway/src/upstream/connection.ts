@@ -8,8 +8,8 @@ export interface Connection {
   readonly peer: Peer;
   /** Resolves with what became of the server once it can no longer be talked to. */
   readonly lost: Promise<string>;
-  /** True once a message has come, whatever it said. */
-  readonly hasSpoken: boolean;
+  /** How many messages have come, whatever they said. */
+  readonly heard: number;
   /** Nobody gets an answer any more; `what` ends a sentence that begins with the server's name. */
   fail(what: string): void;
   /** Stops and restarts the flow of what the server says. */

@@ -27,7 +27,7 @@ export class ProcessConnection implements Connection {
   readonly #lost = new Deferred<string>();
   readonly #ended = new Deferred<void>();
   #flowing = new Deferred<void>();
-  #hasSpoken = false;
+  #heard = 0;
   #noise: readonly string[] = [];
 
   constructor(process: ServerProcess, options: ConnectionOptions) {
@@ -53,8 +53,8 @@ export class ProcessConnection implements Connection {
     return this.#lost.promise;
   }
 
-  get hasSpoken(): boolean {
-    return this.#hasSpoken;
+  get heard(): number {
+    return this.#heard;
   }
 
   fail(what: string): void {
@@ -101,11 +101,11 @@ export class ProcessConnection implements Connection {
   async #cutOff(what: string): Promise<void> {
     if (await within(LAST_BREATH_MS, this.#process.exited)) return;
     this.#lost.resolve(what);
-    await this.#process.stop();
+    await this.stop();
   }
 
   #receive(message: Message): void {
-    this.#hasSpoken = true;
+    this.#heard++;
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message);
     else if (message.kind === 'response')

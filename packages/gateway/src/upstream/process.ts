@@ -18,6 +18,8 @@ export interface SpawnOptions {
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
+  /** What became of it, where that says more. */
+  why?: string;
 }
 
 /** A server as a process. */

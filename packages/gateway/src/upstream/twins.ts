@@ -32,6 +32,13 @@ export class Twins {
     return opened;
   }
 
+  /** The server is gone: what comes in its place may have another twin, or none. */
+  forget(serverKey: string): void {
+    this.#opened.delete(serverKey);
+    this.#running.delete(serverKey);
+    this.#single.delete(serverKey);
+  }
+
   async #begin(serverKey: string): Promise<Upstream | undefined> {
     // Whatever the reason: what all clients share is there for them.
     const twin = await this.#open(serverKey).catch(() => undefined);

@@ -21,6 +21,7 @@ export function reasonOf(error: Error): string {
   return error.message;
 }
 
-export function describeExit({ code, signal }: Exit): string {
+export function describeExit({ code, signal, why }: Exit): string {
+  if (why !== undefined) return why;
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }

@@ -6,6 +6,8 @@ import type { Sharing } from './instances.ts';
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
 export interface Upstream {
   readonly serverKey: string;
+  /** It does not run, and is to be started before it is asked anything. */
+  readonly isDormant?: boolean;
   readonly peer: Peer;
   readonly sharing: Sharing;
   /** Whether it runs in the folder of the client that it belongs to. */

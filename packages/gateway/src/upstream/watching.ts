@@ -28,6 +28,11 @@ export class Watching {
     if (options.era === 'modern') this.#listen();
   }
 
+  /** Somebody watches a resource. */
+  get isAsked(): boolean {
+    return this.#watchers.size > 0;
+  }
+
   watch(uri: string): void {
     const watchers = this.#watchers.get(uri) ?? 0;
     this.#watchers.set(uri, watchers + 1);
@@ -57,6 +62,7 @@ export class Watching {
     if (notifications === '{}') return;
     const before = this.#listening;
     const id = this.#peer.expect({
+      isOwn: true,
       answered: ({ isError }) => !isError && this.#ended(id),
       progressed() {},
       lost: () => this.#ended(id),

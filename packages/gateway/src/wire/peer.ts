@@ -31,6 +31,8 @@ export type Recipient = Pick<Peer, 'gone' | 'backlog' | 'expect' | 'forget' | 's
 
 /** Someone who waits for the answer to a request that we sent. */
 export interface Waiter {
+  /** The gateway's own question: no client waits for the answer. */
+  readonly isOwn?: boolean;
   answered(answer: Message): void;
   progressed(update: Message): void;
   /** The answer will come, but whom we asked does not keep us waiting for it. */
@@ -58,6 +60,7 @@ export class Peer implements Origin {
   readonly #served = new Ledger<Served>();
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
+  #asked = 0;
 
   constructor(link: Link) {
     this.#link = link;
@@ -95,6 +98,7 @@ export class Peer implements Origin {
 
   /** The id under which `waiter` will hear of the answer. */
   expect(waiter: Waiter): number {
+    if (waiter.isOwn !== true) this.#asked++;
     return this.#waiting.add(waiter);
   }
 
@@ -106,6 +110,16 @@ export class Peer implements Origin {
   /** All who wait now. */
   waiters(): Waiter[] {
     return this.#waiting.all();
+  }
+
+  /** How many answers are waited for on behalf of somebody. */
+  get inFlight(): number {
+    return this.#waiting.all().filter(({ isOwn }) => isOwn !== true).length;
+  }
+
+  /** How much was asked on behalf of somebody since the beginning. */
+  get asked(): number {
+    return this.#asked;
   }
 
   /** Hears of progress also after the answer: some requests go on as tasks. */
@@ -132,10 +146,10 @@ export class Peer implements Origin {
   }
 
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
-  request(method: string, params: string = '{}'): Promise<Message> {
+  request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
-      const id = this.expect({ answered: resolve, progressed: () => {}, lost: reject });
+      const id = this.expect({ isOwn, answered: resolve, progressed: () => {}, lost: reject });
       this.send(requestLine(id, method, params));
     });
   }

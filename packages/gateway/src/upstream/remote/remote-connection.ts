@@ -52,7 +52,7 @@ class RemoteConnection implements Connection {
   readonly #options: ReachOptions;
   readonly #link: RemoteLink;
   #marked: ReadonlyMap<string, readonly ParameterHeader[]> = new Map();
-  #hasSpoken = false;
+  #heard = 0;
 
   constructor(options: ReachOptions, clients: Clients) {
     this.#options = options;
@@ -73,8 +73,8 @@ class RemoteConnection implements Connection {
     this.peer = new Peer(this.#link);
   }
 
-  get hasSpoken(): boolean {
-    return this.#hasSpoken;
+  get heard(): number {
+    return this.#heard;
   }
 
   get keepsSession(): boolean {
@@ -124,7 +124,7 @@ class RemoteConnection implements Connection {
   }
 
   #receive(message: Message, related?: number): void {
-    this.#hasSpoken = true;
+    this.#heard++;
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message, related);
     else if (message.kind === 'response')

@@ -36,6 +36,8 @@ interface Waiting {
 }
 
 const ACCEPT = 'application/json, text/event-stream';
+/** Whoever refuses one of these, in whatever way, is there. */
+const PROBES: readonly string[] = ['server/discover', 'ping'];
 /** How long the server may take to hear that a session is over. */
 /** A server may say nothing, not even that the stream stands, before it has something to say on it. */
 const STANDING_MS = 250;
@@ -239,8 +241,7 @@ export class StreamableLink implements Link {
     const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
     if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
     else if (answer?.isError === true) handlers.message(answer, id);
-    else if (method === 'server/discover' && isUnknowing(status))
-      handlers.message(unknownMethod(id, status), id);
+    else if (PROBES.includes(method) && isUnknowing(status)) handlers.message(unknownMethod(id, status), id);
     else handlers.lost(id, what);
   }
 

@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../tests/verifies.ts';
+import { UsageError } from './arguments.ts';
+import { parseControl } from './control-arguments.ts';
+import { CONTROL_HELP } from './control-help.ts';
+
+const env = { HOME: '/home/me' };
+const plain = {
+  server: '',
+  json: false,
+  state: '/home/me/.local/state/weir',
+  shown: { follow: false, failed: false, limit: 100 },
+};
+
+function read(...argv: string[]): unknown {
+  const command = parseControl(argv, env);
+  return command.run === 'control' ? command.args : command.run;
+}
+
+function mistake(...argv: string[]): string {
+  try {
+    parseControl(argv, env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    return (error as Error).message;
+  }
+  throw new Error('The command line was understood');
+}
+
+describe('what is asked of gateways', () => {
+  verifies('HEALTH-7', 'history, and what of it', () => {
+    expect(read('history')).toEqual({ ...plain, action: 'history' });
+    expect(read('history', '--follow', '--failed', '--server', 'a', '--limit=5', '--json')).toEqual({
+      ...plain,
+      action: 'history',
+      json: true,
+      shown: { follow: true, failed: true, server: 'a', limit: 5 },
+    });
+  });
+
+  verifies('HEALTH-3', 'a server and the gateway that is meant', () => {
+    expect(read('disable', 'files', '--pid', '12')).toEqual({
+      ...plain,
+      action: 'disable',
+      server: 'files',
+      pid: 12,
+    });
+    expect(read('enable', '--config', 'a.json', 'files')).toEqual({
+      ...plain,
+      action: 'enable',
+      server: 'files',
+      configPath: resolve('a.json'),
+    });
+    expect(read('ps', '--state=/s')).toEqual({ ...plain, action: 'ps', state: '/s' });
+  });
+
+  test('help and version come first', () => {
+    expect([read('enable', '-h'), read('ps', '--nonsense', '--help'), read('stop', '--version')]).toEqual([
+      'help',
+      'help',
+      'version',
+    ]);
+  });
+
+  test.each([
+    [['logs'], 'weir logs needs the name of a server, as in weir logs files'],
+    [['logs', 'a', 'b'], 'Unexpected argument: b'],
+    [['stop', 'a'], 'Unexpected argument: a'],
+    [['stop', '--failed'], 'Unknown option: --failed (it belongs to weir history)'],
+    [['ps', '--sever'], 'Unknown option: --sever'],
+    [['ps', '--pid'], '--pid needs a value'],
+    [['ps', '--pid', '0'], "--pid takes a number, not '0'"],
+    [['history', '--limit', 'all'], "--limit takes a number, not 'all'"],
+  ])('%j is a mistake', (argv, text) => {
+    expect(mistake(...argv)).toBe(text);
+  });
+
+  test('every option that the help names is understood', () => {
+    const options = [...CONTROL_HELP.matchAll(/(?:^ {2}|\[)(--[a-z]+)(?: ([A-Z]+))?/gmu)].map(
+      ([, name = '', value]) => [name, ...(value === undefined ? [] : ['7'])],
+    );
+    expect(options.length).toBe(8);
+    for (const option of options) expect(() => read('history', ...option)).not.toThrow();
+  });
+});

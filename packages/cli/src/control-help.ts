@@ -1,0 +1,25 @@
+/** For all commands that speak to gateways that run. */
+export const CONTROL_HELP = `Ask and tell the gateways that run, those that hosts have started included.
+
+Usage: weir ps
+       weir history [--follow] [--server SERVER] [--failed] [--limit NUMBER]
+       weir logs SERVER
+       weir enable|disable|restart SERVER
+       weir stop|resume
+
+  --config FILE    only the gateways that were started with this config
+  --pid NUMBER     only the gateway that is this process
+  --state DIR      the state folder, if the gateways have another than usual
+  --json           prints what a program can read
+
+ps, history and logs ask all gateways; the others need --config or --pid where
+there are several. A server that is disabled stays so, also over restarts.
+stop ends the calls under way and refuses new ones until resume.
+
+The history (default: the last 100 calls) knows no arguments, unless a gateway
+was started with --history-arguments. Colours go with NO_COLOR.
+Exit codes: 0 done, 1 failed or no gateway runs, 2 wrong usage.
+`;
+
+export const CONTROL_USAGE = `Usage: weir ps|history|logs|enable|disable|restart|stop|resume [options]
+Try 'weir ps --help'.`;

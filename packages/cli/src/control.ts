@@ -1,0 +1,159 @@
+import { realpathSync } from 'node:fs';
+import {
+  askGateway,
+  findGateways,
+  type FoundGateway,
+  type GatewayReport,
+  type LoggedLine,
+  type Place,
+} from '@weir/gateway';
+import { UsageError } from './arguments.ts';
+import type { Action, ControlArgs } from './control-arguments.ts';
+import { isColoured, type ControlContext } from './control-context.ts';
+import { ControlFailure } from './control-failure.ts';
+import { CONTROL_USAGE } from './control-help.ts';
+import { followHistory, showHistory } from './history.ts';
+import { showGateways, showLines } from './show-gateways.ts';
+
+/** Does what `weir ps` and its like are asked for. */
+export async function control(args: ControlArgs, context: ControlContext): Promise<void> {
+  const { action, state } = args;
+  const place: Place = { env: context.env, state, platform: context.platform };
+  const found = chosen(await findGateways(place), args);
+  if (action === 'history' && args.shown.follow)
+    return followHistory(required(found, args), args, { ...context, place });
+  if (action === 'history') return void (await showHistory(found, args, context));
+  if (action === 'ps') return ps(required(found, args), args, context);
+  if (action === 'logs') return logs(required(found, args), args, context);
+  await change(action, onlyOne(required(found, args), args), { args, context });
+}
+
+/** The gateways that the command line speaks of. */
+function chosen(found: readonly FoundGateway[], { configPath, pid }: ControlArgs): FoundGateway[] {
+  return found.filter(
+    ({ door, report }) =>
+      (pid === undefined || pid === door.pid) &&
+      (configPath === undefined || isSameFile(configPath, report?.configPath)),
+  );
+}
+
+function isSameFile(one: string, other: string | undefined): boolean {
+  return other !== undefined && (one === other || realPath(one) === realPath(other));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function required(found: FoundGateway[], { configPath, pid }: ControlArgs): FoundGateway[] {
+  if (found.length > 0) return found;
+  const which =
+    pid !== undefined
+      ? `No gateway is process ${pid}. weir ps lists those that run.`
+      : configPath !== undefined
+        ? `No gateway runs with ${configPath}. weir ps lists those that run.`
+        : 'No gateway runs. A host that has weir in its config starts one, or start one yourself: weir serve --config FILE. If it has a state folder of its own, name it with --state.';
+  throw new ControlFailure(which);
+}
+
+/** Changes are for one config; nobody is to change another by mistake. */
+function onlyOne(found: FoundGateway[], { action, configPath, pid }: ControlArgs): FoundGateway[] {
+  if (found.length === 1 || configPath !== undefined || pid !== undefined) return found;
+  const list = found.map(
+    ({ door, report }) => `  --pid ${door.pid}  ${report?.configPath ?? '(does not answer)'}`,
+  );
+  const text = `${found.length} gateways run. Say which one weir ${action} is for, with --config FILE or --pid NUMBER:\n${list.join('\n')}`;
+  throw Object.assign(new UsageError(text), { usage: CONTROL_USAGE });
+}
+
+function ps(
+  found: readonly FoundGateway[],
+  { json }: ControlArgs,
+  { output, env, now }: ControlContext,
+): void {
+  const reports = found.map(({ report }) => report).filter((report) => report !== undefined);
+  const silent = found.filter(({ report }) => report === undefined).map(({ door }) => door.pid);
+  if (json) return void output.write(asJson([...reports, ...silent.map((pid) => ({ pid, answers: false }))]));
+  output.write(showGateways(reports, { isColoured: isColoured(output, env), now: now() }));
+  for (const pid of silent) output.write(`Gateway ${pid} does not answer\n`);
+}
+
+async function logs(
+  found: readonly FoundGateway[],
+  { server, json }: ControlArgs,
+  { output }: ControlContext,
+): Promise<void> {
+  const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
+  if (having.length === 0) throw new ControlFailure(noSuchServer(server, found));
+  const all = await Promise.all(
+    having.map(async ({ door }) => ({
+      pid: door.pid,
+      lines: await asked(askGateway(door, 'logs', { server })),
+    })),
+  );
+  if (json) return void output.write(asJson(all));
+  const isOne = all.length === 1;
+  for (const { pid, lines } of all)
+    output.write(`${isOne ? '' : `Gateway ${pid}\n`}${linesOf(lines, server)}`);
+}
+
+function linesOf(lines: readonly LoggedLine[], server: string): string {
+  return lines.length === 0 ? `Server '${server}' has written nothing to stderr.\n` : showLines(lines);
+}
+
+function noSuchServer(server: string, found: readonly FoundGateway[]): string {
+  const known = new Set(found.flatMap(({ report }) => report?.servers.map(({ id }) => id) ?? []));
+  return `No gateway has a server '${server}'. There are: ${[...known].join(', ')}.`;
+}
+
+const DONE: Readonly<Record<Changing, (server: string) => string>> = {
+  enable: (server) => `Server '${server}' is enabled`,
+  disable: (server) => `Server '${server}' is disabled until weir enable ${server}`,
+  restart: (server) => `Server '${server}' has been started again`,
+  stop: () => 'Calls are stopped until weir resume',
+  resume: () => 'Calls pass again',
+};
+type Changing = Exclude<Action, 'ps' | 'history' | 'logs'>;
+
+async function change(
+  action: Changing,
+  found: readonly FoundGateway[],
+  { args: { server, json }, context: { output } }: { args: ControlArgs; context: ControlContext },
+): Promise<void> {
+  for (const { door } of found) {
+    await asked(askGateway(door, action, { server }));
+    const report = await asked(askGateway(door, 'ps', {}));
+    if (json) output.write(asJson({ pid: door.pid, done: action, ...afterwards(report, server) }));
+    else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark(action, report, server)}\n`);
+  }
+}
+
+function afterwards({ isStopped, servers }: GatewayReport, server: string): object {
+  const now = servers.find(({ id }) => id === server);
+  return now === undefined ? { isStopped } : { server: now };
+}
+
+/** Enabled is not yet up. */
+function remark(action: Changing, { servers }: GatewayReport, server: string): string {
+  const { health, lastError = '' } = servers.find(({ id }) => id === server) ?? {};
+  const isMeantToRun = action === 'enable' || action === 'restart';
+  if (!isMeantToRun || health === undefined || health.connectionState === 'connected') return '';
+  return ` It is not up: ${lastError === '' ? health.connectionState : lastError}`;
+}
+
+/** What a gateway has against it is said in its own words. */
+async function asked<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    throw new ControlFailure((error as Error).message, { cause: error });
+  }
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,17 @@
+import type { Command } from './arguments.ts';
+import { collectGarbage, showContainers } from './docker.ts';
+import { DOCKER_HELP } from './help.ts';
+import { runMain } from './run.ts';
+import { VERSION } from './version.ts';
+
+runMain(run);
+
+async function run(command: Command): Promise<void> {
+  if (command.run === 'help') process.stdout.write(DOCKER_HELP);
+  else if (command.run === 'version') process.stdout.write(`${VERSION}\n`);
+  else if (command.run === 'docker') {
+    const { action, json } = command.args;
+    const perform = action === 'ps' ? showContainers : collectGarbage;
+    await perform({ env: process.env, output: process.stdout, json });
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  askGateway,
+  findGateways,
+  followGateway,
+  readHistory,
+  type FoundGateway,
+  type Place,
+  type ToolInvocationRequest,
+} from '@weir/gateway';
+import type { ControlArgs } from './control-arguments.ts';
+import { isColoured, type ControlContext } from './control-context.ts';
+import { ControlFailure } from './control-failure.ts';
+import { isShown, selectCalls, showCall, showCalls } from './show-history.ts';
+
+/** A gateway that has just been started is heard of this soon. */
+const LOOK_AGAIN_MS = 1000;
+
+/** What is kept and what the gateways that run remember. */
+export async function showHistory(
+  found: readonly FoundGateway[],
+  args: ControlArgs,
+  { output, env }: ControlContext,
+): Promise<ToolInvocationRequest[]> {
+  const kept = isNarrowed(args) || args.state === undefined ? [] : readHistory(args.state).filter(isCall);
+  const fresh = await Promise.all(found.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])));
+  if (found.length === 0 && kept.length === 0)
+    throw new ControlFailure(
+      'No call is known: no gateway runs, and none has left a history. If it has a state folder of its own, name it with --state.',
+    );
+  const calls = selectCalls([...kept, ...fresh.flat()], args.shown);
+  output.write(args.json ? lines(calls) : showCalls(calls, isColoured(output, env)));
+  return calls;
+}
+
+/** The same, and then every call as it ends, also of gateways that are started meanwhile. */
+export async function followHistory(
+  found: readonly FoundGateway[],
+  args: ControlArgs,
+  context: ControlContext & { place: Place },
+): Promise<void> {
+  const { now, place, stopped } = context;
+  const since = now();
+  const shown = new Set((await showHistory(found, args, context)).map(({ id }) => id));
+  const followed = new Set<string>();
+  const follow = ({ door }: FoundGateway): void => {
+    if (followed.has(door.path)) return;
+    followed.add(door.path);
+    const gone = followGateway(door, (calls) => {
+      const fresh = calls.filter(({ id, completedAt = 0 }) => completedAt >= since && !shown.has(id));
+      fresh.forEach((call) => tell(call, args, context));
+    });
+    void gone.catch(() => {}).then(() => followed.delete(door.path));
+  };
+  found.forEach(follow);
+  const timer = isNarrowed(args)
+    ? undefined
+    : setInterval(() => void findGateways(place).then((all) => all.forEach(follow)), LOOK_AGAIN_MS);
+  await stopped;
+  clearInterval(timer);
+}
+
+function tell(
+  call: ToolInvocationRequest,
+  { json, shown }: ControlArgs,
+  { output, env }: ControlContext,
+): void {
+  if (isShown(call, shown)) output.write(json ? lines([call]) : showCall(call, isColoured(output, env)));
+}
+
+function isNarrowed({ pid, configPath }: ControlArgs): boolean {
+  return pid !== undefined || configPath !== undefined;
+}
+
+function lines(calls: readonly ToolInvocationRequest[]): string {
+  return calls.map((call) => `${JSON.stringify(call)}\n`).join('');
+}
+
+/** The files are anybody's to change. */
+function isCall(value: unknown): value is ToolInvocationRequest {
+  const { id, serverId, toolName, status, submittedAt, source } = (value ?? {}) as Record<string, unknown>;
+  const texts = [id, serverId, toolName, status, source];
+  return texts.every((text) => typeof text === 'string') && typeof submittedAt === 'number';
+}

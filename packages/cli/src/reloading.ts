@@ -1,0 +1,52 @@
+import { ConfigError, describeConfigError, loadConfig, type Gateway } from '@weir/gateway';
+import type { CliLog } from './log.ts';
+
+export interface ReloadContext {
+  readonly path: string;
+  /** Of the file before it was read. */
+  readonly known: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: CliLog;
+  /** Calls back whenever somebody tells us to read the config again. */
+  onHangUp(reload: () => void): void;
+}
+
+/** Reads the config again whenever its file changes, once the servers run, or SIGHUP comes. */
+export function reloadOnChange(gateway: Gateway, context: ReloadContext): { close(): void } {
+  const reload = (): void => void readAgain(gateway, context);
+  context.onHangUp(reload);
+  let watched: { close(): void } | undefined;
+  let isClosed = false;
+  gateway.settled.then(
+    async () => {
+      const { watchFile } = await import('./watch-file.ts');
+      const failed = (reason: string): void => context.log.warn(unwatched(reason));
+      if (!isClosed) watched = watchFile(context.path, { known: context.known, changed: reload, failed });
+    },
+    () => {},
+  );
+  return {
+    close() {
+      isClosed = true;
+      watched?.close();
+    },
+  };
+}
+
+/** A config that is wrong changes nothing. */
+async function readAgain(gateway: Gateway, { path, env, log }: ReloadContext): Promise<void> {
+  try {
+    const { config, warnings, unexpanded } = loadConfig(path, { env });
+    for (const warning of warnings) log.warn(warning);
+    await gateway.reload(config, unexpanded);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) return log.error((error as Error).message);
+    log.error(
+      describeConfigError(error, 'The config was read again because of a change; all goes on as before.'),
+    );
+  }
+}
+
+function unwatched(reason: string): string {
+  return `The config file cannot be watched (${reason}): a change of it counts after SIGHUP or a new start`;
+}

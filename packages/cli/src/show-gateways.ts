@@ -1,0 +1,74 @@
+import type { GatewayReport, LoggedLine, ReportedServer } from '@weir/gateway';
+import { printable, table, type Cell } from './table.ts';
+
+interface Looks {
+  readonly isColoured: boolean;
+  readonly now: number;
+}
+
+/** Each gateway with its servers. */
+export function showGateways(reports: readonly GatewayReport[], looks: Looks): string {
+  return reports.map((report) => `${headline(report, looks.now)}\n${servers(report, looks)}`).join('\n');
+}
+
+function headline(report: GatewayReport, now: number): string {
+  const { pid, mode, configPath, startedAt, isStopped, calls } = report;
+  const parts = [
+    `Gateway ${pid}`,
+    mode,
+    printable(configPath ?? 'no config file'),
+    `up ${span(now - startedAt)}`,
+    `${calls.total} calls, ${calls.active} under way`,
+  ];
+  return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
+}
+
+function servers({ servers: all }: GatewayReport, { isColoured, now }: Looks): string {
+  if (all.length === 0) return '  (no servers)\n';
+  const rows = all.map((server): Cell[] => [
+    `  ${server.id}`,
+    stateOf(server),
+    String(server.tools),
+    server.health?.pingLatency === undefined ? '' : `${Math.round(server.health.pingLatency)} ms`,
+    noteOn(server, now),
+  ]);
+  return table([['  SERVER', 'STATE', 'TOOLS', 'PING', ''], ...rows], isColoured);
+}
+
+function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
+  if (health === undefined) return { text: 'off in the file', paint: 'dim' };
+  if (autoDisabled) return { text: 'disabled, failed', paint: 'bad' };
+  if (!enabled) return { text: 'disabled', paint: 'dim' };
+  const { connectionState } = health;
+  if (connectionState === 'connected') return { text: connectionState, paint: 'good' };
+  if (connectionState === 'error') return { text: 'lost', paint: 'bad' };
+  return connectionState === 'disconnected' ? 'not started' : connectionState;
+}
+
+function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {
+  const { nextRetryAt } = health?.retryState ?? {};
+  const [reason = ''] = (lastError ?? '').split('\n');
+  if (autoDisabled) return `weir enable ${id}; ${reason}`;
+  if (!enabled || health?.connectionState === 'connected') return '';
+  return nextRetryAt === undefined
+    ? reason
+    : `tried again in ${span(Math.max(0, nextRetryAt - now))}; ${reason}`;
+}
+
+/** How long something took or takes, in the unit that says it best. */
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 100_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 6_000_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
+}
+
+export function showLines(lines: readonly LoggedLine[]): string {
+  return lines.map(({ at, text }) => `${clock(at)}  ${printable(text)}\n`).join('');
+}
+
+/** Local time, to the second. */
+export function clock(at: number): string {
+  const date = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return date.toISOString().slice(0, 19).replace('T', ' ');
+}

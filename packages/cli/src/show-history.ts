@@ -1,0 +1,67 @@
+import type { ToolInvocationRequest } from '@weir/gateway';
+import type { Shown } from './control-arguments.ts';
+import { clock, span } from './show-gateways.ts';
+import { table, type Cell } from './table.ts';
+
+type Call = ToolInvocationRequest;
+
+/** Columns that are lined up without knowing what is to come. */
+const WIDTHS = [19, 16, 24, 9, 8, 10];
+
+/** What was asked for of all that is known, oldest first; of two records of one call the later one counts. */
+export function selectCalls(calls: readonly Call[], shown: Shown): Call[] {
+  const byId = new Map<string, Call>();
+  for (const call of calls) if (isBetter(call, byId.get(call.id))) byId.set(call.id, call);
+  return [...byId.values()]
+    .filter((call) => isShown(call, shown))
+    .toSorted((one, other) => one.submittedAt - other.submittedAt || numberOf(one) - numberOf(other))
+    .slice(-shown.limit);
+}
+
+/** Calls of one moment in the order in which their gateway has counted them. */
+function numberOf({ id }: Call): number {
+  return Number(id.slice(id.lastIndexOf('-') + 1));
+}
+
+function isBetter({ completedAt }: Call, other: Call | undefined): boolean {
+  return other === undefined || (completedAt !== undefined && other.completedAt === undefined);
+}
+
+export function isShown({ serverId, status }: Call, { failed, server }: Shown): boolean {
+  const hasFailed = status === 'error' || status === 'timeout';
+  return (server === undefined || server === serverId) && (!failed || hasFailed);
+}
+
+export function showCalls(calls: readonly Call[], isColoured: boolean): string {
+  return table([HEADING, ...calls.map(cellsOf)], isColoured);
+}
+
+/** One more line beneath those that are there. */
+export function showCall(call: Call, isColoured: boolean): string {
+  const [, line = ''] = table([WIDTHS.map((width) => ' '.repeat(width)), cellsOf(call)], isColoured).split(
+    '\n',
+  );
+  return `${line}\n`;
+}
+
+const HEADING: Cell[] = ['TIME', 'SERVER', 'TOOL', 'STATE', 'TOOK', 'SOURCE', ''];
+
+function cellsOf(call: Call): Cell[] {
+  const { submittedAt, startedAt = submittedAt, completedAt, error, status, retryAttempt } = call;
+  const attempts = retryAttempt === 0 ? [] : [`attempt ${retryAttempt + 1}`];
+  return [
+    clock(submittedAt),
+    call.serverId === '' ? '-' : call.serverId,
+    call.toolName,
+    statusCell(status),
+    completedAt === undefined ? '' : span(completedAt - startedAt),
+    call.source,
+    [...attempts, ...(error === undefined ? [] : [error.message])].join(', '),
+  ];
+}
+
+function statusCell(status: Call['status']): Cell {
+  if (status === 'success') return { text: status, paint: 'good' };
+  if (status === 'error' || status === 'timeout') return { text: status, paint: 'bad' };
+  return { text: status, paint: 'dim' };
+}

@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net';
+import type { ToolInvocationRequest } from '../call/invocation.ts';
+import { doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
+import { readLines, writeLine } from './lines.ts';
+import type { GatewayReport, Method, Requests } from './requests.ts';
+
+/** A gateway that does not answer so long is stopped, or drowned in work. */
+const PATIENCE_MS = 5000;
+
+/** A gateway that runs. */
+export interface FoundGateway {
+  readonly door: Door;
+  /** Undefined where it does not answer. */
+  readonly report: GatewayReport | undefined;
+}
+
+/** All gateways of this user that run; what killed ones have left is cleared away. */
+export async function findGateways(place: Place): Promise<FoundGateway[]> {
+  const found = await Promise.all(doorsIn(place).map((door) => lookBehind(door, place)));
+  return found.filter((gateway) => gateway !== undefined);
+}
+
+async function lookBehind(door: Door, { platform }: Place): Promise<FoundGateway | undefined> {
+  try {
+    return { door, report: await askGateway(door, 'ps', {}) };
+  } catch (error) {
+    if (error instanceof NoAnswer) return { door, report: undefined };
+    removeStale(door, platform);
+    return undefined;
+  }
+}
+
+/** Asks a gateway for something; rejects with what it says against it. What starts servers may take its time. */
+export async function askGateway<M extends Method>(
+  door: Door,
+  method: M,
+  params: Requests[M]['params'],
+): Promise<Requests[M]['result']> {
+  const isSlow = method === 'enable' || method === 'disable' || method === 'restart';
+  const socket = await reach(door);
+  try {
+    return await within(isSlow ? undefined : PATIENCE_MS, door, ask(socket, method, params));
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Listens to the calls of a gateway; resolves when it is gone. The first word are the calls so far. */
+export async function followGateway(
+  door: Door,
+  tell: (calls: readonly ToolInvocationRequest[]) => void,
+): Promise<void> {
+  const socket = await reach(door);
+  const gone = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  readLines(socket, (line) => {
+    const { result, params } = line as { result?: ToolInvocationRequest[]; params?: ToolInvocationRequest };
+    tell(result ?? (params === undefined ? [] : [params]));
+  });
+  writeLine(socket, { id: 1, method: 'history', params: { follow: true } });
+  await gone;
+}
+
+export async function isAnswering(door: Door): Promise<boolean> {
+  try {
+    (await reach(door)).destroy();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The gateway runs, and says nothing. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+function reach({ path }: Door): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => resolve(socket)).on('error', reject);
+  });
+}
+
+function ask<M extends Method>(
+  socket: Socket,
+  method: M,
+  params: Requests[M]['params'],
+): Promise<Requests[M]['result']> {
+  return new Promise((resolve, reject) => {
+    readLines(socket, (line) => {
+      const { error, result } = line as { error?: { message: string }; result: Requests[M]['result'] };
+      if (error === undefined) resolve(result);
+      else reject(new Error(error.message));
+    });
+    socket.once('close', () => reject(new Error('The gateway has ended before it could answer.')));
+    writeLine(socket, { id: 1, method, params });
+  });
+}
+
+async function within<T>(ms: number | undefined, { pid }: Door, asked: Promise<T>): Promise<T> {
+  if (ms === undefined) return asked;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `Gateway ${pid} does not answer: it is stopped, or has too much to do.`;
+    timer = setTimeout(() => reject(new NoAnswer(text)), ms);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

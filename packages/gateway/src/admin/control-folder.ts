@@ -1,0 +1,95 @@
+import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { makeFolder } from '../state/make-folder.ts';
+
+/** Where gateways can be spoken to, as a process sees it. */
+export interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The state folder. */
+  readonly state: string | undefined;
+  readonly platform: NodeJS.Platform;
+}
+
+/** The way to one gateway; whether somebody is behind it only asking tells. */
+export interface Door {
+  readonly pid: number;
+  readonly path: string;
+}
+
+const PIPES = '\\\\.\\pipe\\';
+const SOCKET = /^(\d+)\.sock$/u;
+const PIPE = /^weir-(\d+)$/u;
+
+/** What a path of a socket may be long, in bytes. */
+const LONGEST_PATH = { linux: 107, others: 103 };
+
+/** Where a gateway opens its door; undefined where there is no place for it. */
+export function doorOf(pid: number, place: Place): Door | undefined {
+  if (place.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
+  const [folder] = foldersFor(place);
+  return folder === undefined ? undefined : { pid, path: join(folder, `${pid}.sock`) };
+}
+
+/** All doors, those included that nobody is behind any more. */
+export function doorsIn(place: Place): Door[] {
+  if (place.platform === 'win32') return doorsAmong(PIPES, PIPE);
+  const doors = foldersFor(place).flatMap((folder) => doorsAmong(folder, SOCKET));
+  return doors.toSorted((one, other) => one.pid - other.pid);
+}
+
+/** A host may start a gateway without the variable that a terminal has: both places count. */
+function foldersFor({ env, state }: Place): string[] {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const folders = [
+    runtime !== undefined && isAbsolute(runtime) ? join(runtime, 'weir') : undefined,
+    state === undefined ? undefined : join(state, 'run'),
+  ];
+  return folders.filter((folder) => folder !== undefined);
+}
+
+function doorsAmong(folder: string, shape: RegExp): Door[] {
+  return namesIn(folder).flatMap((name) => {
+    const pid = shape.exec(name)?.[1];
+    return pid === undefined ? [] : [{ pid: Number(pid), path: join(folder, name) }];
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Makes the folder of a door, for its owner alone; throws where that cannot be had. */
+export function prepareFolder(folder: string): void {
+  makeFolder(folder);
+  const { mode, uid, ...entry } = statOf(folder);
+  if (!entry.isFolder || uid !== process.getuid?.()) throw new Error(`${folder} is no folder of ours`);
+  if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+function statOf(path: string): { mode: number; uid: number; isFolder: boolean } {
+  const stat = lstatSync(path);
+  return { mode: stat.mode, uid: stat.uid, isFolder: stat.isDirectory() };
+}
+
+export function isTooLong(path: string, platform: NodeJS.Platform): boolean {
+  if (platform === 'win32') return false;
+  return Buffer.byteLength(path) > (platform === 'linux' ? LONGEST_PATH.linux : LONGEST_PATH.others);
+}
+
+/** Takes away a door that leads nowhere. One whose process lives stays: it may just be opening. */
+export function removeStale({ pid, path }: Door, platform: NodeJS.Platform): void {
+  if (platform !== 'win32' && !isAlive(pid)) rmSync(path, { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

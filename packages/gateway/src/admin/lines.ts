@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net';
+
+/** Longer ones come from nobody whom we know. */
+const LONGEST_LINE = 64 * 1024 * 1024;
+
+/** Reads one JSON value a line; whoever writes something else is hung up on. */
+export function readLines(
+  socket: Socket,
+  receive: (value: unknown) => void,
+  longest: number = LONGEST_LINE,
+): void {
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    try {
+      if (rest.length > longest) throw new Error('The line is too long');
+      for (const line of lines) receive(JSON.parse(line));
+    } catch {
+      socket.destroy();
+    }
+  });
+}
+
+export function writeLine(socket: Socket, value: unknown): void {
+  socket.write(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,40 @@
+import { EVERYTHING } from '../bridge/capabilities.ts';
+import type { McpConfig } from '../config/config.generated.ts';
+import { createGateway, type GatewayOptions } from '../gateway.ts';
+import { fileEntry } from '../state/server-record.ts';
+import type { ChildServer } from '../upstream/child-server.ts';
+import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';
+
+export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' | 'keepGoing'> {
+  /** The entries of the servers before variables were replaced: no value of theirs is written down. */
+  readonly unexpanded: Readonly<Record<string, unknown>>;
+  /** The package that a server is started from, where that is known. */
+  readonly packageOf?: (serverKey: string) => LockedPackage | undefined;
+}
+
+/** Starts every server of a config once, ends it, and returns the text of a lock file: what each of them offers. */
+export async function createLock(config: McpConfig, options: LockOptions): Promise<string> {
+  const gateway = createGateway(config, options);
+  // Some servers offer more to clients that can do more.
+  gateway.open(EVERYTHING);
+  try {
+    await gateway.start();
+    const servers = [...gateway.children.values()].map((child) => lockedServer(child, options));
+    return lockText({ unexpanded: options.unexpanded, client: EVERYTHING, servers });
+  } finally {
+    await gateway.close();
+  }
+}
+
+function lockedServer(child: ChildServer, { unexpanded, packageOf }: LockOptions): LockedServer {
+  const { serverKey, era, capabilities, instructions, catalogue } = child;
+  return {
+    serverKey,
+    entry: fileEntry(unexpanded[serverKey] ?? child.config, true).hash,
+    package: packageOf?.(serverKey),
+    era,
+    capabilities,
+    instructions,
+    catalogue,
+  };
+}

@@ -1,0 +1,92 @@
+import type { ToolInvocationRequest } from '../call/invocation.ts';
+import type { Gateway } from '../gateway.ts';
+import type { ServerHealthStatus } from '../upstream/health.ts';
+import type { LoggedLine } from '../upstream/server-logs.ts';
+import { executionTracker } from './execution-tracker.ts';
+import { serverConfigs, type MCPServerConfig } from './server-config.ts';
+
+/** What a gateway tells of itself. */
+export interface GatewayReport {
+  readonly pid: number;
+  readonly version: string;
+  readonly mode: 'stdio' | 'http';
+  readonly configPath?: string | undefined;
+  readonly startedAt: number;
+  /** Somebody has stopped its calls. */
+  readonly isStopped: boolean;
+  readonly calls: { readonly active: number; readonly total: number };
+  readonly servers: readonly ReportedServer[];
+}
+
+export interface ReportedServer extends MCPServerConfig {
+  /** How many of its tools can be called, also where a call would start it. */
+  readonly tools: number;
+  /** Absent where the config leaves the server out. */
+  readonly health?: ServerHealthStatus;
+  /** Why it was lost the last time. */
+  readonly lastError?: string;
+}
+
+/** The gateway as it describes itself to whoever asks. */
+export type Self = Pick<GatewayReport, 'pid' | 'version' | 'mode' | 'configPath' | 'startedAt'>;
+
+/** What can be asked of a gateway, and what it answers. */
+export interface Requests {
+  ps: { params: object; result: GatewayReport };
+  enable: { params: { server: string }; result: null };
+  disable: { params: { server: string }; result: null };
+  restart: { params: { server: string }; result: null };
+  logs: { params: { server: string }; result: readonly LoggedLine[] };
+  history: { params: { follow?: boolean }; result: readonly ToolInvocationRequest[] };
+  stop: { params: object; result: null };
+  resume: { params: object; result: null };
+}
+export type Method = keyof Requests;
+
+type Answers = {
+  readonly [M in Method]: (
+    params: Requests[M]['params'],
+  ) => Requests[M]['result'] | Promise<Requests[M]['result']>;
+};
+
+export function answersOf(gateway: Gateway, self: Self): Answers {
+  return {
+    ps: () => report(gateway, self),
+    enable: ({ server }) => done(gateway.enable(server)),
+    disable: ({ server }) => done(gateway.disable(server)),
+    restart: ({ server }) => done(gateway.restart(server)),
+    logs: ({ server }) => logs(gateway, server),
+    history: () => gateway.history.recent(),
+    stop: () => done(gateway.stopCalls()),
+    resume: () => done(gateway.resumeCalls()),
+  };
+}
+
+async function done(act: Promise<void> | void): Promise<null> {
+  await act;
+  return null;
+}
+
+function report(gateway: Gateway, self: Self): GatewayReport {
+  const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
+  const routes = [...gateway.registry.values()];
+  const servers = serverConfigs(gateway).map((server): ReportedServer => {
+    const { health, lastError } = reports.get(server.id) ?? {};
+    return {
+      ...server,
+      tools: routes.filter(({ serverKey }) => serverKey === server.id).length,
+      ...(health !== undefined && { health }),
+      ...(lastError !== undefined && { lastError }),
+    };
+  });
+  const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
+  const calls = { active: activeExecutions.size, total: totalExecuted };
+  return { ...self, isStopped: stopped, calls, servers };
+}
+
+function logs(gateway: Gateway, server: string): readonly LoggedLine[] {
+  const lines = gateway.logsOf(server);
+  if (lines !== undefined) return lines;
+  const known = [...gateway.children.keys()].join(', ');
+  throw new Error(`There is no server '${server}' here, only: ${known}`);
+}

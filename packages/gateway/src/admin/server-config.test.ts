@@ -1,0 +1,55 @@
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import type { ServerConfig } from '../config/config.generated.ts';
+import { serverConfigs, type MCPServerConfig } from './server-config.ts';
+
+function described(entry: ServerConfig): MCPServerConfig | undefined {
+  return serverConfigs({ config: { mcpServers: { key: entry } }, reports: () => [] })[0];
+}
+
+const NOTHING_KNOWN = {
+  id: 'key',
+  name: 'key',
+  enabled: false,
+  failureCount: 0,
+  autoDisabled: false,
+  sectionBindings: [],
+};
+
+const rows: [string, ServerConfig, object][] = [
+  ['a program', { command: 'x', env: { KEY: 'secret' } }, { transport: 'stdio' }],
+  ['one with a label', { command: 'x', name: 'Files' }, { name: 'Files', transport: 'stdio' }],
+  [
+    'an image',
+    { image: 'tools' },
+    { transport: 'stdio', deploymentType: 'managed', dockerConfig: { image: 'tools', containerName: '' } },
+  ],
+  [
+    'a container with a port',
+    { dockerConfig: { image: 'tools', containerName: 'c', ports: { '80': 0 }, command: ['run'] } },
+    {
+      transport: 'streamable-http',
+      deploymentType: 'managed',
+      dockerConfig: { image: 'tools', containerName: 'c', ports: { '80': 0 }, command: ['run'] },
+    },
+  ],
+  [
+    'an address, of which the secrets are left out',
+    { url: 'https://me:pw@host.example:8/mcp?key=1#x' },
+    {
+      transport: 'streamable-http',
+      deploymentType: 'external',
+      sseConfig: { url: 'https://host.example:8/mcp' },
+    },
+  ],
+  [
+    'an address of the older kind',
+    { sseConfig: { url: 'https://host.example/sse' } },
+    { transport: 'sse', deploymentType: 'external', sseConfig: { url: 'https://host.example/sse' } },
+  ],
+];
+
+for (const [what, entry, expected] of rows)
+  verifies('HEALTH-8', `a server as it is told to others: ${what}`, () => {
+    expect(described(entry)).toEqual({ ...NOTHING_KNOWN, ...expected });
+  });

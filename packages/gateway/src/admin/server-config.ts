@@ -1,0 +1,90 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import { ServerKind, serverKind } from '../config/server-entry.ts';
+import type { Gateway, ServerReport } from '../gateway.ts';
+
+/** A server: what the config says of it, and what has become of it. */
+export interface MCPServerConfig {
+  /** Its key in the config. */
+  readonly id: string;
+  readonly name: string;
+  readonly transport: 'stdio' | 'sse' | 'streamable-http';
+  /** A container that is started here, or a server elsewhere; absent for a program that is started here. */
+  readonly deploymentType?: 'managed' | 'external';
+  readonly dockerConfig?: {
+    readonly image: string;
+    readonly containerName: string;
+    readonly command?: readonly string[];
+    readonly ports?: Readonly<Record<string, number>>;
+  };
+  readonly sseConfig?: { readonly url: string };
+  readonly enabled: boolean;
+  readonly lastConnectedAt?: number;
+  readonly failureCount: number;
+  /** Disabled by the rule, after too many failures. */
+  readonly autoDisabled: boolean;
+  readonly sectionBindings: NonNullable<ServerConfig['sectionBindings']>;
+}
+
+/** All servers of the config, also those that it leaves out. */
+export function serverConfigs(gateway: Pick<Gateway, 'config' | 'reports'>): MCPServerConfig[] {
+  const reports = new Map(gateway.reports().map((report) => [report.serverKey, report]));
+  return Object.entries(gateway.config.mcpServers).map(([id, entry]) => describe(id, entry, reports.get(id)));
+}
+
+function describe(id: string, entry: ServerConfig, report: ServerReport | undefined): MCPServerConfig {
+  const { lastConnectedAt } = report ?? {};
+  return {
+    id,
+    name: entry.name ?? id,
+    ...placeOf(entry),
+    enabled: report?.enabled ?? false,
+    ...(lastConnectedAt !== undefined && { lastConnectedAt }),
+    failureCount: report?.failureCount ?? 0,
+    autoDisabled: report?.autoDisabled ?? false,
+    sectionBindings: entry.sectionBindings ?? [],
+  };
+}
+
+type Placed = Pick<MCPServerConfig, 'transport' | 'deploymentType' | 'dockerConfig' | 'sseConfig'>;
+
+function placeOf(entry: ServerConfig): Placed {
+  switch (serverKind(entry)) {
+    case ServerKind.COMMAND:
+      return { transport: 'stdio' };
+    case ServerKind.CONTAINER:
+      return container(entry);
+    case ServerKind.REMOTE:
+      return remote(entry);
+  }
+}
+
+function container({ dockerConfig, image = '', type, transport = type }: ServerConfig): Placed {
+  const { containerName = '', command, ports } = dockerConfig ?? {};
+  const overHttp = ports !== undefined && transport !== 'stdio';
+  return {
+    transport: overHttp ? (transport === 'sse' ? 'sse' : 'streamable-http') : 'stdio',
+    deploymentType: 'managed',
+    dockerConfig: {
+      image: dockerConfig?.image ?? image,
+      containerName,
+      ...(command !== undefined && { command }),
+      ...(ports !== undefined && { ports }),
+    },
+  };
+}
+
+function remote({ url, sseConfig }: ServerConfig): Placed {
+  const isSse = url === undefined;
+  const address = withoutSecrets(url ?? sseConfig?.url ?? '');
+  return {
+    transport: isSse ? 'sse' : 'streamable-http',
+    deploymentType: 'external',
+    sseConfig: { url: address },
+  };
+}
+
+/** Names, passwords and queries of addresses are often secrets. */
+function withoutSecrets(text: string): string {
+  const { origin, pathname } = URL.parse(text) ?? { origin: '', pathname: '' };
+  return `${origin}${pathname}`;
+}

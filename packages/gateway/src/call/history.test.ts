@@ -1,0 +1,148 @@
+import { describe, expect, test, vi } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { readMessage, type Message } from '../wire/message.ts';
+import { History, type HistoryOptions, type Invocation } from './history.ts';
+
+const SUBJECT = { serverId: 'files', toolText: '"read"', source: 'mcp-client' } as const;
+
+function historyOf(options: Partial<HistoryOptions> = {}): History {
+  let time = 1000;
+  return new History({ now: () => time++, prefix: 'x', redact: (text) => text, ...options });
+}
+
+function answer(body: object): Message {
+  return readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))) as Message;
+}
+
+/** What is known of one call after something has happened to it. */
+function after(happens: (call: Invocation) => void): unknown {
+  const history = historyOf();
+  happens(history.begin(SUBJECT));
+  return history.recent()[0];
+}
+
+describe('the states of a call', () => {
+  const begun = { id: 'x-1', serverId: 'files', toolName: 'read', source: 'mcp-client', submittedAt: 1000 };
+  const sent = { ...begun, startedAt: 1001, retryAttempt: 0, maxRetries: 0 };
+
+  verifies(['HEALTH-4', 'HEALTH-7'], 'pending, executing, success', () => {
+    expect(after(() => {})).toEqual({ ...begun, status: 'pending', retryAttempt: 0, maxRetries: 0 });
+    expect(after((call) => call.started())).toEqual({ ...sent, status: 'executing' });
+    const whole = after((call) => {
+      call.started();
+      call.answered(answer({ result: { content: [] } }));
+      call.ended('success');
+    });
+    expect(whole).toEqual({ ...sent, status: 'success', completedAt: 1002 });
+  });
+
+  verifies(['HEALTH-4', 'HEALTH-7'], 'error: of the protocol, of the tool, and ours', () => {
+    const failed = (body: object): unknown =>
+      after((call) => {
+        call.started();
+        call.answered(answer(body));
+        call.ended('isError' in (body as { result?: object }) ? 'error' : 'success');
+      });
+    expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).toMatchObject({
+      status: 'error',
+      error: { code: -32001, message: 'No' },
+    });
+    expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).not.toHaveProperty(
+      'error.data',
+    );
+    expect(failed({ result: { content: [{ text: 'private' }], isError: true } })).toMatchObject({
+      status: 'error',
+      error: { message: 'The tool reports a failure' },
+    });
+    expect(failed({ result: { structuredContent: { isError: true } } })).toMatchObject({ status: 'success' });
+    expect(after((call) => call.ended('error', { message: 'gone', code: 1 }))).toEqual({
+      ...begun,
+      status: 'error',
+      completedAt: 1001,
+      retryAttempt: 0,
+      maxRetries: 0,
+      error: { message: 'gone', code: 1 },
+    });
+  });
+
+  verifies('HEALTH-4', 'timeout and cancelled are ends of their own, and an end is final', () => {
+    for (const status of ['timeout', 'cancelled'] as const)
+      expect(
+        after((call) => {
+          call.ended(status);
+          call.ended('success');
+        }),
+      ).toMatchObject({ status, completedAt: 1001 });
+  });
+
+  verifies(['HEALTH-4', 'HEALTH-7'], 'a retry is pending again, one attempt later', () => {
+    const retried = after((call) => {
+      call.started();
+      call.answered(answer({ error: { code: 1, message: 'once' } }));
+      call.retried(3);
+    });
+    expect(retried).toMatchObject({ status: 'pending', retryAttempt: 1, maxRetries: 3 });
+    expect(retried).not.toHaveProperty('error');
+  });
+});
+
+describe('what is kept', () => {
+  verifies('HEALTH-7', 'of the calls the last thousand, oldest first', () => {
+    const history = historyOf();
+    for (let call = 0; call < 2500; call++) history.begin(SUBJECT);
+    const ids = history.recent().map(({ id }) => id);
+    expect(ids).toHaveLength(1000);
+    expect([ids[0], ids.at(-1)]).toEqual(['x-1501', 'x-2500']);
+  });
+
+  verifies('HEALTH-7', 'of the arguments nothing, unless somebody wants them', () => {
+    expect(after(() => {})).not.toHaveProperty('parameters');
+    const history = historyOf({ keepsArguments: true });
+    history.begin({ ...SUBJECT, argumentsText: '{"a":[1]}' });
+    history.begin({ ...SUBJECT, argumentsText: JSON.stringify({ a: 'x'.repeat(5000) }) });
+    const [short, long] = history.recent();
+    expect(short?.parameters).toEqual({ a: [1] });
+    expect(JSON.stringify(long?.parameters).length).toBeLessThan(50);
+  });
+
+  verifies('HEALTH-7', 'of errors what is fit to be read', () => {
+    const history = historyOf({ redact: (text) => text.replace('hunter2', '[hidden]') });
+    history.begin(SUBJECT).ended('error', { message: 'wrong password hunter2' });
+    expect(history.recent()[0]?.error).toEqual({ message: 'wrong password [hidden]' });
+  });
+
+  test('the line of a call says what its record does', () => {
+    const lines: unknown[] = [];
+    const sink = {
+      add: (entry: { line(): string }) => void lines.push(JSON.parse(entry.line())),
+      flush: async () => {},
+    };
+    const history = historyOf({ sink });
+    const names = ['"read"', '"a\\"b\\u00e9"', Buffer.from('"é水"').toString('latin1')];
+    for (const toolText of names)
+      for (const status of ['success', 'timeout', 'error'] as const) {
+        const call = history.begin({ ...SUBJECT, serverId: 'a "b" é', toolText });
+        call.started();
+        call.ended(status, status === 'error' ? { message: 'x' } : undefined);
+      }
+    expect(lines).toEqual(history.recent());
+    expect(history.recent().map(({ toolName }) => toolName)).toEqual(
+      expect.arrayContaining(['read', 'a"bé', 'é水']),
+    );
+  });
+
+  test('finished calls are written and told, once each', () => {
+    const [add, flush, told] = [vi.fn<(entry: { line(): string }) => void>(), vi.fn(async () => {}), vi.fn()];
+    const history = historyOf({ sink: { add, flush } });
+    const unfollow = history.follow(told);
+    const call = history.begin(SUBJECT);
+    expect(add).not.toHaveBeenCalled();
+    call.ended('success');
+    call.ended('cancelled');
+    expect(add.mock.calls.map(([entry]) => JSON.parse(entry.line()) as unknown)).toEqual(history.recent());
+    expect(told.mock.calls).toEqual([[history.recent()[0]]]);
+    unfollow();
+    history.begin(SUBJECT).ended('success');
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,240 @@
+import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Timers } from '../upstream/schedule.ts';
+import { errorLine } from '../wire/answer.ts';
+import type { Message } from '../wire/message.ts';
+import { decode } from '../wire/splice.ts';
+import { MOST_EXTENSION } from './call-clock.ts';
+import type { Asked, AskedClient } from './caller.ts';
+import { Permit, type TimeLimit } from './permit.ts';
+import { CallQueue, LONGEST_QUEUE, type InLine } from './queue.ts';
+import type { Relayed } from './relay.ts';
+import type { Target } from './resolve.ts';
+
+type LimitConfig = Pick<
+  McpConfig,
+  'mcpServers' | 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'
+>;
+
+/** Requests that make a server work. Others, such as those about tasks, must not wait behind these. */
+const LIMITED: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+]);
+
+/** How much of everything the calls of clients may have. Without a word of the config there is no limit. */
+export class CallLimits {
+  readonly #timers: Timers;
+  readonly #queues = new Map<string, CallQueue>();
+  /** How many tools a client has called. */
+  #made = new WeakMap<AskedClient, number>();
+  #config: LimitConfig;
+  #isLimited: boolean;
+  #isStopped = false;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(config: LimitConfig, timers: Timers) {
+    this.#timers = timers;
+    this.#config = config;
+    this.#isLimited = setsLimits(config);
+  }
+
+  /** Undefined where nothing limits anything, so that calls have nothing to ask. */
+  get inForce(): this | undefined {
+    return this.#isLimited || this.#isStopped ? this : undefined;
+  }
+
+  /** Why no call is made now, if none is. */
+  get refusal(): RpcError | undefined {
+    return this.#isStopped ? stopped() : undefined;
+  }
+
+  /** Other limits from now on; what is under way keeps its time. */
+  use(config: LimitConfig): void {
+    this.#config = config;
+    this.#isLimited = setsLimits(config);
+    for (const queue of this.#queues.values()) queue.limit = config.mcpConcurrentLimit ?? Infinity;
+  }
+
+  /** Refuses all calls, those that wait included, until `resume`. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const waiting of this.#waiting) waiting.refuse(stopped());
+  }
+
+  /** Ends a call that was under way when all were stopped. */
+  revoke(call: Relayed): void {
+    call.revoke(stopped(), 'cancelled');
+  }
+
+  resume(): void {
+    this.#isStopped = false;
+  }
+
+  /** Whether a call would be made at once. */
+  canExecute(serverKey: string): boolean {
+    if (this.#isStopped || this.#config.mcpSessionLimit === 0) return false;
+    return this.#queues.get(serverKey)?.isFree ?? true;
+  }
+
+  concerns({ method }: Message): boolean {
+    return LIMITED.has(method);
+  }
+
+  /** Lets a call begin, at once or when its turn has come; or refuses it. */
+  admit(asked: Asked, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
+    const { serverKey } = target.client;
+    const queue = this.#queueOf(serverKey);
+    const refusal =
+      this.refusal ??
+      this.#count(asked) ??
+      (queue?.isFree === false && queue.isFull ? full(serverKey, queue) : undefined);
+    if (refusal !== undefined) return answer(asked, refusal);
+    const permit = new Permit(queue, this.#timeOf(asked, target), this.#timers);
+    if (queue?.isFree === false) return this.#wait(asked, queue, () => begin(permit, true));
+    queue?.take();
+    begin(permit, false);
+  }
+
+  #wait(asked: Asked, queue: CallQueue, begin: () => void): void {
+    const waiting = new Waiting(asked, queue, () => {
+      this.#waiting.delete(waiting);
+      begin();
+    });
+    this.#waiting.add(waiting);
+    waiting.onLeft = () => this.#waiting.delete(waiting);
+  }
+
+  #queueOf(serverKey: string): CallQueue | undefined {
+    const known = this.#queues.get(serverKey);
+    const limit = this.#config.mcpConcurrentLimit;
+    if (known !== undefined || limit === undefined) return known;
+    const queue = new CallQueue(limit);
+    this.#queues.set(serverKey, queue);
+    return queue;
+  }
+
+  /** Only tools count, and a call that is made once more counts once. */
+  #count({ caller: { client }, message, attempt = 0 }: Asked): RpcError | undefined {
+    const { mcpSessionLimit: limit = -1 } = this.#config;
+    if (limit === -1 || attempt > 0 || message.method !== 'tools/call') return undefined;
+    const made = this.#made.get(client) ?? 0;
+    if (made >= limit) return sessionOver(limit);
+    this.#made.set(client, made + 1);
+    return undefined;
+  }
+
+  #timeOf({ message }: Asked, { client, originalText }: Target): TimeLimit | undefined {
+    const { mcpServers, mcpGlobalTimeout } = this.#config;
+    const { serverKey } = client;
+    const server = mcpServers[serverKey] ?? {};
+    const tool = message.method === 'tools/call' ? decode(originalText) : undefined;
+    const ofTool = tool === undefined ? undefined : toolTimeout(server, tool);
+    if (ofTool !== undefined)
+      return timeLimit(ofTool, `"tools"."${tool}"."timeout" of server '${serverKey}'`);
+    if (server.timeout !== undefined) return timeLimit(server.timeout, `"timeout" of server '${serverKey}'`);
+    return mcpGlobalTimeout === undefined ? undefined : timeLimit(mcpGlobalTimeout, '"mcpGlobalTimeout"');
+  }
+}
+
+/** A call in the queue. Its client may call it off there. */
+class Waiting implements InLine {
+  readonly client: object;
+  readonly #asked: Asked;
+  readonly #queue: CallQueue;
+  readonly #ticket: number;
+  readonly #begin: () => void;
+  onLeft: (() => void) | undefined;
+
+  constructor(asked: Asked, queue: CallQueue, begin: () => void) {
+    const { client, origin } = asked.caller;
+    this.client = client;
+    this.#asked = asked;
+    this.#queue = queue;
+    this.#begin = begin;
+    const callOff = (): void => {
+      this.#leave();
+      asked.invocation?.ended('cancelled');
+    };
+    this.#ticket = origin.serve({ id: asked.message.id, cancel: callOff, abandon: callOff });
+    queue.wait(this);
+  }
+
+  begin(): void {
+    this.#asked.caller.origin.served(this.#ticket);
+    this.#begin();
+  }
+
+  refuse(error: RpcError): void {
+    this.#leave();
+    answer(this.#asked, error);
+  }
+
+  #leave(): void {
+    this.#asked.caller.origin.served(this.#ticket);
+    this.#queue.leave(this);
+    this.onLeft?.();
+  }
+}
+
+function setsLimits({
+  mcpServers,
+  mcpConcurrentLimit,
+  mcpGlobalTimeout,
+  mcpSessionLimit = -1,
+}: LimitConfig): boolean {
+  if (mcpConcurrentLimit !== undefined || mcpGlobalTimeout !== undefined || mcpSessionLimit !== -1)
+    return true;
+  return Object.values(mcpServers).some(
+    ({ timeout, tools = [] }) =>
+      timeout !== undefined ||
+      (!Array.isArray(tools) && Object.values(tools).some((tool) => tool.timeout !== undefined)),
+  );
+}
+
+function toolTimeout({ tools = [] }: ServerConfig, tool: string): number | undefined {
+  return Array.isArray(tools) || !Object.hasOwn(tools, tool) ? undefined : tools[tool]?.timeout;
+}
+
+function timeLimit(milliseconds: number, where: string): TimeLimit {
+  return {
+    milliseconds,
+    exceeded(exceeded) {
+      const isMost = exceeded > milliseconds;
+      const what = `Execution exceeded ${exceeded / 1000}s`;
+      const why = isMost
+        ? `, ${MOST_EXTENSION} times the limit, beyond which progress does not extend it`
+        : ' without an answer or progress';
+      return unavailable(
+        `${what}${why}. The limit is ${milliseconds} ms, set by ${where} in the config: raise it there, or remove it for none.`,
+      );
+    },
+  };
+}
+
+function full(serverKey: string, { limit }: CallQueue): RpcError {
+  return unavailable(
+    `Server '${serverKey}' works on ${limit} calls, the limit that "mcpConcurrentLimit" sets, and ${LONGEST_QUEUE} more wait for it, which is as many as may. Raise "mcpConcurrentLimit" in the config, or try again later.`,
+  );
+}
+
+function sessionOver(limit: number): RpcError {
+  return unavailable(
+    `This session has made ${limit} calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.`,
+  );
+}
+
+function stopped(): RpcError {
+  return unavailable('Calls are stopped by whoever runs the gateway. "weir resume" lets them pass again.');
+}
+
+function unavailable(text: string): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, text);
+}
+
+function answer({ caller, message, invocation }: Asked, error: RpcError): void {
+  invocation?.ended('error', error);
+  caller.origin.answer(errorLine(message.id, error), error.code);
+}

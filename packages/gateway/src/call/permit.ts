@@ -1,0 +1,129 @@
+import type { RpcError } from '../errors.ts';
+import type { Timers } from '../upstream/schedule.ts';
+import type { Message } from '../wire/message.ts';
+import type { Edit } from '../wire/splice.ts';
+import { CallClock } from './call-clock.ts';
+import type { Asked } from './caller.ts';
+import { HopAround } from './hop-around.ts';
+import type { CallQueue } from './queue.ts';
+import { accept, relay, TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
+
+/** How long a call may take, and what it is told then. */
+export interface TimeLimit {
+  readonly milliseconds: number;
+  /** The error for a call that took longer than this many milliseconds. */
+  exceeded(milliseconds: number): RpcError;
+}
+
+/** Sends a call on, with what it was permitted where calls are limited. */
+export function relayPermitted({ message, permit }: Asked, hop: Hop): Relayed | undefined {
+  return permit === undefined ? relay(message, hop) : permit.relay(message, hop);
+}
+
+/** What a call is under way with: its place among those of its server, and its time. */
+export class Permit {
+  readonly #queue: CallQueue | undefined;
+  readonly #limit: TimeLimit | undefined;
+  readonly #timers: Timers;
+  #clock: CallClock | undefined;
+  /** What it waits for that is not its server's work. */
+  #rests = 0;
+  #isOver = false;
+
+  constructor(queue: CallQueue | undefined, limit: TimeLimit | undefined, timers: Timers) {
+    this.#queue = queue;
+    this.#limit = limit;
+    this.#timers = timers;
+  }
+
+  relay(message: Message, hop: Hop): Relayed | undefined {
+    const permitted = new PermittedHop(hop, this);
+    const call = accept(message, permitted);
+    if (call === undefined) return undefined;
+    if (this.#limit !== undefined) permitted.hearProgressOf(call);
+    call.send(message);
+    this.#time(call);
+    return call;
+  }
+
+  progressed(): void {
+    this.#clock?.extend();
+  }
+
+  /** Somebody else has to do something first: the place is given to another call, and the clock stands. */
+  rest(): void {
+    if (this.#isOver || this.#rests++ > 0) return;
+    this.#clock?.rest();
+    this.#queue?.release();
+  }
+
+  goOn(): void {
+    if (this.#isOver || this.#rests === 0 || --this.#rests > 0) return;
+    this.#queue?.take();
+    this.#clock?.run();
+  }
+
+  over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#clock?.rest();
+    if (this.#rests === 0) this.#queue?.release();
+  }
+
+  #time(call: Relayed): void {
+    const limit = this.#limit;
+    if (limit === undefined || this.#isOver) return;
+    this.#clock = new CallClock(limit.milliseconds, this.#timers, (milliseconds) =>
+      call.revoke(limit.exceeded(milliseconds), 'timeout'),
+    );
+    if (this.#rests === 0) this.#clock.run();
+  }
+}
+
+class PermittedHop extends HopAround {
+  readonly #permit: Permit;
+  #isBetweenRounds = false;
+  #heard: Relayed | undefined;
+
+  constructor(hop: Hop, permit: Permit) {
+    super(hop);
+    this.#permit = permit;
+  }
+
+  /** Wants to be told of progress also where the client does not. */
+  hearProgressOf(call: Relayed): void {
+    this.#heard = call;
+  }
+
+  override edits(message: Message, token: number | undefined): Edit[] {
+    if (this.#isBetweenRounds) this.#permit.goOn();
+    this.#isBetweenRounds = false;
+    return super.edits(message, token ?? this.#heard?.number);
+  }
+
+  /** An answer that was taken for a question leaves the server with nothing to do. */
+  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+    const adapted = super.adapt(answer, call);
+    if (adapted !== TAKEN) return adapted;
+    this.#isBetweenRounds = true;
+    this.#permit.rest();
+    return adapted;
+  }
+
+  override progressed(): void {
+    this.#permit.progressed();
+  }
+
+  override rests(): void {
+    this.#permit.rest();
+  }
+
+  override goesOn(): void {
+    this.#permit.goOn();
+  }
+
+  override ended(outcome: Outcome, error?: RpcError): void {
+    this.#permit.over();
+    super.ended(outcome, error);
+  }
+}

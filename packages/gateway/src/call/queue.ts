@@ -1,0 +1,97 @@
+/** How many calls may wait for one server. */
+export const LONGEST_QUEUE = 1000;
+
+/** A call that waits for its turn. */
+export interface InLine {
+  /** Whose it is: clients take turns, however much one of them asks for. */
+  readonly client: object;
+  /** Its turn has come. */
+  begin(): void;
+}
+
+/** The calls of one server: so many at a time, and the others in line. */
+export class CallQueue {
+  #limit: number;
+  #active = 0;
+  #size = 0;
+  #isAdvancing = false;
+  /** What each client waits for; the one whose turn is next comes first. */
+  readonly #lines = new Map<object, InLine[]>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  set limit(limit: number) {
+    this.#limit = limit;
+    this.#advance();
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get isFree(): boolean {
+    return this.#active < this.#limit;
+  }
+
+  get isFull(): boolean {
+    return this.#size >= LONGEST_QUEUE;
+  }
+
+  /** Takes a place, also where none is free: what was under way before does not wait once more. */
+  take(): void {
+    this.#active++;
+  }
+
+  /** Gives a place back. */
+  release(): void {
+    this.#active--;
+    this.#advance();
+  }
+
+  /** Begins as soon as there is a place for it, and has that place then. */
+  wait(call: InLine): void {
+    const line = this.#lines.get(call.client);
+    if (line === undefined) this.#lines.set(call.client, [call]);
+    else line.push(call);
+    this.#size++;
+  }
+
+  /** It waits no more. */
+  leave(call: InLine): void {
+    const line = this.#lines.get(call.client) ?? [];
+    const at = line.indexOf(call);
+    if (at < 0) return;
+    line.splice(at, 1);
+    this.#size--;
+    if (line.length === 0) this.#lines.delete(call.client);
+  }
+
+  /** One that begins may end at once: its place goes to the next in this same loop. */
+  #advance(): void {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (this.isFree && this.#size > 0) {
+      this.take();
+      this.#next()?.begin();
+    }
+    this.#isAdvancing = false;
+  }
+
+  #next(): InLine | undefined {
+    for (const [client, line] of this.#lines) {
+      const call = line.shift();
+      this.#lines.delete(client);
+      if (line.length > 0) this.#lines.set(client, line);
+      this.#size--;
+      return call;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { HistoryFiles, readHistory, type HistoryFilesOptions } from './history-files.ts';
+
+let state: string;
+let failures: string[];
+let time: number;
+beforeEach(() => {
+  state = mkdtempSync(join(tmpdir(), 'weir-history-'));
+  failures = [];
+  time = Date.UTC(2026, 0, 1);
+});
+afterEach(() => rmSync(state, { recursive: true, force: true }));
+
+function filesOf(pid: number, rules: HistoryFilesOptions['rules'] = {}): HistoryFiles {
+  const onFailed = (reason: string): void => void failures.push(reason);
+  return new HistoryFiles({ state, pid, now: () => time++, onFailed, rules });
+}
+
+function add(files: HistoryFiles, line: () => string): void {
+  files.add({ line });
+}
+
+function names(): string[] {
+  return readdirSync(join(state, 'history')).toSorted();
+}
+
+verifies('HEALTH-7', 'lines come back in order, from files for their owner alone', async () => {
+  const files = filesOf(7);
+  for (let line = 0; line < 1000; line++) add(files, () => JSON.stringify({ line }));
+  await files.flush();
+  expect(readHistory(state)).toEqual(Array.from({ length: 1000 }, (_, line) => ({ line })));
+  expect(names()).toHaveLength(1);
+  if (process.platform === 'win32') return;
+  expect(statSync(join(state, 'history')).mode & 0o777).toBe(0o700);
+  expect(statSync(join(state, 'history', names()[0] ?? '')).mode & 0o777).toBe(0o600);
+});
+
+verifies('HEALTH-7', 'written a moment later without being asked, and nothing before', async () => {
+  const files = filesOf(7, { batchMs: 20 });
+  add(files, () => '{"a":1}');
+  expect(readHistory(state)).toEqual([]);
+  await expect.poll(() => readHistory(state)).toEqual([{ a: 1 }]);
+});
+
+verifies('HEALTH-7', 'two at once do not meet', async () => {
+  const both = [filesOf(1), filesOf(2)];
+  for (let line = 0; line < 500; line++)
+    both.forEach((files, by) => add(files, () => JSON.stringify({ by, line })));
+  await Promise.all(both.map((files) => files.flush()));
+  expect(names()).toHaveLength(2);
+  expect(readHistory(state)).toHaveLength(1000);
+});
+
+verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', async () => {
+  const rules = { largestFile: 1000, largestFolder: 4000 };
+  const files = filesOf(7, rules);
+  for (let batch = 0; batch < 40; batch++) {
+    add(files, () => JSON.stringify({ batch, padding: 'x'.repeat(200) }));
+    await files.flush();
+  }
+  const sizes = names().map((name) => statSync(join(state, 'history', name)).size);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(sizes.reduce((one, other) => one + other)).toBeLessThanOrEqual(4000 + 300);
+  expect(readHistory(state).at(-1)).toMatchObject({ batch: 39 });
+});
+
+verifies('HEALTH-7', 'many short lives leave no more than so many files', async () => {
+  for (let pid = 1; pid <= 12; pid++) {
+    const files = filesOf(pid, { mostFiles: 5 });
+    add(files, () => JSON.stringify({ pid }));
+    await files.flush();
+  }
+  expect(readHistory(state)).toEqual([8, 9, 10, 11, 12].map((pid) => ({ pid })));
+});
+
+test('half a line, as a killed gateway leaves it, is passed over; what is not ours is left alone', async () => {
+  const files = filesOf(7);
+  add(files, () => '{"a":1}');
+  await files.flush();
+  appendFileSync(join(state, 'history', names()[0] ?? ''), '{"b":');
+  writeFileSync(join(state, 'history', 'notes.txt'), '{"c":1}\n');
+  expect(readHistory(state)).toEqual([{ a: 1 }]);
+});
+
+test('what cannot be written is said once, and adding goes on', async () => {
+  writeFileSync(join(state, 'history'), '');
+  const files = filesOf(7);
+  for (let times = 0; times < 3; times++) {
+    add(files, () => '{}');
+    await files.flush();
+  }
+  expect(failures).toHaveLength(1);
+  expect(readHistory(state)).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { masterKey } from './master-key.ts';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'weir-key-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const bytes = Buffer.alloc(32, 0xab);
+
+test.each([
+  ['base64', bytes.toString('base64')],
+  ['base64url', bytes.toString('base64url')],
+  ['hex', bytes.toString('hex')],
+])('is taken from the environment, and from a file that it names, in %s', async (_, text) => {
+  expect(await masterKey({ env: { WEIR_MASTER_KEY: text }, folder })).toEqual({ bytes });
+  const file = join(folder, 'given');
+  writeFileSync(file, `${text}\n`, { mode: 0o600 });
+  expect(await masterKey({ env: { WEIR_MASTER_KEY_FILE: file }, folder })).toEqual({ bytes });
+  expect(readdirSync(folder)).toEqual(['given']);
+});
+
+test('is made where none is given: once, for its owner alone', async () => {
+  const state = join(folder, 'deep', 'state');
+  const keys = await Promise.all(Array.from({ length: 10 }, () => masterKey({ env: {}, folder: state })));
+  expect(new Set(keys.map((key) => key.bytes.toString('hex'))).size).toBe(1);
+  expect(keys[0]?.bytes).toHaveLength(32);
+  expect(readdirSync(state)).toEqual(['master.key']);
+  if (process.platform === 'win32') return;
+  expect(statSync(join(state, 'master.key')).mode & 0o777).toBe(0o600);
+  chmodSync(join(state, 'master.key'), 0o644);
+  expect((await masterKey({ env: {}, folder: state })).warning).toContain('chmod 600');
+});
+
+test.each([['short'], ['x'.repeat(64)], ['a'.repeat(42)]])(
+  'that is none is refused, unshown: %s',
+  async (text) => {
+    const refusal: unknown = await masterKey({ env: { WEIR_MASTER_KEY: text }, folder }).catch(
+      (error: unknown) => error,
+    );
+    expect((refusal as Error).message).toContain('WEIR_MASTER_KEY holds no master key');
+    expect((refusal as Error).message).not.toContain(text);
+  },
+);
+
+test('a file that is named but missing is no reason to make another key', async () => {
+  const env = { WEIR_MASTER_KEY_FILE: join(folder, 'gone') };
+  await expect(masterKey({ env, folder })).rejects.toThrow('ENOENT');
+  expect(readdirSync(folder)).toEqual([]);
+});

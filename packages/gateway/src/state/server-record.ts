@@ -1,0 +1,54 @@
+import { shortHash } from '../hash.ts';
+
+/** What is kept of a server from start to start. */
+export interface ServerRecord {
+  readonly enabled: boolean;
+  readonly autoDisabled: boolean;
+  readonly autoDisabledAt?: number | undefined;
+  readonly lastConnectedAt?: number | undefined;
+  /** Attempts in a row that have failed. */
+  readonly failureCount: number;
+}
+
+/** What the config file says of a server. */
+export interface FileEntry {
+  readonly enabled: boolean;
+  /** Changes with whatever the file says of it, before variables are replaced. */
+  readonly hash: string;
+}
+
+/** As it is stored: the record, and what the file said when it was written. */
+export interface StoredRecord extends ServerRecord {
+  readonly file: FileEntry;
+}
+
+/** What counts now: the file where it leaves the server out or has changed its mind, else what is remembered. */
+export function recallRecord(stored: StoredRecord | undefined, file: FileEntry): ServerRecord {
+  const { lastConnectedAt } = stored ?? {};
+  const fresh = { enabled: file.enabled, autoDisabled: false, failureCount: 0, lastConnectedAt };
+  if (stored === undefined || !file.enabled || !stored.file.enabled) return fresh;
+  const isChanged = stored.file.hash !== file.hash;
+  if (isChanged && (stored.autoDisabled || stored.enabled)) return fresh;
+  const { enabled, autoDisabled, autoDisabledAt, failureCount } = stored;
+  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount };
+}
+
+export function fileEntry(entry: unknown, enabled: boolean): FileEntry {
+  return { enabled, hash: shortHash(JSON.stringify(sorted(entry))) };
+}
+
+/** The order of keys says nothing. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, sorted(inner)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Undefined where something else stands in its place. */
+export function readRecord(value: unknown): StoredRecord | undefined {
+  const { enabled, autoDisabled, failureCount, file, ...rest } = (value ?? {}) as Partial<StoredRecord>;
+  if (typeof enabled !== 'boolean' || typeof autoDisabled !== 'boolean') return undefined;
+  if (typeof failureCount !== 'number' || typeof file?.enabled !== 'boolean') return undefined;
+  return { ...rest, enabled, autoDisabled, failureCount, file };
+}

@@ -1,0 +1,43 @@
+import type { ServerConfig } from '../../config/config.generated.ts';
+import { isOverHttp } from '../../config/container-rules.ts';
+
+type DockerConfig = NonNullable<ServerConfig['dockerConfig']>;
+
+/** What is to run, as the config means it. */
+export interface ContainerSpec {
+  readonly image: string;
+  readonly command: readonly string[];
+  /** The name it is to have; undefined where any will do. */
+  readonly name: string | undefined;
+  readonly docker: Partial<DockerConfig>;
+  /** The folder in the container where it runs; its own, where there is none. */
+  readonly folder: string | undefined;
+  /** How it is spoken to over HTTP; undefined where its stdio is. */
+  readonly http: HttpSpec | undefined;
+}
+
+export interface HttpSpec {
+  /** In the container. */
+  readonly port: number;
+  readonly path: string;
+  /** The older HTTP+SSE. */
+  readonly isSse: boolean;
+}
+
+export function containerSpec(config: ServerConfig): ContainerSpec {
+  const docker: Partial<DockerConfig> = config.dockerConfig ?? {};
+  return {
+    image: docker.image ?? config.image ?? '',
+    command: docker.command ?? config.args ?? [],
+    name: docker.containerName,
+    folder: config.cwd,
+    docker,
+    http: isOverHttp(config, docker) ? httpSpec(config, docker) : undefined,
+  };
+}
+
+function httpSpec({ transport, type }: ServerConfig, docker: Partial<DockerConfig>): HttpSpec {
+  const isSse = (transport ?? type) === 'sse';
+  const port = docker.port ?? Number(Object.keys(docker.ports ?? {})[0]);
+  return { port, path: docker.path ?? (isSse ? '/sse' : '/mcp'), isSse };
+}

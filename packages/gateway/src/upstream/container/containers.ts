@@ -1,0 +1,84 @@
+import { childEnvironments } from '../../config/child-environment.ts';
+import type { Log } from '../../log.ts';
+import { Engine } from './engine.ts';
+import { reapOrphans } from './inventory.ts';
+import { ownSelf, type Owner } from './owner.ts';
+
+/** What the `docker` command obeys, beside what every program gets. */
+const COMMAND_VARIABLES: string[] = [
+  'DOCKER_HOST',
+  'DOCKER_CONTEXT',
+  'DOCKER_CONFIG',
+  'DOCKER_CERT_PATH',
+  'DOCKER_TLS_VERIFY',
+  'DOCKER_API_VERSION',
+  'CONTAINER_HOST',
+  'SSH_AUTH_SOCK',
+];
+
+const REAP_EVERY_MS = 60_000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The engine that the `docker` command finds in this environment. */
+export function engineFor(env: Environment): Engine {
+  return new Engine(childEnvironments(env, process.platform)({ inheritEnv: COMMAND_VARIABLES }));
+}
+
+export function containersFor(env: Environment, log: Log): Containers {
+  return new Containers(engineFor(env), log);
+}
+
+/** What all servers in containers share: the engine, whose they are, and that nobody's are left behind. */
+export class Containers {
+  readonly engine: Engine;
+  readonly self: Owner;
+  readonly #log: Log;
+  #reaped: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(engine: Engine, log: Log) {
+    this.engine = engine;
+    this.self = ownSelf();
+    this.#log = log;
+  }
+
+  /** Resolves when what earlier gateways have left is gone: it might hold names and ports that are wanted. */
+  async ready(): Promise<void> {
+    this.#reaped ??= this.#begin();
+    try {
+      await this.#reaped;
+    } catch (error) {
+      // The engine may be there the next time.
+      this.#reaped = undefined;
+      throw error;
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #begin(): Promise<void> {
+    await this.#reap();
+    this.#timer ??= setInterval(() => void this.#reapQuietly(), REAP_EVERY_MS).unref();
+  }
+
+  async #reap(): Promise<void> {
+    const { removed, left } = await reapOrphans(this.engine, this.self);
+    for (const { name, pid } of removed)
+      this.#log.info(`Container ${name} removed: its gateway (process ${pid}) is gone`);
+    for (const { name, reason } of left)
+      this.#log.warn(
+        `Container ${name} should be removed, for its gateway is gone, but cannot be: ${reason}`,
+      );
+  }
+
+  async #reapQuietly(): Promise<void> {
+    try {
+      await this.#reap();
+    } catch (error) {
+      this.#log.debug?.(`left-over containers could not be looked for: ${(error as Error).message}`);
+    }
+  }
+}

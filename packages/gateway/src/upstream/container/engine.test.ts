@@ -1,0 +1,238 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, afterEach, describe, expect, vi } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { Containers } from './containers.ts';
+import { explainEngine, takenPort } from './engine-error.ts';
+import { Engine } from './engine.ts';
+import { labelsOf, ownSelf } from './owner.ts';
+import { refuseUnsafeMounts } from './unsafe-mounts.ts';
+import { handOver } from './variables.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-engine-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => vi.useRealTimers());
+
+const self = ownSelf();
+const noWindows = process.platform === 'win32' ? 'needs a shell script as a command' : undefined;
+
+describe('what the engine says', () => {
+  const words: [said: string, meant: string][] = [
+    [
+      'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?',
+      'the container engine cannot be reached; start it',
+    ],
+    [
+      'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "…": dial unix',
+      'this user may not use the container engine',
+    ],
+    ['Error response from daemon: No such image: a:1', 'there is no such image here (No such image: a:1)'],
+    ['invalid reference format: repository name must be lowercase', 'that is not the name of an image'],
+    [
+      'Error response from daemon: OCI runtime create failed: exec: "x": executable file not found in $PATH: unknown\nError: failed to start containers: 1',
+      'the image has no such command (OCI runtime create failed',
+    ],
+    ['Error response from daemon: network nowhere not found', 'the engine has no such network'],
+    [
+      'Error response from daemon: invalid mount config for type "bind": bind source path does not exist: /x',
+      'a source in "volumes" does not exist',
+    ],
+    [
+      'WARNING: something\nError response from daemon: quite new \u001b[31m',
+      'the container engine refused: quite new \\x1b[31m',
+    ],
+    ['', 'the container engine refused: it gave no reason'],
+  ];
+  for (const [said, meant] of words)
+    verifies('MANAGED-1', `is put into words: ${meant}`, () => {
+      expect(explainEngine(said).message).toContain(meant);
+    });
+
+  verifies('MANAGED-1', 'a port of a container is told from one of a program', () => {
+    expect(takenPort('Bind for 127.0.0.1:18080 failed: port is already allocated')).toEqual({
+      port: 18080,
+      by: 'container',
+    });
+    expect(
+      takenPort('Error starting userland proxy: listen tcp4 127.0.0.1:18080: bind: address already in use'),
+    ).toEqual({ port: 18080, by: 'program' });
+    expect(takenPort('listen tcp4 0.0.0.0:1: permission denied')).toBeUndefined();
+  });
+});
+
+describe('the docker command', () => {
+  verifies.skipIf(noWindows)('MANAGED-1', 'that does not end is given up', async () => {
+    const engine = engineThat('exec sleep 30');
+    await expect(engine.ask(['ps'], { timeoutMs: 200 })).rejects.toThrow(
+      'the container engine did not answer within 0.2 s',
+    );
+  });
+
+  verifies.skipIf(noWindows)('MANAGED-3', 'a container that is gone already counts as removed', async () => {
+    const gone = engineThat('echo "Error: No such container: x" >&2; exit 1');
+    await expect(gone.remove('x')).resolves.toBeUndefined();
+    await expect(gone.stop('x', 1)).resolves.toBeUndefined();
+    const stuck = engineThat('echo "Error response from daemon: device busy" >&2; exit 1');
+    await expect(stuck.remove('x')).rejects.toThrow('the container engine refused: device busy');
+    await expect(stuck.stop('x', 1)).rejects.toThrow('device busy');
+  });
+});
+
+describe('left-over containers', () => {
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'are looked for at the start and every minute, until the end',
+    async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const { engine, calls } = engineWith([]);
+      const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
+      await Promise.all([containers.ready(), containers.ready()]);
+      await containers.ready();
+      expect(calls()).toHaveLength(1);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => calls().length).toBe(2);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => calls().length).toBe(3);
+      containers.end();
+      vi.advanceTimersByTime(600_000);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'are removed where their gateway is gone, and what cannot be is named',
+    async () => {
+      const gone = { ...self, pid: '2147480000' };
+      const { engine, calls } = engineWith([
+        { Id: 'a', Name: '/orphan', labels: { ...labelsOf(gone), 'weir.server': 's' } },
+        { Id: 'stuck', Name: '/stuck', labels: labelsOf(gone) },
+        { Id: 'b', Name: '/living', labels: labelsOf(self) },
+        { Id: 'c', Name: '/foreign', labels: labelsOf({ ...gone, boot: 'another' }) },
+      ]);
+      const said: string[] = [];
+      const log = (text: string): void => void said.push(text);
+      const containers = new Containers(engine, { info: log, warn: log, error: log });
+      await containers.ready();
+      containers.end();
+      expect(
+        calls()
+          .filter((call) => call.startsWith('rm'))
+          .toSorted(),
+      ).toEqual(['rm --force --volumes a', 'rm --force --volumes stuck']);
+      expect(said).toEqual([
+        'Container orphan removed: its gateway (process 2147480000) is gone',
+        'Container stuck should be removed, for its gateway is gone, but cannot be: the container engine refused: device busy',
+      ]);
+    },
+  );
+
+  verifies.skipIf(noWindows)('MANAGED-3', 'an engine that comes later is asked again', async () => {
+    const engine = engineThat(
+      '[ -e "$0.up" ] && exit 0; echo "Cannot connect to the Docker daemon" >&2; exit 1',
+    );
+    const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
+    await expect(containers.ready()).rejects.toThrow('the container engine cannot be reached');
+    writeFileSync(`${pathOf(engine)}.up`, '');
+    await expect(containers.ready()).resolves.toBeUndefined();
+    containers.end();
+  });
+});
+
+describe('variables', () => {
+  verifies(
+    'MANAGED-2',
+    'go into a file without a name; only those of several lines into the environment',
+    () => {
+      const handed = handOver({ A: 'x', PATH: '/x', LINES: 'a\nb' }, { PATH: '/bin' });
+      expect(handed.args).toEqual(['--env-file=/dev/stdin', '--env=LINES']);
+      expect(handed.env).toEqual({ LINES: 'a\nb' });
+      expect(readFileSync(handed.stdin ?? -1, 'utf8')).toBe('A=x\nPATH=/x\n');
+      handed.close();
+      const none = handOver({}, {});
+      expect(none).toMatchObject({ args: [], env: {}, stdin: undefined });
+      none.close();
+    },
+  );
+
+  verifies('MANAGED-2', 'that would mislead the docker command or have no name are refused', () => {
+    expect(() => handOver({ DOCKER_HOST: 'a\nb' }, {})).toThrow(
+      'the value of "DOCKER_HOST" in its "env" has several lines',
+    );
+    expect(() => handOver({ PATH: 'a\nb' }, { PATH: '/bin' })).toThrow('the value of "PATH"');
+    for (const name of ['', 'A B', 'A=B', '#A', 'A\nB'])
+      expect(() => handOver({ [name]: 'x' }, {})).toThrow('is no name of a variable');
+  });
+});
+
+describe('volumes', () => {
+  verifies.skipIf(noWindows)(
+    'MANAGED-2',
+    'that hold the machine or its engine are refused, others are not',
+    () => {
+      const socket = join(folder, 'engine.sock');
+      writeFileSync(socket, '');
+      const env = { DOCKER_HOST: `unix://${socket}`, HOME: folder };
+      const isRefused = (volume: string): boolean => {
+        try {
+          refuseUnsafeMounts([volume], env);
+          return false;
+        } catch {
+          return true;
+        }
+      };
+      const refused = [
+        '/:/x',
+        '//:/x:ro',
+        '/tmp/..:/x',
+        `${socket}:/x`,
+        `${folder}:/x`,
+        `${dirname(folder)}:/x`,
+      ];
+      expect(refused.filter((volume) => !isRefused(volume))).toEqual([]);
+      const fine = ['/srv/weir-not-there:/x', 'cache:/x', `${join(folder, 'notes')}:/x`];
+      expect(fine.filter(isRefused)).toEqual([]);
+    },
+  );
+});
+
+/** An engine whose command is this script. */
+function engineThat(script: string): Engine {
+  const bin = mkdtempSync(join(folder, 'bin-'));
+  const command = join(bin, 'docker');
+  writeFileSync(command, `#!/bin/sh\n${script}\n`);
+  chmodSync(command, 0o755);
+  return new Engine({ PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` });
+}
+
+function pathOf(engine: Engine): string {
+  return join(engine.env['PATH']?.split(delimiter)[0] ?? '', 'docker');
+}
+
+interface Listed {
+  readonly Id: string;
+  readonly Name: string;
+  readonly labels: Record<string, string>;
+}
+
+/** An engine that has these containers, and keeps a list of what it was asked. */
+function engineWith(listed: readonly Listed[]): { engine: Engine; calls: () => string[] } {
+  const inspected = listed.map(({ Id, Name, labels }) => ({
+    Id,
+    Name,
+    Config: { Image: 'x', Labels: labels },
+    State: { Status: 'running' },
+  }));
+  const engine = engineThat(`
+    [ "$1" = inspect ] || echo "$*" >>"$0.calls"
+    case "$1 $4" in
+      "ps "*) printf '%s' '${listed.map(({ Id }) => Id).join('\n')}' ;;
+      "inspect "*) cat "$0.json" ;;
+      "rm stuck") echo "Error response from daemon: device busy" >&2; exit 1 ;;
+    esac`);
+  const file = pathOf(engine);
+  writeFileSync(`${file}.json`, JSON.stringify(inspected));
+  writeFileSync(`${file}.calls`, '');
+  return { engine, calls: () => readFileSync(`${file}.calls`, 'utf8').split('\n').filter(Boolean) };
+}

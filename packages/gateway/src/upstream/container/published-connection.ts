@@ -1,0 +1,164 @@
+import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { now } from '../../clock.ts';
+import type { ServerConfig } from '../../config/config.generated.ts';
+import type { Implementation } from '../../wire/era.ts';
+import type { Peer } from '../../wire/peer.ts';
+import type { Listing } from '../catalogue.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import { reachServer } from '../remote/remote-connection.ts';
+import { StderrLines } from '../stderr-lines.ts';
+import { describeExit, Unavailable } from '../unavailable.ts';
+import type { HttpSpec } from './container-spec.ts';
+import { endContainer, type RunningContainer } from './end-container.ts';
+import { EngineError } from './engine-error.ts';
+
+interface OpenOptions extends ConnectionOptions {
+  readonly config: ServerConfig;
+  readonly clientInfo: Implementation;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 100;
+const LONGEST_REQUEST_MS = 2000;
+
+/** A server in a container that is spoken to over HTTP, at a port of this machine alone. */
+export class PublishedConnection implements Connection {
+  readonly peer: Peer;
+  readonly lost: Promise<string>;
+  readonly #container: RunningContainer;
+  readonly #remote: Connection;
+  readonly #serverKey: string;
+  #stopping: Promise<void> | undefined;
+
+  /** Waits until the server answers at its port, whatever it says. */
+  static async open(
+    container: RunningContainer,
+    http: HttpSpec,
+    options: OpenOptions,
+  ): Promise<PublishedConnection> {
+    logStdout(container, options);
+    try {
+      const url = await answering(container, http, options);
+      options.log.debug?.(`answers at ${url}`);
+      const { sseConfig: _sse, url: _url, ...config } = options.config;
+      const reached = http.isSse ? { ...config, sseConfig: { url } } : { ...config, url };
+      return new PublishedConnection(container, await reachServer({ ...options, config: reached }), options);
+    } catch (error) {
+      await endContainer(container);
+      throw error;
+    }
+  }
+
+  private constructor(container: RunningContainer, remote: Connection, { serverKey }: ConnectionOptions) {
+    this.#container = container;
+    this.#remote = remote;
+    this.#serverKey = serverKey;
+    this.peer = remote.peer;
+    this.lost = container.process.exited.then(describeExit);
+    void this.lost.then((what) => this.fail(what));
+  }
+
+  readonly screen = (tools: Listing): Listing => this.#remote.screen?.(tools) ?? tools;
+
+  get heard(): number {
+    return this.#remote.heard;
+  }
+
+  get keepsSession(): boolean {
+    return this.#remote.keepsSession;
+  }
+
+  fail(what: string): void {
+    this.#remote.fail(what);
+  }
+
+  hold(hold: boolean): void {
+    this.#remote.hold(hold);
+  }
+
+  outlive<T>(promised: Promise<T>): Promise<T> {
+    const ended = this.lost.then((what): never => {
+      throw new Unavailable(this.#serverKey, what);
+    });
+    return Promise.race([promised, ended]);
+  }
+
+  lastWords(): string[] {
+    return this.#container.process.stderrTail().map((line) => `  stderr | ${line}`);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([this.#remote.stop(), endContainer(this.#container)]);
+  }
+}
+
+/** What it writes there is for people. */
+function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): void {
+  const lines = new StderrLines((line) => log.info(line));
+  process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+}
+
+async function answering(container: RunningContainer, http: HttpSpec, options: OpenOptions): Promise<string> {
+  const { patienceMs, signal } = options;
+  const until = now() + patienceMs;
+  const ended = container.process.exited.then((exit): never => {
+    throw new EngineError(startError(describeExit(exit), container));
+  });
+  const isTime = (): boolean => now() < until && !signal.aborted;
+  const answered = (async () => {
+    const port = await publishedPort(container, http, isTime);
+    const url = port === undefined ? undefined : `http://127.0.0.1:${port}${http.path}`;
+    while (url !== undefined && isTime()) {
+      if (await answers(url)) return url;
+      await delay(POLL_MS);
+    }
+    signal.throwIfAborted();
+    const what = `it did not answer at port ${http.port} within ${patienceMs / 1000} s`;
+    throw new EngineError(`${what}; check "port", or set "startupTimeout" (in milliseconds) in its entry`);
+  })();
+  // Whichever is late is nobody's news.
+  answered.catch(() => {});
+  ended.catch(() => {});
+  return Promise.race([answered, ended]);
+}
+
+function startError(how: string, { process }: RunningContainer): string {
+  return [`it ${how}`, ...process.stderrTail().map((line) => `  stderr | ${line}`)].join('\n');
+}
+
+/** Where on this machine the port of the container is; known once it runs. */
+async function publishedPort(
+  { id, engine }: RunningContainer,
+  { port }: HttpSpec,
+  isTime: () => boolean,
+): Promise<number | undefined> {
+  while (isTime()) {
+    const printed = await engine.ask(['port', id, `${port}/tcp`]).catch(() => '');
+    const found = Number(/127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
+    if (Number.isInteger(found)) return found;
+    await delay(POLL_MS);
+  }
+  return undefined;
+}
+
+/** Any answer at all: a port of a container that nobody listens at is open and says nothing. */
+function answers(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asking = request(url, { method: 'HEAD', agent: false, timeout: LONGEST_REQUEST_MS });
+    asking.on('response', (response) => {
+      response.resume();
+      asking.destroy();
+      resolve(true);
+    });
+    asking.on('timeout', () => asking.destroy());
+    asking.on('error', () => resolve(false)).on('close', () => resolve(false));
+    asking.end();
+  });
+}

@@ -1,0 +1,179 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { ServerConfig } from '../../config/config.generated.ts';
+import type { Implementation } from '../../wire/era.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import type { Guard } from '../guard.ts';
+import { spawnServer, type ServerProcess } from '../process.ts';
+import type { Slots } from '../slots.ts';
+import { inTime } from '../within.ts';
+import { AttachedConnection } from './attached-connection.ts';
+import { containerSpec, type ContainerSpec } from './container-spec.ts';
+import type { Containers } from './containers.ts';
+import { createArguments } from './create-arguments.ts';
+import { EngineError } from './engine-error.ts';
+import { explainedExit } from './exit-reason.ts';
+import { labelsOf, SERVER_LABEL } from './owner.ts';
+import { PublishedConnection } from './published-connection.ts';
+import { refuseUnsafeMounts } from './unsafe-mounts.ts';
+import { handOver } from './variables.ts';
+
+export interface ContainerOptions extends ConnectionOptions {
+  readonly config: ServerConfig;
+  readonly containers: Containers;
+  readonly guard: () => Guard;
+  readonly slots: Slots;
+  readonly clientInfo: Implementation;
+  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
+  /** How long a server on HTTP may take to listen. */
+  readonly patienceMs: number;
+}
+
+/** A container on its way. */
+export interface StartedContainer {
+  readonly connection: Promise<Connection>;
+  /** Ends it, however far it has come; resolves when nothing is left of it. */
+  stop(): Promise<void>;
+}
+
+/** Images are large, and registries slow. */
+const PULL_MS = 600_000;
+const LAST_WAIT_MS = 3000;
+
+/** Starts a server in a container; `stop` may be called from the first moment on. */
+export function startContainer(options: ContainerOptions): StartedContainer {
+  const abort = new AbortController();
+  const connection = launch(options, abort.signal);
+  connection.catch(() => {});
+  return {
+    connection,
+    async stop() {
+      abort.abort();
+      // An engine that hangs does not keep us; what it may yet create is found by the next start.
+      const started = await inTime(
+        LAST_WAIT_MS,
+        connection.catch(() => undefined),
+      );
+      await started?.stop();
+    },
+  };
+}
+
+async function launch(options: ContainerOptions, signal: AbortSignal): Promise<Connection> {
+  const spec = containerSpec(options.config);
+  const { containers } = options;
+  const { volumes = [], allowUnsafeMounts = false } = spec.docker;
+  if (!allowUnsafeMounts) refuseUnsafeMounts(volumes, containers.engine.env);
+  await containers.ready();
+  if (spec.docker.pull === 'always') await pull(spec, options, signal);
+  const id = await createOrPull(spec, options, signal);
+  try {
+    signal.throwIfAborted();
+    return await attach(id, spec, { ...options, signal });
+  } catch (error) {
+    await containers.engine.remove(id).catch(() => {});
+    throw error;
+  }
+}
+
+async function createOrPull(
+  spec: ContainerSpec,
+  options: ContainerOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return await create(spec, options);
+  } catch (error) {
+    const isMissing = error instanceof EngineError && /no such image|image not known/i.test(error.said);
+    if (!isMissing || spec.docker.pull === 'never') throw error;
+    await pull(spec, options, signal);
+    return create(spec, options);
+  }
+}
+
+async function pull(
+  { image }: ContainerSpec,
+  { containers, log }: ContainerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  log.info(`pulls the image ${image}`);
+  try {
+    await containers.engine.ask(['pull', '--quiet', image], { timeoutMs: PULL_MS, signal });
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    throw new EngineError(
+      `there is no image "${image}" here, and it could not be pulled (${error.said.trim().split('\n').at(-1) ?? ''}); check its name, or build it`,
+      error.said,
+    );
+  }
+}
+
+/** Creates the container under the wanted name, or under one beside it where another container has that. */
+async function create(spec: ContainerSpec, options: ContainerOptions): Promise<string> {
+  const { name } = spec;
+  if (name === undefined) return createAs(`weir-${slug(options.serverKey)}-${someLetters()}`, spec, options);
+  try {
+    return await createAs(name, spec, options);
+  } catch (error) {
+    if (!(error instanceof EngineError) || !/name .* is already in use/is.test(error.said)) throw error;
+    const other = `${name}-${someLetters()}`;
+    options.log.info(`is named ${other}: another container is named ${name}`);
+    return createAs(other, spec, options);
+  }
+}
+
+async function createAs(name: string, spec: ContainerSpec, options: ContainerOptions): Promise<string> {
+  const { containers, serverKey, slots } = options;
+  const variables = handOver(variablesOf(options), containers.engine.env);
+  const labels = { [SERVER_LABEL]: serverKey, ...labelsOf(containers.self) };
+  const release = await slots.acquire();
+  try {
+    const args = createArguments(spec, { name, labels, variables: variables.args });
+    const { env, stdin } = variables;
+    const printed = await containers.engine.ask(args, { env, ...(stdin !== undefined && { stdin }) });
+    return printed.split('\n').at(-1) ?? name;
+  } finally {
+    variables.close();
+    release();
+  }
+}
+
+/** Its own `env` and what the entry names of ours; the short list of other servers would replace its PATH and HOME. */
+function variablesOf({ config, environmentOf }: ContainerOptions): Record<string, string> {
+  const { env = {}, inheritEnv } = config;
+  const names = new Set([...Object.keys(env), ...(Array.isArray(inheritEnv) ? inheritEnv : [])]);
+  return Object.fromEntries(Object.entries(environmentOf(config)).filter(([name]) => names.has(name)));
+}
+
+/** Starts what was created, with a command that stays for as long as the container runs: its end is the server's. */
+async function attach(
+  id: string,
+  spec: ContainerSpec,
+  options: ContainerOptions & { readonly signal: AbortSignal },
+): Promise<Connection> {
+  const { containers, guard, log } = options;
+  const { engine } = containers;
+  const args = ['start', '--attach', ...(spec.http === undefined ? ['--interactive'] : []), id];
+  const began = Date.now();
+  const command = await spawnServer(
+    { command: engine.command, args, env: engine.env },
+    { guard: guard(), onStderrLine: (line) => log.info(line) },
+  );
+  const process: ServerProcess = { ...command, exited: explainedExit(command, { id, spec, engine, began }) };
+  log.debug?.(`started as container ${id.slice(0, 12)}`);
+  const container = { id, engine, process };
+  return spec.http === undefined
+    ? new AttachedConnection(container, options)
+    : PublishedConnection.open(container, spec.http, options);
+}
+
+/** Names of containers allow few characters; what is lost is made up for by a few that stand for the whole. */
+function slug(serverKey: string): string {
+  const plain = serverKey.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40);
+  return plain === serverKey
+    ? plain
+    : `${plain}-${createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
+}
+
+function someLetters(): string {
+  return randomBytes(4).toString('hex');
+}

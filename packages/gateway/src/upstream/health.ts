@@ -1,0 +1,163 @@
+/** How a server is, as far as is known. */
+type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'error';
+
+export interface SupervisionRules {
+  /** How long is waited before each attempt after a loss; there are as many attempts as waits. */
+  readonly backOffMs: readonly number[];
+  /** A server that has run for so long counts as back. */
+  readonly settledAfterMs: number;
+  readonly probeEveryMs: number;
+  /** A probe unanswered for so long, and nothing else heard, is a loss. */
+  readonly silenceMs: number;
+  /** After so long no answer to a probe is waited for any more. */
+  readonly probeLimitMs: number;
+}
+
+export const DEFAULT_RULES: SupervisionRules = {
+  backOffMs: [1000, 5000, 15_000],
+  settledAfterMs: 30_000,
+  probeEveryMs: 30_000,
+  silenceMs: 5000,
+  probeLimitMs: 10_000,
+};
+
+/** What is known of one server. It is never changed, only replaced. */
+export interface Health {
+  readonly enabled: boolean;
+  /** Disabled by the rule, not by a person. */
+  readonly autoDisabled: boolean;
+  readonly autoDisabledAt?: number | undefined;
+  readonly connectionState: ConnectionState;
+  /** Attempts in a row that have failed. */
+  readonly failureCount: number;
+  /** It was lost, and has not yet run for long enough since. */
+  readonly isRetrying: boolean;
+  readonly nextRetryAt?: number | undefined;
+  readonly lastConnectedAt?: number | undefined;
+  readonly lastPingAt?: number | undefined;
+  readonly pingLatency?: number | undefined;
+  /** Why it was lost the last time. */
+  readonly lastError?: string | undefined;
+}
+
+/** What happens to a server. */
+export type HealthEvent =
+  | { readonly type: 'connecting' }
+  | { readonly type: 'connected' }
+  /** It has run for long enough. */
+  | { readonly type: 'settled' }
+  | { readonly type: 'pinged'; readonly latency: number }
+  /** It could not be started or reached, or no longer. */
+  | { readonly type: 'lost'; readonly reason: string }
+  | { readonly type: 'enabled' }
+  | { readonly type: 'disabled' }
+  /** It is to run no more, or not just now. */
+  | { readonly type: 'stopped' };
+
+export interface Moment {
+  readonly at: number;
+  readonly rules: SupervisionRules;
+}
+
+export const NEW_SERVER: Health = {
+  enabled: true,
+  autoDisabled: false,
+  connectionState: 'disconnected',
+  failureCount: 0,
+  isRetrying: false,
+};
+
+/** What an event makes of a server's health; the very same object where it changes nothing. */
+export function nextHealth(health: Health, event: HealthEvent, moment: Moment): Health {
+  const { enabled, connectionState } = health;
+  switch (event.type) {
+    case 'connecting':
+      if (!enabled || connectionState === 'connecting' || connectionState === 'connected') return health;
+      return { ...health, connectionState: 'connecting', nextRetryAt: undefined };
+    case 'connected':
+      if (connectionState !== 'connecting') return health;
+      return { ...health, connectionState: 'connected', lastConnectedAt: moment.at };
+    case 'settled':
+      if (connectionState !== 'connected' || !health.isRetrying) return health;
+      return { ...health, ...NO_TROUBLE };
+    case 'pinged':
+      if (connectionState !== 'connected') return health;
+      return { ...health, lastPingAt: moment.at, pingLatency: event.latency };
+    case 'lost':
+      return lost(health, event.reason, moment);
+    case 'enabled':
+      return switchedOn(health);
+    case 'disabled':
+      if (!enabled && !health.autoDisabled) return health;
+      return { ...health, ...NO_TROUBLE, ...BY_HAND, enabled: false, connectionState: 'disconnected' };
+    case 'stopped':
+      if (!enabled || connectionState === 'disconnected') return health;
+      return { ...health, ...NO_TROUBLE, connectionState: 'disconnected' };
+  }
+}
+
+const NO_TROUBLE = { failureCount: 0, isRetrying: false, nextRetryAt: undefined } as const;
+const BY_HAND = { autoDisabled: false, autoDisabledAt: undefined } as const;
+
+/** The loss itself is no attempt; an attempt that does not last has failed. */
+function lost(health: Health, lastError: string, { at, rules: { backOffMs } }: Moment): Health {
+  const { connectionState, isRetrying, failureCount: before } = health;
+  if (connectionState !== 'connecting' && connectionState !== 'connected') return health;
+  const failureCount = isRetrying ? before + 1 : before;
+  const wait = backOffMs[failureCount];
+  const after = { ...health, connectionState: 'error', failureCount, lastError } as const;
+  if (wait !== undefined) return { ...after, isRetrying: true, nextRetryAt: at + wait };
+  return { ...after, isRetrying: false, enabled: false, autoDisabled: true, autoDisabledAt: at };
+}
+
+/** What was held against it is forgotten. */
+function switchedOn(health: Health): Health {
+  const { enabled, autoDisabled, failureCount, isRetrying } = health;
+  if (enabled && !autoDisabled && failureCount === 0 && !isRetrying) return health;
+  return {
+    ...health,
+    ...NO_TROUBLE,
+    ...BY_HAND,
+    enabled: true,
+    // One that waited for its next attempt waits no more.
+    connectionState: health.connectionState === 'error' ? 'disconnected' : health.connectionState,
+  };
+}
+
+/** The health of one server, as it is told to others. */
+export interface ServerHealthStatus {
+  readonly serverId: string;
+  readonly connectionState: ConnectionState;
+  /** When it last answered a probe, and after how many milliseconds. */
+  readonly lastPingAt?: number;
+  readonly pingLatency?: number;
+  /** The loss and the attempts that failed after it. */
+  readonly consecutiveFailures: number;
+  readonly retryState: {
+    readonly isRetrying: boolean;
+    /** How many attempts have failed. */
+    readonly currentAttempt: number;
+    readonly nextRetryAt?: number;
+    readonly backoffIntervals: readonly number[];
+  };
+  readonly autoDisabledAt?: number;
+}
+
+export function healthStatus(serverId: string, health: Health, rules: SupervisionRules): ServerHealthStatus {
+  const { connectionState, failureCount, isRetrying } = health;
+  const { lastPingAt, pingLatency, nextRetryAt, autoDisabledAt } = health;
+  return {
+    serverId,
+    connectionState,
+    ...(lastPingAt !== undefined && { lastPingAt }),
+    ...(pingLatency !== undefined && { pingLatency }),
+    consecutiveFailures: isRetrying ? failureCount + 1 : failureCount,
+    retryState: {
+      isRetrying,
+      currentAttempt: failureCount,
+      ...(nextRetryAt !== undefined && { nextRetryAt }),
+      backoffIntervals: rules.backOffMs,
+    },
+    ...(autoDisabledAt !== undefined && { autoDisabledAt }),
+  };
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { silentLog, type Log } from '../../log.ts';
+import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import { Catalogues, LOCK_FILE } from './catalogues.ts';
+import { lockText } from './lock-file.ts';
+import { differingKinds, type Offering } from './remembered.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'weir-catalogues-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function listing(...definitions: string[]): Listing {
+  const items = definitions.map((text) => readItem(Buffer.from(text), 'name') as Listed);
+  return { items, ttlMs: 0, cacheScope: 'private' };
+}
+
+const NONE = listing();
+
+function offering(...tools: string[]): Offering {
+  const catalogue: Record<Kind, Listing> = {
+    tools: listing(...tools),
+    prompts: NONE,
+    resources: NONE,
+    templates: NONE,
+  };
+  return { era: 'legacy', capabilities: { tools: {} }, instructions: 'Grüße „…“\n', catalogue };
+}
+
+const toolsOf = (found: Offering | undefined): string[] | undefined =>
+  found?.catalogue.tools.items.map((item) => definitionOf(item).toString());
+
+interface Context {
+  folder?: string;
+  entry?: string;
+  capabilities?: string;
+  log?: Log;
+}
+
+function catalogues({
+  folder = mkdtempSync(join(root, 'x-')),
+  entry = 'e',
+  capabilities = '{}',
+  log = silentLog,
+}: Context = {}): {
+  folder: string;
+  memory: Catalogues;
+} {
+  const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities, log };
+  return { folder, memory: new Catalogues({ ...options, entryHash: () => entry }) };
+}
+
+function writeLock(folder: string, found: Offering, entry = 'e'): void {
+  const servers = [{ serverKey: 's', entry, ...found }];
+  writeFileSync(join(folder, LOCK_FILE), lockText({ unexpanded: {}, client: '{}', servers }));
+}
+
+const A = '{"name":"a","max":12345678901234567890,"text":"ü"}';
+const B = '{"name":"b"}';
+
+verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', () => {
+  const { folder, memory } = catalogues();
+  expect(memory.recall('s')).toBeUndefined();
+  memory.learn('s', offering(A, B));
+  const again = catalogues({ folder }).memory.recall('s');
+  expect(toolsOf(again)).toEqual([A, B]);
+  expect(again).toMatchObject({ era: 'legacy', capabilities: { tools: {} }, instructions: 'Grüße „…“\n' });
+  const [tool] = again?.catalogue.tools.items ?? [];
+  expect(tool?.page.toString('utf8', tool.keyAt, tool.keyEnd)).toBe('"a"');
+});
+
+verifies('AGG-REG-1', 'what another entry, server or client has seen is not', () => {
+  const { folder, memory } = catalogues();
+  memory.learn('s', offering(A));
+  expect(catalogues({ folder, entry: 'other' }).memory.recall('s')).toBeUndefined();
+  expect(catalogues({ folder, capabilities: '{"roots":{}}' }).memory.recall('s')).toBeUndefined();
+  expect(memory.recall('t')).toBeUndefined();
+  expect(catalogues({ folder, capabilities: '{ }' }).memory.recall('s')).toBeDefined();
+});
+
+verifies(
+  'AGG-REG-1',
+  'the lock file counts, until a server is seen to differ, until the lock file changes',
+  () => {
+    const { folder } = catalogues();
+    writeLock(folder, offering(A));
+    const { memory } = catalogues({ folder });
+    expect(toolsOf(memory.recall('s'))).toEqual([
+      A.replace('"name":"a","max":12345678901234567890', '"max":12345678901234567890,"name":"a"'),
+    ]);
+    memory.learn('s', offering(B));
+    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
+    writeLock(folder, offering(A, B));
+    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
+    writeLock(folder, offering(A), 'another entry');
+    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
+  },
+);
+
+test('what is the same in another order is no news, and not written', () => {
+  const { folder, memory } = catalogues();
+  writeLock(folder, offering(A, B));
+  catalogues({ folder }).memory.learn('s', offering(B, A));
+  expect(readdirSync(folder)).not.toContain('state');
+  expect(differingKinds(offering(A, B).catalogue, offering(B, A).catalogue)).toEqual([]);
+  expect(differingKinds(offering(A).catalogue, offering(B).catalogue)).toEqual(['tools']);
+  memory.learn('s', offering(A));
+});
+
+test('a file that is damaged is as good as none', () => {
+  const { folder, memory } = catalogues();
+  memory.learn('s', offering(A));
+  const [name = ''] = readdirSync(join(folder, 'state', 'catalogues'));
+  const file = join(folder, 'state', 'catalogues', name);
+  const whole = readFileSync(file);
+  for (const damaged of [
+    whole.subarray(0, 40),
+    Buffer.from('[]'),
+    Buffer.from('{"version":1}'),
+    Buffer.alloc(0),
+  ]) {
+    writeFileSync(file, damaged);
+    expect(memory.recall('s')).toBeUndefined();
+  }
+});
+
+test.each(['', '{', '[]', '{"servers":[]}', '{"servers":{"s":{}}}', '{"servers":{}} more'])(
+  'no lock file: %j',
+  (text) => {
+    const { folder } = catalogues();
+    writeFileSync(join(folder, LOCK_FILE), text);
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (warning: string) => void warnings.push(warning) };
+    expect(catalogues({ folder, log }).memory.recall('s')).toBeUndefined();
+    expect(warnings.join()).toContain('Write it anew with "weir lock"');
+  },
+);

@@ -1,0 +1,65 @@
+import type { Era } from '../../wire/era.ts';
+import { Peer } from '../../wire/peer.ts';
+import { definitionOf, type Kind, type Listing } from '../catalogue.ts';
+import type { Sharing } from '../instances.ts';
+import { Unavailable } from '../unavailable.ts';
+import type { Upstream } from '../upstream.ts';
+import type { Offering } from './remembered.ts';
+
+/** Nobody is at the other end. */
+const NO_LINK = { backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
+
+export interface DormantOptions {
+  readonly serverKey: string;
+  readonly sharing: Sharing;
+  readonly cwdFromRoots: boolean;
+  /** Starts the server, unless it runs; rejects with why it does not. */
+  readonly wake: () => Promise<Upstream>;
+}
+
+/** A server that does not run until it is needed. What it offers is remembered. */
+export class Dormant implements Upstream {
+  readonly isDormant = true;
+  readonly serverKey: string;
+  readonly sharing: Sharing;
+  readonly cwdFromRoots: boolean;
+  readonly era: Era;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | undefined;
+  readonly catalogue: Readonly<Record<Kind, Listing>>;
+  readonly peer: Peer = new Peer(NO_LINK);
+  readonly #wake: () => Promise<Upstream>;
+
+  constructor(offering: Offering, { serverKey, sharing, cwdFromRoots, wake }: DormantOptions) {
+    this.serverKey = serverKey;
+    this.sharing = sharing;
+    this.cwdFromRoots = cwdFromRoots;
+    this.era = offering.era;
+    this.capabilities = offering.capabilities;
+    this.instructions = offering.instructions;
+    this.catalogue = offering.catalogue;
+    this.#wake = wake;
+    this.peer.fail(new Unavailable(serverKey, 'has not been started yet'));
+  }
+
+  hold(): void {}
+
+  /** Who subscribes is told by the server itself; when it runs, all that is watched is watched again. */
+  watch(): void {
+    this.#wake().catch(() => {});
+  }
+
+  unwatch(): void {}
+
+  async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
+    return (await this.#wake()).callTool(params);
+  }
+
+  async listTools(): Promise<{ tools: unknown[] }> {
+    return {
+      tools: this.catalogue.tools.items.map(
+        (tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown,
+      ),
+    };
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import { offeringLines, type Offering } from './remembered.ts';
+
+/** A package that a server is started from. */
+export interface LockedPackage {
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly integrity?: string | undefined;
+}
+
+/** A server as it is written down. */
+export interface LockedServer extends Offering {
+  readonly serverKey: string;
+  /** Its entry in the config, before variables are replaced. */
+  readonly entry: string;
+  readonly package?: LockedPackage | undefined;
+}
+
+export interface LockContent {
+  /** All entries of the config, before variables are replaced. */
+  readonly unexpanded: unknown;
+  /** What the servers were told that their client can do, as JSON. */
+  readonly client: string;
+  readonly servers: readonly LockedServer[];
+}
+
+/** The same for the same servers, whatever the order; a line for each definition, fit to be compared. */
+export function lockText({ unexpanded, client, servers }: LockContent): string {
+  const sorted = [...servers].sort((one, other) => (one.serverKey < other.serverKey ? -1 : 1));
+  const lines = [
+    '"lockfileVersion":1',
+    `"config":${hashOf(canonicalJson(Buffer.from(JSON.stringify(unexpanded))))}`,
+    `"client":${canonicalJson(Buffer.from(client))}`,
+    `"servers":{${sorted.length === 0 ? '' : `\n${sorted.map(serverText).join(',\n')}\n  `}}`,
+  ];
+  return `{\n${lines.map((line) => `  ${line}`).join(',\n')}\n}\n`;
+}
+
+function serverText(server: LockedServer): string {
+  const offering = offeringLines(server, '      ');
+  const { name, version, integrity } = server.package ?? {};
+  const head = [
+    `"entry":${JSON.stringify(server.entry)}`,
+    `"hash":${hashOf(offeringLines(server))}`,
+    ...(name === undefined ? [] : [`"package":${JSON.stringify({ name, version, integrity })}`]),
+  ];
+  const lines = head.map((line) => `      ${line}`).join(',\n');
+  return `    ${JSON.stringify(server.serverKey)}:{\n${lines},\n${offering}\n    }`;
+}
+
+function hashOf(text: string): string {
+  return `"sha256-${createHash('sha256').update(text).digest('base64')}"`;
+}

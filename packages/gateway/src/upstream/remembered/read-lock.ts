@@ -1,0 +1,86 @@
+import { findMember, keyIs, readMembers, readString, stringValue, type Members } from '../../wire/members.ts';
+import { skipValue } from '../../wire/scan.ts';
+import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import type { Offering } from './remembered.ts';
+
+/** A server as the lock file has it. */
+export interface LockedOffering {
+  readonly entry: string | undefined;
+  readonly offering: Offering;
+}
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+
+/** The servers of a lock file by key; undefined where it is none. Each byte is visited once. */
+export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | undefined {
+  const bytes = onOneLine(text);
+  const servers = new Map<string, LockedOffering>();
+  const top = readMembers(bytes, 0, (_, value, key, keyEnds) =>
+    keyIs(bytes, key, keyEnds, 'servers') ? readServers(bytes, value, servers) : skipValue(bytes, value),
+  );
+  const isWhole = top !== undefined && bytes.toString('latin1', top.end).trim() === '';
+  return isWhole && findMember(top, 'servers') >= 0 ? servers : undefined;
+}
+
+/** Outside of strings, which hold none, line breaks are but space. */
+function onOneLine(text: Buffer): Buffer {
+  const line = Buffer.from(text);
+  for (let at = line.indexOf(NEWLINE); at >= 0; at = line.indexOf(NEWLINE, at)) line[at] = SPACE;
+  return line;
+}
+
+function readServers(bytes: Buffer, at: number, servers: Map<string, LockedOffering>): number {
+  const members = readMembers(bytes, at, (_, value, key, keyEnds) => {
+    const lists = new Map<Kind, Listed[]>();
+    const server = readServer(bytes, value, lists);
+    const serverKey = readString(bytes, key - 1, keyEnds + 1);
+    const offering = server && offeringOf(server, lists);
+    if (server === undefined || serverKey === undefined || offering === undefined) return -1;
+    servers.set(serverKey, { entry: stringValue(server, 'entry'), offering });
+    return server.end;
+  });
+  return members?.end ?? -1;
+}
+
+function readServer(bytes: Buffer, at: number, lists: Map<Kind, Listed[]>): Members | undefined {
+  return readMembers(bytes, at, (_, value, key, keyEnds) => {
+    const kind = ALL_KINDS.find((each) => keyIs(bytes, key, keyEnds, each));
+    const found = kind && readItems(bytes, value, KINDS[kind].key);
+    if (kind === undefined || found === undefined) return skipValue(bytes, value);
+    lists.set(
+      kind,
+      found.items.filter((item) => item !== undefined),
+    );
+    return found.end;
+  });
+}
+
+function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offering | undefined {
+  const era = stringValue(server, 'era');
+  if (era !== 'legacy' && era !== 'modern') return undefined;
+  // May be asked for again at once: it may turn out different.
+  const listing = (kind: Kind): Listing => ({
+    items: lists.get(kind) ?? [],
+    ttlMs: 0,
+    cacheScope: 'private',
+  });
+  return {
+    era,
+    capabilities: objectIn(server, 'capabilities'),
+    instructions: stringValue(server, 'instructions'),
+    catalogue: {
+      tools: listing('tools'),
+      prompts: listing('prompts'),
+      resources: listing('resources'),
+      templates: listing('templates'),
+    },
+  };
+}
+
+function objectIn(members: Members, key: string): Record<string, unknown> {
+  const m = findMember(members, key);
+  if (m < 0) return {};
+  const text = members.bytes.toString('utf8', members.flat[m + 2], members.flat[m + 3]);
+  return JSON.parse(text) as Record<string, unknown>;
+}

@@ -1,0 +1,45 @@
+import { canonicalJson } from '../../wire/canonical-json.ts';
+import type { Era } from '../../wire/era.ts';
+import { ALL_KINDS, definitionOf, type Kind, type Listed, type Listing } from '../catalogue.ts';
+
+/** What a server offers, as it can be told without it. */
+export interface Offering {
+  readonly era: Era;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | undefined;
+  readonly catalogue: Readonly<Record<Kind, Listing>>;
+}
+
+/** Its lines in JSON, without braces: one for each definition, all in one order, whatever order the server has. */
+export function offeringLines({ era, capabilities, instructions, catalogue }: Offering, indent = ''): string {
+  const members = [
+    `"era":${JSON.stringify(era)}`,
+    `"capabilities":${canonicalJson(Buffer.from(JSON.stringify(capabilities)))}`,
+    ...(instructions === undefined ? [] : [`"instructions":${JSON.stringify(instructions)}`]),
+    ...ALL_KINDS.filter((kind) => catalogue[kind].items.length > 0).map(
+      (kind) => `"${kind}":[\n${definitions(catalogue[kind], `${indent}  `)}\n${indent}]`,
+    ),
+  ];
+  return members.map((member) => `${indent}${member}`).join(',\n');
+}
+
+function definitions({ items }: Listing, indent: string): string {
+  return canonicalDefinitions(items)
+    .map((definition) => `${indent}${definition}`)
+    .join(',\n');
+}
+
+/** Sorted by what they are called. */
+function canonicalDefinitions(items: readonly Listed[]): string[] {
+  return [...items]
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map((item) => canonicalJson(definitionOf(item)));
+}
+
+/** The kinds of which two offerings list different things. */
+export function differingKinds(one: Offering['catalogue'], other: Offering['catalogue']): Kind[] {
+  return ALL_KINDS.filter(
+    (kind) =>
+      canonicalDefinitions(one[kind].items).join('\n') !== canonicalDefinitions(other[kind].items).join('\n'),
+  );
+}

@@ -1,0 +1,54 @@
+/** The time, and what is to be done later. */
+export interface Timers {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Returns what calls it off. */
+  later(ms: number, action: () => void): () => void;
+}
+
+/** No process lives on for one of these. */
+export const systemTimers: Timers = {
+  now: Date.now,
+  later(ms, action) {
+    const timer = setTimeout(action, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Everything that is to be done later, each under a name. */
+export class Schedule {
+  readonly #timers: Timers;
+  readonly #pending = new Map<string, { readonly at: number; callOff(): void }>();
+  #isStopped = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** In place of what was to be done under this name before; undefined is never. */
+  set(name: string, at: number | undefined, action: () => void): void {
+    if (this.#pending.get(name)?.at === at) return;
+    this.cancel(name);
+    if (at === undefined || this.#isStopped) return;
+    const callOff = this.#timers.later(Math.max(0, at - this.#timers.now()), () => {
+      this.#pending.delete(name);
+      action();
+    });
+    this.#pending.set(name, { at, callOff });
+  }
+
+  cancel(name: string): void {
+    this.#pending.get(name)?.callOff();
+    this.#pending.delete(name);
+  }
+
+  /** Nothing is done any more. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const name of this.#pending.keys()) this.cancel(name);
+  }
+}

@@ -1,0 +1,179 @@
+import { Messages } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ChildServer } from './child-server.ts';
+import {
+  healthStatus,
+  type Health,
+  type HealthEvent,
+  type ServerHealthStatus,
+  type SupervisionRules,
+} from './health.ts';
+import { Schedule, type Timers } from './schedule.ts';
+import { Ward } from './ward.ts';
+
+/** Something has changed about a server. */
+export interface ServerEvent {
+  readonly type: `server-${Exclude<HealthEvent['type'], 'pinged'>}` | 'server-auto-disabled';
+  readonly serverKey: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Why it was lost. */
+  readonly reason?: string;
+  readonly status: ServerHealthStatus;
+}
+
+export interface SupervisorOptions {
+  readonly timers: Timers;
+  readonly rules: SupervisionRules;
+  readonly log: Log;
+  create(serverKey: string): ChildServer;
+  idleAfterMs?(serverKey: string): number | undefined;
+  ready(child: ChildServer): void;
+  gone(child: ChildServer): void;
+  onEvent(event: ServerEvent): void;
+  /** To be kept for the next start of the gateway. */
+  remember(serverKey: string, health: Health, before: Health): void;
+}
+
+/** Keeps servers alive. Nothing of it is on the path of a call: it sleeps until something is due or lost. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #schedule: Schedule;
+  readonly #wards = new Map<string, Ward>();
+  #hasBegun = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#schedule = new Schedule(options.timers);
+  }
+
+  /** Looks after a server from now on; it is not started before `cleared` has settled. */
+  adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
+    const options = this.#options;
+    const ward = new Ward(child, health, {
+      timers: options.timers,
+      rules: options.rules,
+      schedule: this.#schedule,
+      create: (serverKey) => options.create(serverKey),
+      idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
+      ready: (started) => options.ready(started),
+      gone: (ended) => options.gone(ended),
+      changed: (event, before) => this.#changed(ward, event, before),
+    });
+    this.#wards.set(child.serverKey, ward);
+    if (cleared !== undefined) ward.waitFor(cleared);
+    if (this.#hasBegun) ward.begin();
+  }
+
+  /** Looks after it no more. Resolves when nothing is left of starts before its last one. */
+  dismiss(serverKey: string): Promise<unknown> | undefined {
+    const ward = this.#wards.get(serverKey);
+    this.#wards.delete(serverKey);
+    return ward?.dismiss();
+  }
+
+  /** Resolves when it runs, or has turned out not to. */
+  start(serverKey: string): Promise<void> {
+    return this.#ward(serverKey).start();
+  }
+
+  /** Until then only notes what happens: whoever starts the servers decides what a loss means. */
+  begin(): void {
+    this.#hasBegun = true;
+    for (const ward of this.#wards.values()) ward.begin();
+  }
+
+  /** Undefined for a server that is not looked after. */
+  healthOf(serverKey: string): Health | undefined {
+    return this.#wards.get(serverKey)?.health;
+  }
+
+  statusOf(serverKey: string): ServerHealthStatus | undefined {
+    const health = this.healthOf(serverKey);
+    return health && healthStatus(serverKey, health, this.#options.rules);
+  }
+
+  starting(child: ChildServer): void {
+    this.#wards.get(child.serverKey)?.starting();
+  }
+
+  connected(child: ChildServer): void {
+    this.#wards.get(child.serverKey)?.connected(child);
+  }
+
+  lost(child: ChildServer, reason: string): void {
+    this.#wards.get(child.serverKey)?.lost(child, reason);
+  }
+
+  enable(serverKey: string): Promise<void> {
+    return this.#ward(serverKey).enable();
+  }
+
+  disable(serverKey: string): Promise<void> {
+    return this.#ward(serverKey).disable();
+  }
+
+  async restart(serverKey: string): Promise<void> {
+    const ward = this.#ward(serverKey);
+    if (!ward.health.enabled) throw new Error(Messages.isDisabled(serverKey));
+    await ward.restart();
+  }
+
+  /** Nothing is tried or asked any more. */
+  stop(): void {
+    this.#schedule.stop();
+  }
+
+  /** When a server that does not run is tried next, as the end of a sentence about it. */
+  prospect(serverKey: string): string | undefined {
+    const health = this.healthOf(serverKey);
+    if (health === undefined) return undefined;
+    const { enabled, connectionState, nextRetryAt } = health;
+    if (!enabled) return Messages.mayBeEnabled(serverKey);
+    if (connectionState === 'connecting') return 'it is being started';
+    if (nextRetryAt === undefined) return undefined;
+    return `it is tried again in ${seconds(nextRetryAt - this.#options.timers.now())}`;
+  }
+
+  #ward(serverKey: string): Ward {
+    const ward = this.#wards.get(serverKey);
+    if (ward === undefined) throw new Error(Messages.notSupervised(serverKey));
+    return ward;
+  }
+
+  #changed(ward: Ward, event: HealthEvent, before: Health): void {
+    const { serverKey, health } = ward;
+    if (event.type === 'pinged') return;
+    this.#log(ward, event, before);
+    this.#options.remember(serverKey, health, before);
+    const isAuto = event.type === 'lost' && health.autoDisabled;
+    this.#options.onEvent({
+      type: isAuto ? 'server-auto-disabled' : `server-${event.type}`,
+      serverKey,
+      at: this.#options.timers.now(),
+      ...(event.type === 'lost' && { reason: event.reason }),
+      status: healthStatus(serverKey, health, this.#options.rules),
+    });
+  }
+
+  #log({ serverKey, health }: Ward, event: HealthEvent, before: Health): void {
+    const { log, timers, rules } = this.#options;
+    if (event.type === 'connected' && before.isRetrying) return log.info(Messages.runsAgain(serverKey));
+    if (event.type === 'enabled') return log.info(`Server '${serverKey}' has been enabled`);
+    if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
+    if (event.type !== 'lost') return log.debug?.(`[${serverKey}] ${event.type}`);
+    const attempts = rules.backOffMs.length;
+    if (health.autoDisabled)
+      return log.error(`${Messages.autoDisabled(serverKey, attempts)} The last time: ${event.reason}`);
+    const wait = seconds((health.nextRetryAt ?? 0) - timers.now());
+    // Whoever has noticed the loss itself has said why.
+    const why = before.isRetrying ? `: ${event.reason}` : '';
+    log.warn(
+      `Server '${serverKey}' is tried again in ${wait} (attempt ${health.failureCount + 1} of ${attempts})${why}`,
+    );
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.max(0, Math.round(milliseconds / 100) / 10)} s`;
+}

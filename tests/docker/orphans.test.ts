@@ -1,0 +1,244 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { runWeir, startWeir, temporaryFolder, type Weir } from '../e2e/harness.ts';
+import { verifies } from '../verifies.ts';
+import {
+  contained,
+  containers,
+  docker,
+  engineEnv,
+  IMAGE,
+  inspect,
+  managed,
+  noEngine,
+  noNetwork,
+  ours,
+} from './engine.ts';
+
+const env = engineEnv;
+const SERVE = { HOST: '0.0.0.0', PORT: '8080' };
+
+describe('when the gateway is gone', () => {
+  verifies.skipIf(noNetwork)(
+    'MANAGED-3',
+    'after kill -9 no container of its own survives the next start, and nobody else loses one',
+    async () => {
+      const killed = startWeir(
+        {
+          obedient: contained('echo'),
+          stubborn: contained('ignores-sigterm'),
+          web: { ...managed(['matrix', 'legacy', 'http'], { port: 8080 }), env: SERVE },
+        },
+        { env },
+      );
+      await opened(killed);
+      const mine = await ours();
+      expect(mine).toHaveLength(3);
+      const { Labels } = (await inspect(mine[0] ?? '')).Config;
+      const others = await foreignContainers(Labels);
+      const commands = commandsOf(mine);
+      expect(commands).toHaveLength(3);
+
+      killed.kill('SIGKILL');
+      await killed.ended;
+      await until(() => commands.every((pid) => !isRunning(pid)), 5000);
+      // Who hears the end of its input or SIGTERM is gone by then; who ignores both is not.
+      await until(async () => (await withLabel(Labels)).length === 1, 5000);
+
+      await using next = startWeir({ another: contained('echo') }, { env });
+      await opened(next);
+      expect(await withLabel(Labels)).toEqual([]);
+      expect(next.stderr).toMatch(/Container weir-stubborn-\w+ removed: its gateway \(process \d+\) is gone/);
+      expect((await containers('label=weir-test.foreign')).toSorted()).toEqual(others.toSorted());
+      await docker('rm', '--force', ...others);
+    },
+    90_000,
+  );
+
+  verifies.skipIf(noEngine)(
+    'MANAGED-3',
+    'a container that ignores the end of its input and SIGTERM is gone when the gateway is',
+    async () => {
+      await using weir = startWeir({ stubborn: contained('ignores-sigterm') }, { env });
+      await opened(weir);
+      const began = performance.now();
+      weir.end();
+      expect((await weir.ended).code).toBe(0);
+      expect(performance.now() - began).toBeGreaterThan(3900);
+      expect(performance.now() - began).toBeLessThan(8000);
+      expect(await ours()).toEqual([]);
+    },
+  );
+
+  verifies.skipIf(noEngine)(
+    'MANAGED-3',
+    'one that was just being started is not left behind either',
+    async () => {
+      await using weir = startWeir({ a: contained('echo'), b: contained('ignores-sigterm') }, { env });
+      await weir.initialize();
+      await until(async () => (await ours()).length > 0, 20_000);
+      weir.kill('SIGTERM');
+      await weir.ended;
+      expect(await ours()).toEqual([]);
+    },
+  );
+
+  verifies.skipIf(noEngine)('MANAGED-3', 'one that never answers is ended, not only left', async () => {
+    const deaf = { image: IMAGE, args: ['node', '-e', DEAF], startupTimeout: 1500 };
+    await using weir = startWeir({ deaf }, { env, args: ['--keep-going'] });
+    await weir.initialize();
+    await until(async () => (await ours()).length === 1, 20_000);
+    const [id = ''] = await ours();
+    await weir.says(/did not answer the handshake within 1\.5 s/);
+    await until(async () => !(await ours()).includes(id), 10_000);
+  });
+});
+
+// Neither answers nor ends, whatever it is told.
+const DEAF = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+
+describe('weir docker', () => {
+  verifies.skipIf(noEngine)('MANAGED-3', 'lists what gateways have started, and whose it is', async () => {
+    await using weir = startWeir({ files: contained('echo') }, { env });
+    await opened(weir);
+    const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
+    const others = await foreignContainers(Labels);
+    const { code, stdout } = await runWeir(['docker', 'ps'], { env });
+    expect(code).toBe(0);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(rows[0]).toEqual(['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY']);
+    expect(rows).toContainEqual([
+      expect.stringMatching(/^weir-files-\w+$/),
+      'files',
+      IMAGE,
+      'running',
+      `process ${weir.pid}`,
+    ]);
+    expect(rows.filter(([, , , , gateway]) => gateway === 'elsewhere')).toHaveLength(4);
+    const json = await runWeir(['docker', 'ps', '--json'], { env });
+    expect(JSON.parse(json.stdout)).toContainEqual({
+      id: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      name: expect.stringMatching(/^weir-files-/) as string,
+      image: IMAGE,
+      status: 'running',
+      server: 'files',
+      pid: weir.pid,
+      owner: 'alive',
+    });
+    await docker('rm', '--force', ...others);
+  });
+
+  verifies.skipIf(noEngine)(
+    'MANAGED-3',
+    'removes what is left of gateways that are gone, and nothing else',
+    async () => {
+      await using living = startWeir({ a: contained('echo') }, { env });
+      await opened(living);
+      const killed = startWeir({ stubborn: contained('ignores-sigterm') }, { env });
+      await opened(killed);
+      const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
+      const others = await foreignContainers(Labels);
+      killed.kill('SIGKILL');
+      await killed.ended;
+      const gone = { removed: [{ server: 'stubborn', owner: 'gone', pid: killed.pid }], left: [] };
+      const first = await runWeir(['docker', 'gc', '--json'], { env });
+      expect(JSON.parse(first.stdout)).toMatchObject(gone);
+      expect(first.code).toBe(0);
+      const second = await runWeir(['docker', 'gc'], { env });
+      expect(second).toMatchObject({ code: 0, stdout: 'Nothing to remove.\n' });
+      expect(await containers('label=weir.server=a')).toHaveLength(1);
+      expect((await containers('label=weir-test.foreign')).toSorted()).toEqual(others.toSorted());
+      await docker('rm', '--force', ...others);
+    },
+  );
+
+  verifies.skipIf(noEngine)('MANAGED-3', 'fails with 1 where there is no engine', async () => {
+    const nowhere = { ...env, DOCKER_HOST: `unix://${join(temporaryFolder(), 'docker.sock')}` };
+    for (const action of ['ps', 'gc']) {
+      const { code, stdout, stderr } = await runWeir(['docker', action], { env: nowhere });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^Containers cannot be looked for: the container engine cannot be reached; start it/,
+      );
+    }
+  });
+});
+
+async function opened(weir: Weir): Promise<void> {
+  await weir.initialize();
+  await weir.request('tools/list');
+}
+
+/** Containers that look like ours: of another machine, boot or namespace, with a label missing, and of a living process. */
+async function foreignContainers(labels: Record<string, string>): Promise<string[]> {
+  const nobody = { ...labels, 'weir.owner.pid': '2147480000', 'weir.owner.start': '1' };
+  const incomplete = Object.fromEntries(
+    Object.entries(nobody).filter(([name]) => name !== 'weir.owner.boot'),
+  );
+  const living = {
+    ...labels,
+    'weir.owner.pid': String(process.pid),
+    'weir.owner.start': startOf(process.pid),
+  };
+  const foreign = [
+    { ...nobody, 'weir.owner.machine': 'another' },
+    { ...nobody, 'weir.owner.boot': 'another' },
+    { ...nobody, 'weir.owner.namespace': 'pid:[1]' },
+    incomplete,
+    living,
+  ];
+  return Promise.all(
+    foreign.map((own) => {
+      const all = Object.entries({ ...own, 'weir-test.foreign': 'yes' });
+      const args = all.map(([name, value]) => `--label=${name}=${value}`);
+      return docker('create', '--network=none', ...args, IMAGE, 'node', '--version');
+    }),
+  );
+}
+
+/** Those with the same owner. */
+function withLabel(labels: Record<string, string>): Promise<string[]> {
+  const owner = ['weir.owner.pid', 'weir.owner.start'].map((name) => `label=${name}=${labels[name] ?? ''}`);
+  return containers(...owner).then(async (ids) => {
+    const foreign = await containers('label=weir-test.foreign');
+    return ids.filter((id) => !foreign.includes(id));
+  });
+}
+
+/** The process ids of the commands that are attached to these containers. */
+function commandsOf(ids: readonly string[]): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => ids.some((id) => textOf(`/proc/${pid}/cmdline`).endsWith(`${id}\0`)))
+    .map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  const state = textOf(`/proc/${pid}/stat`).split(') ')[1]?.[0];
+  return state !== undefined && state !== 'Z';
+}
+
+function startOf(pid: number): string {
+  return textOf(`/proc/${pid}/stat`).split(') ')[1]?.split(' ')[19] ?? '';
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, ms: number): Promise<void> {
+  const began = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - began > ms) throw new Error(`not so after ${ms} ms: ${isSo.toString()}`);
+    await delay(50);
+  }
+}

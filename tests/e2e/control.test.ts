@@ -1,0 +1,280 @@
+// Gateways that run are asked and told things by their owner, through a socket that is nobody else's.
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { GatewayReport } from '@weir/gateway';
+import { describe, expect } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
+import { verifies } from '../verifies.ts';
+import {
+  fixture,
+  runWeir,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type Config,
+  type Ended,
+  type Weir,
+} from './harness.ts';
+import { startServe } from './http.ts';
+
+const onUnix = verifies.skipIf(process.platform === 'win32' ? 'sockets of files are for Unix' : undefined);
+
+/** A user's machine: a runtime folder, and commands that know it. */
+class Machine {
+  readonly folder = temporaryFolder();
+  readonly state = join(this.folder, 'state');
+  readonly run = join(this.folder, 'run');
+  readonly env: Record<string, string> = { XDG_RUNTIME_DIR: this.run };
+
+  constructor() {
+    mkdirSync(this.run);
+  }
+
+  get sockets(): string[] {
+    const folder = join(this.run, 'weir');
+    return existsSync(folder) ? readdirSync(folder) : [];
+  }
+
+  /** Starts a gateway that can be spoken to. */
+  async start(servers: Config, file = 'mcp.json'): Promise<Weir> {
+    const weir = startWeir(servers, { folder: this.folder, env: this.env, file });
+    await weir.tools();
+    await until(() => this.sockets.includes(`${weir.pid}.sock`), 10_000);
+    return weir;
+  }
+
+  weir(...args: string[]): Promise<Ended> {
+    return runWeir([...args, '--state', this.state], { folder: this.folder, env: this.env });
+  }
+
+  async ps(...args: string[]): Promise<GatewayReport[]> {
+    const { stdout, stderr } = await this.weir('ps', '--json', ...args);
+    expect(stderr).toBe('');
+    return JSON.parse(stdout) as GatewayReport[];
+  }
+}
+
+describe('one gateway', () => {
+  verifies(['HEALTH-3', 'HEALTH-8'], 'tells of itself and of its servers', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({
+      e: fixture('echo'),
+      far: { url: 'http://me:secret@127.0.0.1:1/mcp?token=secret', enabled: false },
+    });
+    const [report, ...others] = await machine.ps();
+    expect(others).toEqual([]);
+    expect(report).toMatchObject({
+      pid: weir.pid,
+      mode: 'stdio',
+      configPath: join(machine.folder, 'mcp.json'),
+      isStopped: false,
+      servers: [
+        {
+          id: 'e',
+          name: 'e',
+          transport: 'stdio',
+          enabled: true,
+          failureCount: 0,
+          autoDisabled: false,
+          sectionBindings: [],
+          tools: 8,
+          health: { serverId: 'e', connectionState: 'connected', consecutiveFailures: 0 },
+        },
+        { id: 'far', transport: 'streamable-http', deploymentType: 'external', enabled: false, tools: 0 },
+      ],
+    });
+    expect(JSON.stringify(report)).not.toContain('secret');
+    const { stdout } = await machine.weir('ps');
+    expect(stdout).toMatch(new RegExp(`^Gateway ${weir.pid}, stdio, .*mcp\\.json, up \\d`, 'u'));
+    expect(stdout).toMatch(/^ {2}SERVER +STATE +TOOLS +PING$/mu);
+    expect(stdout).toMatch(/^ {2}e {7}connected {8}8/mu);
+    expect(stdout).toMatch(/^ {2}far {5}off in the file {2}0/mu);
+  });
+
+  verifies(
+    'HEALTH-3',
+    'disables, enables and restarts a server; its client sees the tools go and come',
+    async () => {
+      const machine = new Machine();
+      await using weir = await machine.start({ a: fixture('crash'), e: fixture('echo') });
+      const before = await weir.tools();
+      const disabled = await machine.weir('disable', 'a');
+      expect(disabled).toMatchObject({ code: 0, stderr: '' });
+      expect(disabled.stdout).toBe(`Server 'a' is disabled until weir enable a (gateway ${weir.pid}).\n`);
+      await weir.call('notifications/tools/list_changed');
+      expect((await weir.tools()).filter((name) => name.startsWith('a:'))).toEqual([]);
+      expect((await machine.weir('ps')).stdout).toMatch(/^ {2}a {7}disabled +0$/mu);
+      expect((await machine.weir('enable', 'a')).stdout).toBe(
+        `Server 'a' is enabled (gateway ${weir.pid}).\n`,
+      );
+      expect(await weir.tools()).toEqual(before);
+      const pid = textOf(await weir.callTool('a:pid'));
+      expect((await machine.weir('restart', 'a')).code).toBe(0);
+      expect(textOf(await weir.callTool('a:pid'))).not.toBe(pid);
+      const unknown = await machine.weir('enable', 'nobody');
+      expect(unknown.code).toBe(1);
+      expect(unknown.stderr).toContain("There is no server 'nobody'");
+    },
+  );
+
+  verifies('HEALTH-5', 'stops calls and lets them pass again', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ s: fixture('stall') });
+    const stalled = weir.callTool('s:stall');
+    expect((await machine.weir('stop')).stdout).toBe(
+      `Calls are stopped until weir resume (gateway ${weir.pid}).\n`,
+    );
+    expect((await stalled).error?.message).toContain('weir resume');
+    expect((await weir.callTool('s:echo', { text: 'x' })).error?.message).toContain('weir resume');
+    expect((await machine.ps())[0]?.isStopped).toBe(true);
+    expect((await machine.weir('resume')).code).toBe(0);
+    expect(textOf(await weir.callTool('s:echo', { text: 'x' }))).toBe('x');
+  });
+
+  verifies('HEALTH-3', 'shows what a server has written to stderr, over its crashes', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ a: fixture('crash') });
+    await weir.callTool('a:crash');
+    await weir.call('notifications/tools/list_changed');
+    expect((await machine.weir('logs', 'a')).stdout).toMatch(
+      /^[-\d]{10} [:\d]{8} {2}crash: the tool crash was called$/mu,
+    );
+    const unknown = await machine.weir('logs', 'b');
+    expect(unknown).toMatchObject({ code: 1, stderr: "No gateway has a server 'b'. There are: a.\n" });
+  });
+
+  verifies('HEALTH-3', 'on HTTP as well', async () => {
+    const machine = new Machine();
+    await using serve = await startServe(
+      { e: fixture('echo') },
+      { folder: machine.folder, env: machine.env },
+    );
+    await until(() => machine.sockets.length === 1, 10_000);
+    expect(await machine.ps()).toMatchObject([{ mode: 'http', servers: [{ id: 'e' }] }]);
+    expect(serve.url).toContain('http');
+  });
+});
+
+describe('several gateways', () => {
+  verifies('HEALTH-3', 'are all asked, but changed only where it is said which', async () => {
+    const machine = new Machine();
+    await using one = await machine.start({ e: fixture('echo') });
+    await using two = await machine.start({ e: fixture('echo') }, 'other.json');
+    expect(new Set((await machine.ps()).map(({ pid }) => pid))).toEqual(new Set([one.pid, two.pid]));
+    const unclear = await machine.weir('disable', 'e');
+    expect(unclear).toMatchObject({ code: 2, stdout: '' });
+    expect(unclear.stderr).toContain('2 gateways run. Say which one weir disable is for');
+    for (const { pid } of [one, two]) expect(unclear.stderr).toContain(`--pid ${pid}`);
+    expect((await machine.weir('disable', 'e', '--pid', String(one.pid))).code).toBe(0);
+    expect((await machine.weir('restart', 'e', '--config', join(machine.folder, 'other.json'))).code).toBe(0);
+    const states = (await machine.ps()).map(({ pid, servers }) => [pid, servers[0]?.enabled]);
+    expect(Object.fromEntries(states)).toEqual({ [one.pid]: false, [two.pid]: true });
+    expect((await machine.weir('stop', '--pid', '1')).stderr).toContain('No gateway is process 1.');
+  });
+});
+
+describe('the socket', () => {
+  onUnix('HEALTH-3', 'is for its owner alone, and goes with its gateway', async () => {
+    const machine = new Machine();
+    mkdirSync(join(machine.run, 'weir'));
+    chmodSync(join(machine.run, 'weir'), 0o755);
+    const weir = await machine.start({ e: fixture('echo') });
+    const modes = [join(machine.run, 'weir'), join(machine.run, 'weir', `${weir.pid}.sock`)].map((path) =>
+      (statSync(path).mode & 0o777).toString(8),
+    );
+    expect(modes).toEqual(['700', '600']);
+    await weir.close();
+    expect(machine.sockets).toEqual([]);
+  });
+
+  onUnix('HEALTH-3', 'of a gateway that was killed is nobody, and is cleared away', async () => {
+    const machine = new Machine();
+    const weir = await machine.start({ e: fixture('echo') });
+    weir.kill('SIGKILL');
+    await weir.ended;
+    expect(machine.sockets).toEqual([`${weir.pid}.sock`]);
+    await using next = await machine.start({ e: fixture('echo') });
+    expect(machine.sockets).toEqual([`${next.pid}.sock`]);
+    next.kill('SIGKILL');
+    await next.ended;
+    const none = await machine.weir('ps');
+    expect(none).toMatchObject({ code: 1, stdout: '' });
+    expect(none.stderr).toMatch(/^No gateway runs\. .*weir serve --config FILE/u);
+    expect(machine.sockets).toEqual([]);
+  });
+
+  onUnix('HEALTH-3', 'is in the state folder where there is no runtime folder', async () => {
+    const folder = temporaryFolder();
+    await using weir = startWeir({ e: fixture('echo') }, { folder });
+    await weir.tools();
+    await until(() => existsSync(join(folder, 'state', 'run', `${weir.pid}.sock`)), 10_000);
+    // Whoever asks has a runtime folder, as terminals do.
+    const { stdout } = await runWeir(['ps', '--state', join(folder, 'state')], {
+      folder,
+      env: { XDG_RUNTIME_DIR: folder },
+    });
+    expect(stdout).toContain(`Gateway ${weir.pid}`);
+  });
+
+  onUnix('HEALTH-3', 'hangs up on nonsense, and the gateway does not mind', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ e: fixture('echo') });
+    const path = join(machine.run, 'weir', `${weir.pid}.sock`);
+    for (const nonsense of [
+      'GET / HTTP/1.1\r\n\r\n',
+      `"${'x'.repeat(200_000)}`,
+      'null\n',
+      '{"id":1,"method":"toString"}\n',
+    ])
+      await new Promise<void>((resolve) => {
+        const socket = connect(path, () => socket.write(nonsense));
+        socket.on('error', () => {}).on('data', () => socket.end());
+        socket.once('close', () => resolve());
+      });
+    expect(textOf(await weir.callTool('e:echo', { text: 'well' }))).toBe('well');
+    expect(await machine.ps()).toHaveLength(1);
+  });
+
+  onUnix('HEALTH-3', 'of a gateway that is suspended does not hold up the others', async () => {
+    const machine = new Machine();
+    await using one = await machine.start({ e: fixture('echo') });
+    await using two = await machine.start({ e: fixture('echo') }, 'other.json');
+    one.kill('SIGSTOP');
+    const { code, stdout } = await machine.weir('ps');
+    one.kill('SIGCONT');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Gateway ${one.pid} does not answer`);
+    expect(stdout).toContain(`Gateway ${two.pid}, stdio`);
+  });
+
+  onUnix('HEALTH-3', 'that cannot be opened is a warning, no more', async () => {
+    const machine = new Machine();
+    writeFileSync(join(machine.run, 'weir'), '');
+    await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env: machine.env });
+    await weir.tools();
+    await weir.says('"weir ps" will not find this gateway');
+    expect(textOf(await weir.callTool('e:echo', { text: 'well' }))).toBe('well');
+  });
+});
+
+describe('the command line', () => {
+  verifies('HEALTH-3', 'that makes no sense is told so', async () => {
+    const machine = new Machine();
+    const mistakes: [string[], string][] = [
+      [['enable'], 'weir enable needs the name of a server'],
+      [['ps', 'x'], 'Unexpected argument: x'],
+      [['ps', '--follow'], 'Unknown option: --follow (it belongs to weir history)'],
+      [['history', '--nonsense'], 'Unknown option: --nonsense'],
+      [['stop', '--pid', 'x'], "--pid takes a number, not 'x'"],
+    ];
+    for (const [args, text] of mistakes) {
+      const { code, stderr } = await machine.weir(...args);
+      expect([code, stderr.split('\n')[0]]).toEqual([2, expect.stringContaining(text)]);
+    }
+    const help = await machine.weir('ps', '--help');
+    expect(help.code).toBe(0);
+    expect(help.stdout.split('\n').every((line) => line.length < 80)).toBe(true);
+    expect(help.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(23);
+  });
+});

@@ -1,0 +1,234 @@
+// Every call leaves a trace that its owner can read, and that holds nothing which others may not.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readHistory, type ToolInvocationRequest } from '@weir/gateway';
+import { describe, expect } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
+import { verifies } from '../verifies.ts';
+import { BUNDLE, fixture, runWeir, startWeir, temporaryFolder, textOf, type Weir } from './harness.ts';
+import { serveInProcess } from './in-process.ts';
+
+type Call = ToolInvocationRequest;
+
+function historyIn(folder: string): Call[] {
+  return readHistory(join(folder, 'state')) as Call[];
+}
+
+async function shown(folder: string, ...args: string[]): Promise<Call[]> {
+  const { stdout, stderr } = await runWeir(['history', '--json', '--state', join(folder, 'state'), ...args], {
+    folder,
+  });
+  expect(stderr).toBe('');
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Call);
+}
+
+/** A gateway whose server has been called in every way that ends. */
+async function callInAllWays(weir: Weir): Promise<void> {
+  await weir.tools();
+  await weir.callTool('e:echo', { text: 'a private word' });
+  await weir.callTool('e:fail', { message: 'a private failure' });
+  await weir.callTool('e:error', { message: 'refused for hunter2secret' });
+  await weir.callTool('nowhere:x');
+  weir.send({ id: 'stalled', method: 'tools/call', params: { name: 's:stall', arguments: {} } });
+  weir.notify('notifications/cancelled', { requestId: 'stalled' });
+  await weir.callTool('s:echo', { text: 'after it' });
+}
+
+const SERVERS = { e: { ...fixture('echo'), env: { KEY: 'hunter2secret' } }, s: fixture('stall') };
+
+describe('the history of a gateway', () => {
+  verifies(['HEALTH-4', 'HEALTH-7'], 'has every call, with its end', async () => {
+    const folder = temporaryFolder();
+    const weir = startWeir(SERVERS, { folder });
+    await callInAllWays(weir);
+    await weir.close();
+    const calls = await shown(folder);
+    const ends = calls.map(({ serverId, toolName, status, error }) => [
+      serverId,
+      toolName,
+      status,
+      error?.message,
+    ]);
+    expect(ends).toEqual([
+      ['e', 'echo', 'success', undefined],
+      ['e', 'fail', 'error', 'The tool reports a failure'],
+      ['e', 'error', 'error', 'refused for [hidden]'],
+      ['', 'nowhere:x', 'error', expect.stringContaining('nowhere:x')],
+      ['s', 'stall', 'cancelled', undefined],
+      ['s', 'echo', 'success', undefined],
+    ]);
+    for (const { id, source, submittedAt, startedAt = submittedAt, completedAt = 0 } of calls) {
+      expect([id, source]).toEqual([expect.stringMatching(/^[\da-z]+-[\da-z]+-\d+$/u), 'mcp-client']);
+      expect(startedAt).toBeGreaterThanOrEqual(submittedAt);
+      expect(completedAt).toBeGreaterThanOrEqual(startedAt);
+    }
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
+  });
+
+  verifies(
+    'HEALTH-7',
+    'holds no argument, no content and no secret, in files for their owner alone',
+    async () => {
+      const folder = temporaryFolder();
+      const weir = startWeir(SERVERS, { folder });
+      await callInAllWays(weir);
+      await weir.close();
+      const files = readdirSync(join(folder, 'state', 'history')).map((name) =>
+        join(folder, 'state', 'history', name),
+      );
+      const text = files.map((file) => readFileSync(file, 'utf8')).join('');
+      expect(text).toContain('"toolName":"fail"');
+      expect(text).not.toMatch(/private|hunter2|because/u);
+      if (process.platform !== 'win32')
+        for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
+    },
+  );
+
+  verifies('HEALTH-7', 'holds the arguments where somebody wants them', async () => {
+    const folder = temporaryFolder();
+    const weir = startWeir({ e: fixture('echo') }, { folder, args: ['--history-arguments'] });
+    await weir.tools();
+    await weir.callTool('e:add', { a: 1, b: 2 });
+    await weir.close();
+    expect(historyIn(folder)).toMatchObject([{ toolName: 'add', parameters: { a: 1, b: 2 } }]);
+  });
+
+  verifies('HEALTH-7', 'is searched by server and by failure, in a table or line by line', async () => {
+    const folder = temporaryFolder();
+    await using weir = startWeir(SERVERS, { folder });
+    await callInAllWays(weir);
+    await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
+    const names = async (...args: string[]): Promise<string[]> =>
+      (await shown(folder, ...args)).map(({ toolName }) => toolName);
+    expect(await names('--server', 's')).toEqual(['stall', 'echo']);
+    expect(await names('--failed')).toEqual(['fail', 'error', 'nowhere:x']);
+    expect(await names('--failed', '--server', 'e', '--limit', '1')).toEqual(['error']);
+    const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +SOURCE$/u);
+    expect(lines).toHaveLength(7);
+    expect(lines[2]).toMatch(
+      /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +mcp-client {2}The tool reports/u,
+    );
+  });
+
+  verifies(
+    ['HEALTH-4', 'HEALTH-7'],
+    'tells calls that wait, that took too long and that were stopped',
+    async () => {
+      const folder = temporaryFolder();
+      const servers = { s: fixture('stall'), t: { ...fixture('stall'), timeout: 100 } };
+      const weir = startWeir(JSON.stringify({ mcpConcurrentLimit: 1, mcpServers: servers }), { folder });
+      await weir.tools();
+      await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
+      await weir.callTool('t:stall');
+      const stalled = [weir.callTool('s:stall'), weir.callTool('s:stall')];
+      await weir.callTool('t:echo', { text: 'x' });
+      const statuses = async (): Promise<string[]> => (await shown(folder)).map(({ status }) => status);
+      expect(await statuses()).toEqual(['timeout', 'executing', 'pending', 'success']);
+      expect((await shown(folder))[0]?.error?.message).toMatch(/^Execution exceeded 0\.1s/u);
+      expect((await runWeir(['stop', '--state', join(folder, 'state')], { folder })).code).toBe(0);
+      await Promise.all(stalled);
+      await weir.close();
+      expect(await statuses()).toEqual(['timeout', 'cancelled', 'error', 'success']);
+    },
+  );
+
+  verifies('HEALTH-7', 'shows a call that is under way', async () => {
+    const folder = temporaryFolder();
+    await using weir = startWeir(SERVERS, { folder });
+    await weir.tools();
+    await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
+    weir.send({ id: 'stalled', method: 'tools/call', params: { name: 's:stall', arguments: {} } });
+    await weir.callTool('s:echo', { text: 'x' });
+    expect(await shown(folder)).toMatchObject([
+      { toolName: 'stall', status: 'executing' },
+      { toolName: 'echo', status: 'success' },
+    ]);
+  });
+
+  verifies(
+    'HEALTH-7',
+    'of a gateway that was killed lacks its last moment and is whole otherwise',
+    async () => {
+      const folder = temporaryFolder();
+      const weir = startWeir({ e: fixture('echo') }, { folder });
+      await weir.tools();
+      for (let call = 0; call < 50; call++) await weir.callTool('e:echo', { text: 'x' });
+      await until(() => historyIn(folder).length === 50, 10_000);
+      weir.kill('SIGKILL');
+      await weir.ended;
+      expect(await shown(folder)).toHaveLength(50);
+    },
+  );
+
+  verifies('HEALTH-7', 'of two gateways at once has the calls of both', async () => {
+    const folder = temporaryFolder();
+    const both = ['one.json', 'two.json'].map((file) => startWeir({ e: fixture('echo') }, { folder, file }));
+    await Promise.all(both.map((weir) => weir.tools()));
+    await Promise.all(
+      both.flatMap((weir) => Array.from({ length: 200 }, () => weir.callTool('e:echo', { text: 'x' }))),
+    );
+    await Promise.all(both.map((weir) => weir.close()));
+    const calls = await shown(folder, '--limit', '1000');
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(400);
+    expect(calls.every(({ status }) => status === 'success')).toBe(true);
+  });
+
+  verifies('HEALTH-7', 'can be followed, also to gateways that start later', async () => {
+    const folder = temporaryFolder();
+    const env = { XDG_RUNTIME_DIR: join(folder, 'run') };
+    mkdirSync(env.XDG_RUNTIME_DIR);
+    const ready = (weir: Weir): Promise<number> =>
+      until(() => existsSync(join(folder, 'run', 'weir', `${weir.pid}.sock`)), 10_000);
+    await using one = startWeir({ e: fixture('echo') }, { folder, env });
+    await one.tools();
+    await one.callTool('e:echo', { text: 'x' });
+    await ready(one);
+    const args = [BUNDLE, 'history', '--follow', '--json', '--state', join(folder, 'state')];
+    const follower = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+    let told = '';
+    follower.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+    const names = (): string[] => [...told.matchAll(/"toolName":"(\w+)"/gu)].map(([, name = '']) => name);
+    await until(() => names().length === 1, 10_000);
+    await one.callTool('e:add', { a: 1, b: 2 });
+    await until(() => names().length === 2, 10_000);
+    await using two = startWeir({ s: fixture('stall') }, { folder, env, file: 'other.json' });
+    await two.tools();
+    await ready(two);
+    await until(() => {
+      two.send({ id: `e${Math.random()}`, method: 'tools/call', params: { name: 's:stalled' } });
+      return names().includes('stalled');
+    }, 20_000);
+    expect(names().slice(0, 2)).toEqual(['echo', 'add']);
+    follower.kill('SIGINT');
+    expect(await once(follower, 'exit')).toEqual([0, null]);
+  });
+
+  verifies('HEALTH-7', 'is said to be empty where there is none', async () => {
+    const folder = temporaryFolder();
+    const { code, stderr } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^No call is known/u)]);
+  });
+});
+
+verifies(['HEALTH-7', 'HEALTH-8'], 'a program sees its own calls, and those of its clients', async () => {
+  await using weir = serveInProcess({ e: fixture('echo') });
+  await weir.tools();
+  await weir.gateway.callTool('e:echo', { text: 'x' });
+  await weir.gateway.callTool('e:fail', {}, 'console');
+  await expect(weir.gateway.callTool('e:error')).rejects.toThrow('refused');
+  expect(textOf(await weir.callTool('e:echo', { text: 'y' }))).toBe('y');
+  const recent: readonly ToolInvocationRequest[] = weir.gateway.history.recent();
+  expect(recent.map(({ toolName, source, status }) => [toolName, source, status])).toEqual([
+    ['echo', 'program', 'success'],
+    ['fail', 'console', 'error'],
+    ['error', 'program', 'error'],
+    ['echo', 'mcp-client', 'success'],
+  ]);
+});
