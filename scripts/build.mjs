@@ -41,10 +41,15 @@ async function bundleCommand() {
   const hashes = await Promise.all(
     entries.map(async (name) => [
       name,
-      await bundleFile(join(cli, 'src', `${name}-main.ts`), join(cli, 'dist', `${name}.cjs`), version),
+      await bundleFile(join(cli, 'src', `${name}-main.ts`), join(cli, 'dist', `${name}.cjs`), {
+        define: version,
+        // One function, which what starts it calls: it need not be wrapped, and so copied, at every start.
+        banner: { js: '(function(exports,require,module,__filename,__dirname){' },
+        footer: { js: '})' },
+      }),
     ]),
   );
-  await bundleFile(starter, weir, { HASHES: JSON.stringify(Object.fromEntries(hashes)) });
+  await bundleFile(starter, weir, { define: { HASHES: JSON.stringify(Object.fromEntries(hashes)) } });
   chmodSync(weir, 0o755);
 }
 
@@ -52,9 +57,9 @@ async function bundleCommand() {
  * Resolves with a hash of what it has written.
  * @param {string} from
  * @param {string} outfile
- * @param {Record<string, string>} define
+ * @param {import('esbuild').BuildOptions} options
  */
-async function bundleFile(from, outfile, define) {
+async function bundleFile(from, outfile, options) {
   const { metafile } = await build({
     entryPoints: [from],
     outfile,
@@ -70,7 +75,7 @@ async function bundleFile(from, outfile, define) {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'inline',
-    define,
+    ...options,
     logLevel: 'warning',
     metafile: true,
   });

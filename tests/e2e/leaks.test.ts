@@ -68,7 +68,6 @@ const ENDINGS: Readonly<Record<string, (weir: Weir) => void>> = {
   'the end of its input': (weir) => weir.end(),
   SIGINT: (weir) => weir.kill('SIGINT'),
   SIGTERM: (weir) => weir.kill('SIGTERM'),
-  SIGHUP: (weir) => weir.kill('SIGHUP'),
   SIGKILL: (weir) => weir.kill('SIGKILL'),
   'a crash of its own': (weir) => weir.kill('SIGSEGV'),
 };

@@ -17,10 +17,8 @@ const name = commandFor(first);
 const file = join(__dirname, `${name}.cjs`);
 const cache = new CodeCache(process, HASHES[name]);
 const cachedData = cache.read();
-const script = new Script(`(function(exports,require,module,__filename,__dirname){${source(file)}\n})`, {
-  filename: file,
-  ...(cachedData && { cachedData }),
-});
+// Read as the one function that it is, and in the one encoding that Node reads without a buffer: no second copy is kept.
+const script = new Script(readFileSync(file, 'utf8'), { filename: file, ...(cachedData && { cachedData }) });
 const command = script.runInThisContext() as (...args: readonly unknown[]) => void;
 command(exports, require, module, file, __dirname);
 
@@ -31,9 +29,4 @@ if (cachedData === undefined || script.cachedDataRejected === true)
 function commandFor(word: string | undefined): keyof typeof HASHES {
   if (word === 'serve' || word === 'docker' || word === 'lock') return word;
   return /^(ps|history|logs|enable|disable|restart|stop|resume)$/u.test(word ?? '') ? 'control' : 'stdio';
-}
-
-/** The bundles are plain ASCII: one byte a character. */
-function source(path: string): string {
-  return readFileSync(path, 'latin1');
 }

@@ -10,7 +10,6 @@ const DEEPEST = 200;
  * The one way to write what a JSON text on one line says: keys sorted, no space, strings as `JSON.stringify` has them.
  * Numbers keep their digits: they may be larger or finer than a parser's.
  */
-// oxlint-disable-next-line max-params -- its own recursion uses the last one alone
 export function canonicalJson(
   bytes: Buffer,
   at: number = 0,
