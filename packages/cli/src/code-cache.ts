@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -15,8 +16,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 /** The process that a cache is for. */
 type Runtime = Pick<NodeJS.Process, 'env' | 'version' | 'arch' | 'pid' | 'getuid'>;
 
-/** For both commands, and a few versions of Node. */
-const MOST_KEPT = 8;
+/** For all commands, and a few versions of Node. */
+const MOST_KEPT = 16;
 
 /** Write permission for others than the owner. */
 const OTHERS_WRITE = 0o022;
@@ -78,10 +79,14 @@ function makeFolder(folder: string): void {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Those of earlier versions are of no use any more; what one start needs beside another is soon made again. */
+/** The oldest go: they are of versions that are used no more, or soon made again. */
 function makeRoom(folder: string): void {
-  const names = readdirSync(folder);
-  if (names.length >= MOST_KEPT) for (const name of names) rmSync(join(folder, name), { force: true });
+  const age = (file: string): number => statSync(file).mtimeMs;
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const surplus = files.length - MOST_KEPT + 1;
+  if (surplus <= 0) return;
+  const byAge = files.map((file) => [file, age(file)] as const).sort(([, a], [, b]) => a - b);
+  for (const [file] of byAge.slice(0, surplus)) rmSync(file, { force: true });
 }
 
 /** Where the system wants programs to keep what can be made again. */

@@ -1,6 +1,9 @@
 import { ConfigError, describeConfigError, loadConfig, type Gateway } from '@weir/gateway';
 import type { CliLog } from './log.ts';
 
+/** The first answers go before. */
+const AFTER_MS = 50;
+
 export interface ReloadContext {
   readonly path: string;
   /** Of the file before it was read. */
@@ -16,18 +19,23 @@ export function reloadOnChange(gateway: Gateway, context: ReloadContext): { clos
   const reload = (): void => void readAgain(gateway, context);
   context.onHangUp(reload);
   let watched: { close(): void } | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  const watch = async (): Promise<void> => {
+    const { watchFile } = await import('./watch-file.ts');
+    const failed = (reason: string): void => context.log.warn(unwatched(reason));
+    if (!isClosed) watched = watchFile(context.path, { known: context.known, changed: reload, failed });
+  };
   gateway.settled.then(
-    async () => {
-      const { watchFile } = await import('./watch-file.ts');
-      const failed = (reason: string): void => context.log.warn(unwatched(reason));
-      if (!isClosed) watched = watchFile(context.path, { known: context.known, changed: reload, failed });
+    () => {
+      if (!isClosed) timer = setTimeout(() => void watch(), AFTER_MS).unref();
     },
     () => {},
   );
   return {
     close() {
       isClosed = true;
+      clearTimeout(timer);
       watched?.close();
     },
   };

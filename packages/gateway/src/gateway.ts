@@ -445,7 +445,8 @@ export class Gateway implements AggregatorServer {
       this.#publish(this.#builder.build(this.#fleet.offering()));
       if (this.#collisions.size > 0 && !keepGoing) throw this.#collisions.error(noPrefix);
       this.#settled.resolve();
-      this.#warnOfNames();
+      // Those who wait are answered first.
+      setImmediate(() => this.#warnOfNames());
     } catch (error) {
       this.#settled.reject(error as Error);
       await this.close();

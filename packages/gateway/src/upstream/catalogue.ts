@@ -13,6 +13,7 @@ import {
 import type { Message } from '../wire/message.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
+import { readPlainList } from './plain-list.ts';
 
 /** The four kinds of things that servers list. */
 export const KINDS = {
@@ -100,8 +101,38 @@ interface Page extends Listing {
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
-function readPage(kind: Kind, { bytes, bodyAt }: Message, warn: (text: string) => void): Page {
-  const { list, key, method } = KINDS[kind];
+function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Page {
+  const { key, method } = KINDS[kind];
+  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, answer) ?? scanPage(kind, answer);
+  if (items === undefined) {
+    warn(`answered ${method} without a list of ${kind}`);
+    return { ...NO_HINTS, items: [], nextCursor: undefined };
+  }
+  const unnamed = items.filter((item) => item === undefined).length;
+  if (unnamed > 0) warn(`lists ${unnamed} of its ${kind} without a ${key}; they are left out`);
+  return {
+    items: items.filter((item) => item !== undefined),
+    ttlMs: Number.isSafeInteger(ttlMs) && Number(ttlMs) >= 0 ? Number(ttlMs) : 0,
+    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+    nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
+  };
+}
+
+/** A page as it came, nothing believed yet. */
+interface RawPage {
+  readonly items: readonly (Listed | undefined)[] | undefined;
+  readonly ttlMs?: unknown;
+  readonly cacheScope?: unknown;
+  readonly nextCursor?: unknown;
+}
+
+function readPlainPage(kind: Kind, { bytes, bodyAt, bodyEnd }: Message): RawPage | undefined {
+  const plain = readPlainList(bytes, { at: bodyAt, end: bodyEnd }, KINDS[kind]);
+  return plain && { ...plain.result, items: plain.items };
+}
+
+function scanPage(kind: Kind, { bytes, bodyAt }: Message): RawPage {
+  const { list, key } = KINDS[kind];
   let items: (Listed | undefined)[] | undefined;
   const result = readMembers(bytes, bodyAt, (_, value, nameAt, nameEnd) => {
     if (!keyIs(bytes, nameAt, nameEnd, list)) return skipValue(bytes, value);
@@ -109,17 +140,11 @@ function readPage(kind: Kind, { bytes, bodyAt }: Message, warn: (text: string) =
     items = found?.items;
     return found?.end ?? skipValue(bytes, value);
   });
-  if (result === undefined || items === undefined) {
-    warn(`answered ${method} without a list of ${kind}`);
-    return { ...NO_HINTS, items: [], nextCursor: undefined };
-  }
-  const unnamed = items.filter((item) => item === undefined).length;
-  if (unnamed > 0) warn(`lists ${unnamed} of its ${kind} without a ${key}; they are left out`);
-  const ttlMs = Number(valueText(result, 'ttlMs') ?? 0);
+  if (result === undefined) return { items: undefined };
   return {
-    items: items.filter((item) => item !== undefined),
-    ttlMs: Number.isSafeInteger(ttlMs) && ttlMs >= 0 ? ttlMs : 0,
-    cacheScope: stringValue(result, 'cacheScope') === 'public' ? 'public' : 'private',
+    items,
+    ttlMs: Number(valueText(result, 'ttlMs') ?? 0),
+    cacheScope: stringValue(result, 'cacheScope'),
     nextCursor: stringValue(result, 'nextCursor'),
   };
 }
