@@ -163,9 +163,11 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
-  /** Whether it is being started, or is still to be. */
+  /** Whether it is being started, or is still to be; one that sleeps until it is needed is not. */
   isStarting(serverKey: string): boolean {
-    return this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+    const isToBe = this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+    const { connectionState } = this.#supervisor.healthOf(serverKey) ?? {};
+    return isToBe && !(connectionState === 'disconnected' && this.standIn(serverKey) !== undefined);
   }
 
   /** Starts all that are enabled; see `startAll`. */
