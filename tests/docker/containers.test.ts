@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createGateway, listContainers, removeOrphans, type McpConfig } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { commandFor, connectSdk, runOver, startWeir, temporaryFolder, textOf } from '../e2e/harness.ts';
+import { connectHttp, startServe } from '../e2e/http.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, inspect, managed, noEngine, noNetwork, ours } from './engine.ts';
 
@@ -24,6 +25,28 @@ describe('servers in containers', () => {
         expect(await ours()).toEqual([]);
       },
     );
+
+  verifies.skipIf(noEngine)(
+    ['MANAGED-1', 'ERA-2'],
+    'that speak both ways are started once more for clients that can be asked in the older one',
+    async () => {
+      {
+        await using weir = await startServe({ both: contained('both-by-hand') }, { env });
+        const { token, url } = weir;
+        const options = { token, capabilities: { elicitation: {} } };
+        await using plain = await connectHttp(url, 'legacy', { token });
+        const { content } = await plain.client.callTool({ name: 'both:who', arguments: {} });
+        expect(JSON.stringify(content)).toContain('modern');
+        expect(await ours()).toHaveLength(1);
+        await using sdk = await connectHttp(url, 'legacy', options);
+        sdk.client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }));
+        const asked = await sdk.client.callTool({ name: 'both:ask', arguments: {} });
+        expect(asked.content).toEqual([{ type: 'text', text: 'legacy: {"action":"decline"}' }]);
+        expect(await ours()).toHaveLength(2);
+      }
+      expect(await ours()).toEqual([]);
+    },
+  );
 
   const ways: [name: string, fixture: string[], docker: object, entry: object][] = [
     ['legacy, at a port that is free', ['matrix', 'legacy', 'http'], { ports: { '8080': 0 } }, {}],

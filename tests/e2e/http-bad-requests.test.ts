@@ -303,15 +303,29 @@ describe('a state that is not what was given out', () => {
   });
 });
 
+interface Drip {
+  readonly more: string;
+  /** Milliseconds. */
+  readonly every?: number;
+}
+
 describe('who takes their time', () => {
   const limits = { headers: 300, request: 600 };
 
-  async function drip(url: string, first: string, more: string): Promise<string> {
+  /** Of requests that never end: one in its headers, one in its body. */
+  function beginnings(url: string, token: string): { head: string; body: string } {
+    const head = `POST /mcp HTTP/1.1\r\nHost: ${new URL(url).host}\r\n`;
+    const all = `${head}Authorization: Bearer ${token}\r\nAccept: */*\r\n`;
+    return { head, body: `${all}Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{` };
+  }
+
+  /** What comes back to somebody who sends one thing and then another, again and again, until the end. */
+  async function drip(url: string, first: string, { more, every = 50 }: Drip): Promise<string> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     socket.on('error', () => {}).write(first);
-    const timer = setInterval(() => socket.write(more), 50);
+    const timer = setInterval(() => socket.write(more), every);
     await once(socket, 'close');
     clearInterval(timer);
     return text;
@@ -319,12 +333,9 @@ describe('who takes their time', () => {
 
   verifies('SAFE-1', 'with the headers or the body is cut off, while others are served', async () => {
     await using http = await serveTest({ echo: fixture('echo') }, { http: { limits } });
-    const { host } = new URL(http.url);
-    const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\n`;
-    const all = `${head}Authorization: Bearer a-token-for-tests-that-is-long-enough\r\nAccept: */*\r\n`;
-    const body = `${all}Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{`;
-    const slow = Array.from({ length: 20 }, () => drip(http.url, head, 'X: y\r\n'));
-    slow.push(drip(http.url, body, ' '));
+    const { head, body } = beginnings(http.url, 'a-token-for-tests-that-is-long-enough');
+    const slow = Array.from({ length: 20 }, () => drip(http.url, head, { more: 'X: y\r\n' }));
+    slow.push(drip(http.url, body, { more: ' ' }));
     const started = performance.now();
     const { json } = await send(
       http.url,
@@ -334,6 +345,23 @@ describe('who takes their time', () => {
     expect(performance.now() - started).toBeLessThan(1000);
     for (const text of await Promise.all(slow)) expect(text).toMatch(/^HTTP\/1\.1 408 /u);
   });
+
+  verifies.skipIf(process.platform === 'linux' ? undefined : 'reads the CPU from /proc')(
+    'SAFE-1',
+    'costs no more than others who are refused, though it is half a minute',
+    async () => {
+      const { head, body } = beginnings(weir.url, weir.token);
+      const before = weir.cpu();
+      const slow = Array.from({ length: 10 }, () => [
+        drip(weir.url, head, { more: 'X: y\r\n', every: 200 }),
+        drip(weir.url, body, { more: ' ', every: 200 }),
+      ]).flat();
+      for (const text of await Promise.all(slow)) expect(text).toMatch(/^HTTP\/1\.1 408 /u);
+      expect((weir.cpu() - before) / slow.length).toBeLessThan(MOST_CPU_MS);
+      expect((await attempt(goodCall())).status).toBe(200);
+    },
+    60_000,
+  );
 });
 
 describe('what is malformed below', () => {

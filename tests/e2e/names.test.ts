@@ -1,8 +1,9 @@
 // Under which names tools are listed, and which names a call is accepted under.
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { fixture, serverWith, startWeir, textOf, type Received } from './harness.ts';
-import { serveInProcess } from './in-process.ts';
+import { fixture, serverWith, startWeir, temporaryFolder, textOf, type Received } from './harness.ts';
+import { openSession, serveTest } from './http.ts';
+import { counted, serveInProcess } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
 
 const HOST_SAFE = /^[A-Za-z0-9_-]{1,64}$/u;
@@ -12,7 +13,7 @@ async function reaches(weir: LineClient, name: string): Promise<string> {
   return answer.error?.message ?? textOf(answer);
 }
 
-function refusal({ error }: Received): unknown {
+function refusal({ error }: Received): { code: number | undefined; message: string | undefined } {
   return { code: error?.code, message: error?.message };
 }
 
@@ -161,7 +162,8 @@ describe('a name that leads nowhere', () => {
   });
 
   verifies(['AGG-CALL-2', 'AGG-SEP-4'], 'has no format to keep where names have no prefix', async () => {
-    await using weir = startWeir({ files: serverWith(['read']) }, { args: ['--no-prefix'] });
+    const config = { files: serverWith(['read']), git: serverWith(['log']) };
+    await using weir = startWeir(config, { args: ['--no-prefix'] });
     await weir.initialize();
     expect(refusal(await weir.callTool('none'))).toEqual({ code: -32602, message: 'Tool not found: none' });
   });
@@ -181,6 +183,51 @@ describe('a name that leads nowhere', () => {
 });
 
 describe('--no-prefix', () => {
+  verifies(
+    ['AGG-SEP-4', 'AGG-CALL-2'],
+    'leaves it to the server, where there is one, what it knows besides what it lists',
+    async () => {
+      const { entry, starts } = counted(fixture('hides'));
+      const folder = temporaryFolder();
+      {
+        await using weir = startWeir({ h: entry }, { args: ['--no-prefix'], folder });
+        await weir.initialize();
+        expect(textOf(await weir.callTool('hidden'))).toBe('found');
+        expect((await weir.request('prompts/get', { name: 'hidden' })).result).toEqual({ messages: [] });
+        expect(refusal(await weir.callTool('none'))).toEqual({ code: -32602, message: 'Unknown tool: none' });
+        expect(refusal(await weir.request('prompts/get', { name: 'none' }))).toEqual({
+          code: -32007,
+          message: 'no such prompt',
+        });
+        const long = 'x'.repeat(1000);
+        expect(refusal(await weir.callTool(long)).message).toMatch(/^Tool not found: x{200}…$/u);
+      }
+      {
+        await using weir = startWeir({ h: entry }, { args: ['--no-prefix', '--lazy'], folder });
+        await weir.tools();
+        await weir.callTool('listed');
+        expect(starts()).toBe(2);
+      }
+      await using weir = startWeir({ h: entry }, { args: ['--no-prefix', '--lazy'], folder });
+      expect(await weir.tools()).toEqual(['listed']);
+      expect(refusal(await weir.callTool('hidden'))).toEqual({
+        code: -32602,
+        message: 'Tool not found: hidden',
+      });
+      expect(starts()).toBe(2);
+    },
+  );
+
+  verifies('AGG-CALL-2', 'says as before that the one server there is does not run', async () => {
+    await using http = await serveTest({ h: fixture('hides') }, { noPrefix: true });
+    await http.gateway.disable('h');
+    const session = await openSession(http.url);
+    const { json } = await session.post(session.call('hidden'));
+    expect(json.error).toEqual({ code: -32602, message: 'Tool not found: hidden' });
+    const { json: listed } = await session.post(session.call('listed'));
+    expect(listed.error?.message).toMatch(/^Tool not found: listed \(its server 'h' is not running/u);
+  });
+
   verifies('AGG-SEP-4', 'lists names as the servers have them', async () => {
     const config = { files: serverWith(['read', 'x:y'], 'files'), git: serverWith(['log'], 'git') };
     await using weir = startWeir(config, { args: ['--no-prefix'] });

@@ -1,5 +1,6 @@
 // Servers at an address behave like servers of one's own: Streamable HTTP of both eras, and HTTP+SSE.
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
 import { odd, tools } from '../fixtures/matrix/offers.mjs';
 import { verifies } from '../verifies.ts';
@@ -135,6 +136,68 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
       texts.map((key) => ask('tools/call', { name: 'r:echo', arguments: { key } })),
     );
     expect(answers.map(textOf)).toEqual(texts.map((key) => JSON.stringify({ key })));
+  });
+});
+
+describe('a server that writes several messages where one belongs, a line each', () => {
+  const line = (message: Json): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+  const writeHead = (response: ServerResponse): ServerResponse =>
+    response.writeHead(200, { 'content-type': 'application/json' });
+
+  verifies(['MANAGED-4', 'ERA-3'], 'is understood: what comes on the way, and the result', async () => {
+    const handler = toolServer('modern', ({ message: { id, params } }, response) => {
+      const { progressToken } = (params?.['_meta'] ?? {}) as Json;
+      const update = { method: 'notifications/progress', params: { progressToken, progress: 1 } };
+      writeHead(response).write(line(update));
+      response.end(JSON.stringify(answerText(id, 'fine')));
+    });
+    await using remote = await serveHttp(handler);
+    await using weir = serveInProcess({ r: { url: remote.url } });
+    const ask = await open(weir, 'modern');
+    const answer = await ask('tools/call', { name: 'r:tool' }, { progressToken: 'mine' });
+    expect(textOf(answer)).toBe('fine');
+    expect(weir.messages).toContainEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: 'mine', progress: 1 },
+    });
+  });
+
+  verifies(['MANAGED-4', 'ERA-5'], 'is listened to while it goes on', async () => {
+    const tools = [{ name: 'tool', inputSchema: { type: 'object' } }];
+    const streams: ServerResponse[] = [];
+    const usual = toolServer(
+      'modern',
+      ({ message: { id } }, response) => {
+        tools.push({ name: 'another', inputSchema: { type: 'object' } });
+        for (const stream of streams) stream.write(line({ method: 'notifications/tools/list_changed' }));
+        sendJson(response, answerText(id, 'done'));
+      },
+      tools,
+    );
+    await using remote = await serveHttp((seen, response) => {
+      if (seen.message.method !== 'subscriptions/listen') return usual(seen, response);
+      streams.push(writeHead(response));
+      const honoured = { notifications: { toolsListChanged: true } };
+      return response.write(line({ method: 'notifications/subscriptions/acknowledged', params: honoured }));
+    });
+    await using weir = serveInProcess({ r: { url: remote.url } });
+    expect(await weir.tools()).toEqual(['r:tool']);
+    await weir.callTool('r:tool');
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).toEqual(['r:tool', 'r:another']);
+  });
+
+  verifies('MANAGED-4', 'and leaves the result out, has answered nothing', async () => {
+    const handler = toolServer('modern', (_, response) =>
+      writeHead(response).end(line({ method: 'notifications/progress', params: {} })),
+    );
+    await using remote = await serveHttp(handler);
+    await using weir = serveInProcess({ r: { url: remote.url } });
+    await weir.tools();
+    expect((await weir.callTool('r:tool')).error?.message).toBe(
+      "Server 'r' ended its answer to tools/call before the result came",
+    );
   });
 });
 

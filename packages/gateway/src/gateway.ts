@@ -15,7 +15,7 @@ import { Tasks } from './call/tasks.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { redactor } from './config/redact.ts';
-import { isSwitchedOff, ServerKind, serverKind } from './config/server-entry.ts';
+import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
 import { Messages, RpcError } from './errors.ts';
 import { printable, silentLog, type Log } from './log.ts';
@@ -30,7 +30,7 @@ import { ALL_KINDS, type Kind } from './upstream/catalogue.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import { Fleet, type Reloaded } from './upstream/fleet.ts';
 import type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
-import { Instances, type Instance, type Tenant } from './upstream/instances.ts';
+import { Instances, type Apart, type Instance, type Tenant } from './upstream/instances.ts';
 import { differingKinds } from './upstream/remembered/remembered.ts';
 import { systemTimers } from './upstream/schedule.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
@@ -39,9 +39,9 @@ import type { ServerEvent } from './upstream/supervisor.ts';
 import { Twins } from './upstream/twins.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { within } from './upstream/within.ts';
-import type { Implementation } from './wire/era.ts';
+import type { Era, Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
-import { decode, encode } from './wire/splice.ts';
+import { decode, encode, type Line } from './wire/splice.ts';
 
 const CLIENT_NAME = 'mcp-aggregator-client';
 
@@ -92,6 +92,8 @@ export interface Client extends Caller, AskedClient {
   alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
+  /** No other client will come beside it. */
+  readonly isAlone: boolean;
 }
 
 /** The side that clients are on. */
@@ -154,7 +156,7 @@ export class Gateway implements AggregatorServer {
       notification: (child, message, related) => client.notified(child, message, related),
     }),
   );
-  readonly #twins = new Twins((serverKey) => this.#openTwin(serverKey));
+  readonly #twins = new Twins((server) => this.#openTwin(server));
   #directory: Directory;
   #config: McpConfig;
   #starting: Promise<void> | undefined;
@@ -340,6 +342,12 @@ export class Gateway implements AggregatorServer {
     return this.#directory.registry.upstreams.has(serverKey) && this.#limits.canExecute(serverKey);
   }
 
+  /** What a client tells unasked, for all servers that understand it. */
+  tellServers(era: Era, line: () => Line): void {
+    const listening = [...this.#directory.registry.upstreams.values(), ...this.#twins.running];
+    for (const upstream of listening) if (upstream.era === era) upstream.peer.send(line());
+  }
+
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   holdServers(hold: boolean): void {
     this.#isHolding = hold;
@@ -397,6 +405,7 @@ export class Gateway implements AggregatorServer {
       env,
       log: this.log,
       capabilities: this.#opening.promise,
+      prefersLegacy: () => this.#prefersLegacy(),
       on: {
         changed: (_child, kinds) => this.#rebuild(kinds),
         request: (child, message, related) => this.#asked(child, message, related),
@@ -511,7 +520,7 @@ export class Gateway implements AggregatorServer {
   }
 
   #gone(child: ChildServer): void {
-    this.#twins.forget(child.serverKey);
+    this.#twins.forget(child);
     if (!this.isSettled) return;
     // Nothing is missed where something stands in for it.
     if (this.#fleet.standIn(child.serverKey) !== undefined) return this.#rebuild([]);
@@ -579,37 +588,38 @@ export class Gateway implements AggregatorServer {
     });
   }
 
-  /** Only servers at an address: a second process would not know what the first one does. */
-  #mayHaveTwin({ era, serverKey }: Upstream, caller: Caller): boolean {
-    const isAcross = caller.era === 'legacy' && era === 'modern';
-    const isRemote = serverKind(this.config.mcpServers[serverKey] ?? {}) === ServerKind.REMOTE;
-    return isAcross && isRemote && this.#twins.mayHave(serverKey);
+  /** A server of both ways that only one client will ever use may as well be greeted in that client's. */
+  #prefersLegacy(): boolean {
+    const [client] = this.#clients;
+    return client?.isAlone === true && client.era === 'legacy' && client.canBeAsked;
+  }
+
+  /** One more process is worth it only for clients that can be asked what a server asks in the old way alone. */
+  #mayHaveTwin(upstream: Upstream, { era, client }: Caller): boolean {
+    if (era !== 'legacy' || upstream.era !== 'modern' || upstream.isModernOnly === true) return false;
+    return (upstream.isRemote === true || client.canBeAsked) && this.#twins.mayHave(upstream);
   }
 
   /** The one that all share, started where it does not run, or its twin. */
   async #sharedOf(upstream: Upstream, caller: Caller): Promise<Instance> {
     const running = upstream.isDormant === true ? await this.#fleet.wake(upstream.serverKey) : upstream;
-    return this.#mayHaveTwin(running, caller) ? this.#twinOf(running) : { upstream: running, release() {} };
+    const twin = this.#mayHaveTwin(running, caller) ? await this.#twins.of(running) : undefined;
+    return { upstream: twin ?? running, release() {} };
   }
 
-  async #twinOf(upstream: Upstream): Promise<Instance> {
-    const twin = await this.#twins.of(upstream.serverKey);
-    return { upstream: twin ?? upstream, release() {} };
-  }
-
-  async #openTwin(serverKey: string): Promise<Upstream | undefined> {
-    const twin = await this.#fleet.openTwin(serverKey, EVERYTHING, {
+  async #openTwin(server: Upstream): Promise<Apart | undefined> {
+    const twin = await this.#fleet.openTwin(server, EVERYTHING, {
       request: (child, message, related) => this.#asked(child, message, related),
       notification: (child, message, related) =>
         this.#clients.forEach((client) => client.notified(child, message, related)),
     });
     if (twin === undefined) return undefined;
-    if (this.#isHolding) twin.hold(true);
-    this.#tellLogLevel(twin);
+    if (this.#isHolding) twin.upstream.hold(true);
+    this.#tellLogLevel(twin.upstream);
     return twin;
   }
 
-  /** All servers that can be heard. */
+  /** All servers that can be heard, in every conversation that clients share. */
   #talking(): Upstream[] {
     return [...this.#fleet.running(), ...this.#twins.running];
   }

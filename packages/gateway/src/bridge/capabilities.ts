@@ -17,6 +17,12 @@ export function isKnownQuestion(method: string): boolean {
   return NEEDED.has(method);
 }
 
+/** Whether a client with these capabilities, a JSON text, can be asked anything. */
+export function canBeAsked(capabilities: string): boolean {
+  const declared = objectOf(capabilities);
+  return declared !== undefined && [...NEEDED.values()].some((key) => findMember(declared, key) >= 0);
+}
+
 /** The capability for want of which a client cannot be asked; both arguments besides the method are JSON texts. */
 export function lackingFor(method: string, params: string, capabilities: string): string | undefined {
   const needed = NEEDED.get(method);

@@ -24,6 +24,8 @@ export interface AskedClient {
   readonly identity: string;
   /** Whether it stands for many programs, which one token lets in: what one of them says and does is not the others'. */
   readonly isMany: boolean;
+  /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
+  readonly canBeAsked: boolean;
   /** Where it works, once a modern client has said so; null where that is nowhere here. */
   folder?: string | null;
   /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */

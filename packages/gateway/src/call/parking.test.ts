@@ -61,7 +61,13 @@ class Stage {
     origin: this.client.peer,
     era: 'modern',
     envelope: { clientInfo: { name: 'c', version: '1' }, capabilities: '{}' },
-    client: { isMany: false, identity: 'me', recipient: () => this.client.peer, notified() {} },
+    client: {
+      isMany: false,
+      canBeAsked: false,
+      identity: 'me',
+      recipient: () => this.client.peer,
+      notified() {},
+    },
   };
 
   call(id: string, more: object = {}): Message {

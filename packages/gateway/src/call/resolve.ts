@@ -41,6 +41,9 @@ export interface Directory {
   readonly trace?: ((text: string) => void) | undefined;
 }
 
+/** What is called is noted: a name that nobody has listed must not fill the history. */
+const LONGEST_UNLISTED = 256;
+
 /** Where a request goes, and the JSON text of the name or URI that its server knows. */
 export interface Target {
   readonly client: Upstream;
@@ -148,8 +151,17 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const isOfOneThatRuns = owner !== null && directory.servers.has(owner.serverKey) && !noPrefix;
   const mayCome = isOfOneThatRuns ? undefined : notYet(directory, { what, name });
   if (mayCome !== undefined) return mayCome;
+  const unlisted = noPrefix ? ofOnlyServer(directory, name) : undefined;
+  if (unlisted !== undefined) return unlisted;
   const isWellFormed = noPrefix || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
+}
+
+/** Where there is one server, and names are its own, it knows best what it has; none is started for what it did not list. */
+function ofOnlyServer({ registry, servers }: Directory, name: string): Target | undefined {
+  const [client] = registry.upstreams.values();
+  if (servers.size !== 1 || client === undefined || client.isDormant === true) return undefined;
+  return name.length > LONGEST_UNLISTED ? undefined : { client, originalText: encode(name) };
 }
 
 function isMissing({ registry, servers }: Directory, serverKey: string): boolean {

@@ -1,3 +1,4 @@
+import { canBeAsked } from '../bridge/capabilities.ts';
 import { forwardApart } from '../call/apart.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { Asked, Caller } from '../call/caller.ts';
@@ -54,6 +55,8 @@ export interface SessionOptions {
   readonly identity?: string;
   /** Whether it stands for many programs. */
   readonly isMany?: boolean;
+  /** Whether it will stay the only one. */
+  readonly isAlone?: boolean;
   /** Known beforehand where the transport tells. */
   readonly era?: Era;
   /** A message came that is more than a probe. */
@@ -67,6 +70,7 @@ export class Session implements Client {
   readonly peer: Peer;
   readonly identity: string;
   readonly isMany: boolean;
+  readonly isAlone: boolean;
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
@@ -76,6 +80,7 @@ export class Session implements Client {
   #version = '';
   #capabilities = '{}';
   #toldCapabilities = '{}';
+  #canBeAsked = false;
   #logLevel: string | undefined;
 
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
@@ -83,6 +88,7 @@ export class Session implements Client {
     this.#options = options;
     this.identity = options.identity ?? 'stdio';
     this.isMany = options.isMany ?? false;
+    this.isAlone = options.isAlone ?? false;
     this.#era = options.era;
     this.peer = new Peer(
       openLink({
@@ -108,6 +114,10 @@ export class Session implements Client {
 
   get client(): this {
     return this;
+  }
+
+  get canBeAsked(): boolean {
+    return this.#canBeAsked;
   }
 
   get logLevel(): string | undefined {
@@ -213,6 +223,7 @@ export class Session implements Client {
 
   #learn(capabilities: string): void {
     this.#capabilities = capabilities;
+    this.#canBeAsked = canBeAsked(capabilities);
     this.#toldCapabilities = this.#era === 'legacy' ? withoutTasks(capabilities) : capabilities;
   }
 
@@ -246,7 +257,7 @@ export class Session implements Client {
     const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
       const target = { client: only, originalText: '' };
-      if (only.sharing !== 'shared') return forwardApart(asked, target);
+      if (directory.isApart(only, caller)) return forwardApart(asked, target);
       relay(message, withTasks(new Passage(asked, target), asked, only));
       return;
     }
@@ -270,10 +281,8 @@ export class Session implements Client {
 
   #notification(message: Message): void {
     if (message.method === 'notifications/initialized') return;
-    const { upstreams } = this.#gateway.directory.registry;
     if (message.method !== 'notifications/roots/list_changed' && this.#gateway.children.size > 1) return;
-    for (const { era, peer } of upstreams.values())
-      if (era === this.era) peer.send(splice(message.bytes, []));
+    this.#gateway.tellServers(this.era, () => splice(message.bytes, []));
   }
 
   #resourceUpdated(child: Upstream, message: Message): void {

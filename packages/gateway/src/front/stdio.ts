@@ -32,6 +32,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
       {
         ...options,
+        isAlone: true,
         onMessage: (message) => starter.heard(message),
         onEnded: () => {
           if (starter.hasOnlyProbed) return resolve();

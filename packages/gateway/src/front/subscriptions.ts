@@ -92,8 +92,9 @@ export class Subscriptions {
 
   /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
   followedAs(upstream: Upstream, uri: string): string | undefined {
+    // In whichever conversation with the server it was told.
     for (const [publicUri, followed] of this.#followed)
-      if (isSame(followed, { upstream, uri })) return publicUri;
+      if (followed.upstream.serverKey === upstream.serverKey && followed.uri === uri) return publicUri;
     return undefined;
   }
 

@@ -61,6 +61,24 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
   return { ttlMs: Math.min(a.ttlMs, b.ttlMs), cacheScope: isPrivate ? 'private' : 'public' };
 }
 
+/** What two conversations with one server list; what both list is as the first says. */
+export function joinCatalogues(
+  one: Readonly<Record<Kind, Listing>>,
+  other: Readonly<Record<Kind, Listing>>,
+): Readonly<Record<Kind, Listing>> {
+  const join = (kind: Kind): Listing => {
+    const known = new Set(one[kind].items.map(({ key }) => key));
+    const more = other[kind].items.filter(({ key }) => !known.has(key));
+    return more.length === 0 ? one[kind] : { ...one[kind], items: [...one[kind].items, ...more] };
+  };
+  return {
+    tools: join('tools'),
+    prompts: join('prompts'),
+    resources: join('resources'),
+    templates: join('templates'),
+  };
+}
+
 export interface ListOptions {
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;

@@ -9,7 +9,7 @@ import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
-import { ALL_KINDS, definitionOf, type Kind, type Listing } from './catalogue.ts';
+import { ALL_KINDS, definitionOf, joinCatalogues, type Kind, type Listing } from './catalogue.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import type { Containers } from './container/containers.ts';
 import { Deadline } from './deadline.ts';
@@ -48,6 +48,8 @@ export interface ChildContext {
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
   readonly isEraFixed?: boolean | undefined;
+  /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
+  readonly prefersLegacy?: (() => boolean) | undefined;
   /** The working directory is the client's, not that of the config. */
   readonly isClientFolder?: boolean | undefined;
 }
@@ -81,6 +83,7 @@ const NO_LISTS: Readonly<Record<Kind, Listing>> = {
 export class ChildServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
+  readonly isRemote: boolean;
   readonly #context: ChildContext;
   readonly #log: Log;
   #status: ServerStatus = ServerStatus.INITIALIZING;
@@ -91,11 +94,14 @@ export class ChildServer implements Upstream, ChildServerClient {
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
+  #twin: ChildServer | undefined;
+  #diesOfOldWay = false;
   #isHeld = false;
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
     this.config = config;
+    this.isRemote = serverKind(config) === ServerKind.REMOTE;
     this.#context = context;
     this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
@@ -135,6 +141,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#greeting?.era ?? 'legacy';
   }
 
+  get isModernOnly(): boolean {
+    return this.#diesOfOldWay || this.#greeting?.isModernOnly === true;
+  }
+
   /** The server keeps a session, in which it can ask and tell. */
   get keepsSession(): boolean {
     return this.#connection?.keepsSession ?? false;
@@ -148,7 +158,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#greeting?.instructions;
   }
 
+  /** What it lists, in whichever conversation. */
   get catalogue(): Readonly<Record<Kind, Listing>> {
+    const twin = this.isRemote ? undefined : this.#twin;
+    return twin === undefined ? this.ownCatalogue : joinCatalogues(this.ownCatalogue, twin.ownCatalogue);
+  }
+
+  /** What it lists in this one. */
+  get ownCatalogue(): Readonly<Record<Kind, Listing>> {
     return this.#catalogue?.listings ?? NO_LISTS;
   }
 
@@ -161,8 +178,9 @@ export class ChildServer implements Upstream, ChildServerClient {
       // HTTP+SSE is older than the probe.
       const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
       const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
-      const { era, certain } = await this.#connect(verdict);
-      if (certain && this.#context.era === undefined) verdicts.remember(command, args, era);
+      const { certain, isModern } = await this.#connect(verdict);
+      if (certain && this.#context.era === undefined)
+        verdicts.remember(command, args, isModern ? 'modern' : 'legacy');
       this.#log.debug?.(`ready after ${Math.round(now() - began)} ms: ${this.#describe()}`);
     } catch (error) {
       throw this.#giveUp(error as Error);
@@ -176,14 +194,21 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
+  /** A second conversation with it, until that ends: what is asked and told there is its business too. */
+  accompany(twin: ChildServer | undefined): void {
+    this.#twin = twin;
+    // Another process has to be told by itself what clients watch; another conversation with the same one has not.
+    if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) twin?.watch(uri);
+  }
+
   /** How many answers clients wait for. */
   get inFlight(): number {
-    return this.#connection?.peer.inFlight ?? 0;
+    return (this.#connection?.peer.inFlight ?? 0) + (this.#twin?.inFlight ?? 0);
   }
 
   /** How much clients have asked of it since it was started. */
   get asked(): number {
-    return this.#connection?.peer.asked ?? 0;
+    return (this.#connection?.peer.asked ?? 0) + (this.#twin?.asked ?? 0);
   }
 
   /** Somebody waits for it, or wants to hear from it. */
@@ -252,13 +277,15 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   watch(uri: string): void {
     this.#watching?.watch(uri);
+    if (!this.isRemote) this.#twin?.watch(uri);
   }
 
   unwatch(uri: string): void {
     this.#watching?.unwatch(uri);
+    if (!this.isRemote) this.#twin?.unwatch(uri);
   }
 
-  /** Starts a process and greets it; one that dies of the greeting is started once more, the old way. */
+  /** Starts a process and greets it; one that dies of the greeting is started once more, the other way. */
   async #connect(verdict: Era | undefined): Promise<Greeting> {
     const connection = await this.#launch();
     // Nothing was asked yet that it could have died of.
@@ -267,11 +294,16 @@ export class ChildServer implements Upstream, ChildServerClient {
     try {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
-      const diedOfProbe =
-        verdict !== 'legacy' && connection.heard === 0 && !deadline.isOver && connection.peer.gone;
-      if (!diedOfProbe || this.#isStopped()) throw error;
-      this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
-      return await this.#connect('legacy');
+      const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#isStopped();
+      if (!hasDied || verdict === 'legacy') throw error;
+      if (connection.heard === 0) {
+        this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
+        return await this.#connect('legacy');
+      }
+      // Only the probe was answered: it was the old greeting that it has died of.
+      if (connection.heard > 1 || !this.#goesBack(connection)) throw error;
+      this.#diesOfOldWay = true;
+      return await this.#connect(verdict);
     } finally {
       deadline.cancel();
     }
@@ -344,7 +376,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     // However short the time is, half of it is left for those that do not answer a probe.
     const patience = Math.min(this.#patience().probe, deadline.remaining() / 2);
     const isFixed = this.#context.isEraFixed ?? false;
-    const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience });
+    const prefersLegacy = this.#goesBack(connection);
+    const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience, prefersLegacy });
     this.#greeting = greeting;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {
@@ -356,6 +389,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     await this.#readLists(connection, deadline);
     if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
     return greeting;
+  }
+
+  /** Over HTTP another conversation is had for nothing; in a pipe there is only one. */
+  #goesBack({ keepsSession }: Connection): boolean {
+    return keepsSession && !this.#diesOfOldWay && this.#context.prefersLegacy?.() === true;
   }
 
   /** The first list of tools decides; the other lists may come late or not at all. */

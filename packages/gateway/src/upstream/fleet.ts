@@ -10,6 +10,7 @@ import { ServerMemory, type KnownServer } from '../state/server-memory.ts';
 import { fileEntry } from '../state/server-record.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
 import type { Implementation } from '../wire/era.ts';
+import { ALL_KINDS, type Kind } from './catalogue.ts';
 import { ChildServer, type ChildContext, type ChildEvents } from './child-server.ts';
 import type { Containers } from './container/containers.ts';
 import { startGuard, type Guard } from './guard.ts';
@@ -46,6 +47,8 @@ export interface FleetOptions {
   readonly log: Log;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
+  /** Whether there is one client alone, which is served better in the way of the earlier revisions. */
+  readonly prefersLegacy: () => boolean;
   readonly on: FleetEvents;
   /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
   readonly configPath: string | undefined;
@@ -160,9 +163,11 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
-  /** Whether it is being started, or is still to be. */
+  /** Whether it is being started, or is still to be; one that sleeps until it is needed is not. */
   isStarting(serverKey: string): boolean {
-    return this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+    const isToBe = this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
+    const { connectionState } = this.#supervisor.healthOf(serverKey) ?? {};
+    return isToBe && !(connectionState === 'disconnected' && this.standIn(serverKey) !== undefined);
   }
 
   /** Starts all that are enabled; see `startAll`. */
@@ -216,22 +221,40 @@ export class Fleet {
   }
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
-  async openTwin(serverKey: string, capabilities: string, on: ApartEvents): Promise<ChildServer | undefined> {
-    const { apart, child } = this.#startApart(
-      serverKey,
-      { capabilities, era: 'legacy', isEraFixed: true },
-      on,
-    );
+  async openTwin(server: Upstream, capabilities: string, on: ApartEvents): Promise<Apart | undefined> {
+    const { serverKey } = server;
+    const first = this.#children.get(serverKey);
+    if (first === undefined || first !== server) return undefined;
+    const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
+      first.isRemote ? undefined : this.#shared.on.changed(first, kinds);
+    const tenant: Tenant = { capabilities, era: 'legacy', isEraFixed: true };
+    const { apart, child } = this.#startApart(serverKey, tenant, { ...on, changed });
     await apart.started;
-    if (child.keepsSession) return child;
-    apart.stop();
-    return undefined;
+    if (!child.keepsSession) {
+      apart.stop();
+      return undefined;
+    }
+    this.#accompany(first, child);
+    void apart.ended.then(() => {
+      if (child.error !== undefined) this.#options.log.warn(child.error.message);
+      this.#accompany(first, undefined);
+    });
+    return apart;
+  }
+
+  /** What only the one of two conversations lists comes and goes with it. */
+  #accompany(server: ChildServer, twin: ChildServer | undefined): void {
+    const before = server.catalogue;
+    server.accompany(twin);
+    const now = server.catalogue;
+    const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
+    if (kinds.length > 0) this.#shared.on.changed(server, kinds);
   }
 
   #startApart(
     serverKey: string,
     { capabilities, cwd, era, isEraFixed }: Tenant,
-    on: ApartEvents,
+    on: ApartEvents & Partial<ChildEvents>,
   ): { apart: Apart; child: ChildServer } {
     const ended = new Deferred<void>();
     const config = { ...this.#servers[serverKey], ...(cwd !== undefined && { cwd }) };
@@ -241,7 +264,8 @@ export class Fleet {
       era,
       isEraFixed,
       isClientFolder: cwd !== undefined,
-      on: { ...on, changed() {}, crashed: () => ended.resolve() },
+      prefersLegacy: undefined,
+      on: { changed() {}, ...on, crashed: () => ended.resolve() },
     });
     this.#apart.add(child);
     void ended.promise.then(() => this.#apart.delete(child));
@@ -376,7 +400,7 @@ export class Fleet {
 
   /** What a lazy server offers stands in for it from now on, also at later starts. */
   async #learn(child: ChildServer): Promise<void> {
-    const { serverKey, era, capabilities, instructions, catalogue } = child;
+    const { serverKey, era, capabilities, instructions, ownCatalogue: catalogue } = child;
     const offering = { era, capabilities, instructions, catalogue };
     const [catalogues, dormant] = await Promise.all([
       this.#remembered(),

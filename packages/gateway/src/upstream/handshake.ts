@@ -14,6 +14,10 @@ export interface Greeting {
   readonly instructions: string | undefined;
   /** False where silence decided: another day it may answer in time. */
   readonly certain: boolean;
+  /** It knows the modern way; where it is greeted in the old one all the same, it knows both. */
+  readonly isModern: boolean;
+  /** It knows no other. */
+  readonly isModernOnly?: boolean;
 }
 
 export interface HandshakeOptions {
@@ -24,6 +28,8 @@ export interface HandshakeOptions {
   readonly isFixed: boolean;
   /** How long an unanswered probe is waited for. */
   readonly patience: number;
+  /** Its one client is served better in the old way, where the server knows both. */
+  readonly prefersLegacy: boolean;
 }
 
 /** Finds out in place which era a server speaks. A probe comes first and alone: dual servers take the era they see first. */
@@ -35,13 +41,21 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
   }
   const probe = discover(peer, options.envelope);
   const answer = await inTime(options.patience, probe);
-  if (answer !== undefined && answer instanceof RpcError === false) return answer;
+  if (answer !== undefined && answer instanceof RpcError === false)
+    return options.prefersLegacy ? goBack(peer, answer, options) : answer;
   const greeting = await initialize(peer, options.envelope);
   if (greeting instanceof RpcError === false) return { ...greeting, certain: answer !== undefined };
   // A modern server that was slow to boot refuses the handshake, but has the probe still to answer.
   const late = answer ?? (await inTime(options.patience, probe));
   if (late === undefined || late instanceof RpcError) throw greeting;
   return late;
+}
+
+/** A probe pins nothing: a server of both ways may still be greeted in the old one. What it offers does not tell. */
+async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): Promise<Greeting> {
+  const greeting = await inTime(options.patience, initialize(peer, options.envelope));
+  if (greeting === undefined || greeting instanceof RpcError) return { ...modern, isModernOnly: true };
+  return { ...greeting, isModern: true };
 }
 
 /** The modern greeting; an error where the server does not know it. */
@@ -59,7 +73,13 @@ async function discover(peer: Peer, envelope: Envelope): Promise<Greeting | RpcE
       `no ${MODERN_VERSION} among the versions it offers`,
     );
   }
-  return { era: 'modern', version: MODERN_VERSION, certain: true, ...selfDescription(result) };
+  return {
+    era: 'modern',
+    version: MODERN_VERSION,
+    certain: true,
+    isModern: true,
+    ...selfDescription(result),
+  };
 }
 
 function offersModern({ code, data }: RpcError): boolean {
@@ -80,7 +100,7 @@ async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): P
   const result = readResult(answer);
   peer.notify('notifications/initialized');
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
-  return { era: 'legacy', version, certain: true, ...selfDescription(result) };
+  return { era: 'legacy', version, certain: true, isModern: false, ...selfDescription(result) };
 }
 
 function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capabilities' | 'instructions'> {

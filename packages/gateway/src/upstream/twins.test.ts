@@ -1,21 +1,32 @@
 import { describe, expect, test } from 'vitest';
+import { Deferred } from '../deferred.ts';
+import type { Apart } from './instances.ts';
 import { Twins } from './twins.ts';
 import type { Upstream } from './upstream.ts';
 
-const twin = { serverKey: 'far' } as Upstream;
+const server = { serverKey: 'far', peer: {} } as Upstream;
+
+function opening(): { apart: Apart; end: () => void } {
+  const ended = new Deferred<void>();
+  const upstream = { serverKey: 'far', peer: {} } as Upstream;
+  const apart = { upstream, started: Promise.resolve(), ended: ended.promise, stop() {} };
+  return { apart, end: () => ended.resolve() };
+}
 
 describe('second conversations', () => {
   test('are opened once, by the first who needs them', async () => {
-    const opened: string[] = [];
-    const twins = new Twins((serverKey) => {
-      opened.push(serverKey);
-      return Promise.resolve(twin);
+    const opened: Upstream[] = [];
+    const { apart } = opening();
+    const twins = new Twins((asked) => {
+      opened.push(asked);
+      return Promise.resolve(apart);
     });
-    expect(await Promise.all([twins.of('far'), twins.of('far')])).toEqual([twin, twin]);
-    expect(await twins.of('far')).toBe(twin);
-    expect(opened).toEqual(['far']);
-    expect([...twins.running]).toEqual([twin]);
-    expect(twins.mayHave('far')).toBe(true);
+    const twin = apart.upstream;
+    expect(await Promise.all([twins.of(server), twins.of(server)])).toEqual([twin, twin]);
+    expect(await twins.of(server)).toBe(twin);
+    expect(opened).toEqual([server]);
+    expect(twins.running).toEqual([twin]);
+    expect(twins.mayHave(server)).toBe(true);
   });
 
   test.each([
@@ -23,9 +34,45 @@ describe('second conversations', () => {
     ['cannot be reached', () => Promise.reject(new Error('no'))],
   ])('are not asked for again where the server %s', async (_, open) => {
     const twins = new Twins(open);
-    expect(twins.mayHave('far')).toBe(true);
-    expect(await twins.of('far')).toBeUndefined();
-    expect(twins.mayHave('far')).toBe(false);
-    expect([...twins.running]).toEqual([]);
+    expect(twins.mayHave(server)).toBe(true);
+    expect(await twins.of(server)).toBeUndefined();
+    expect(twins.mayHave(server)).toBe(false);
+    expect(twins.running).toEqual([]);
+  });
+
+  test('are opened anew after their end, at most three times in a row where they do not last', async () => {
+    let [time, opened] = [0, 0];
+    let end = (): void => {};
+    const twins = new Twins(
+      () => {
+        opened++;
+        const one = opening();
+        end = one.end;
+        return Promise.resolve(one.apart);
+      },
+      () => time,
+    );
+    const oneLife = async (length: number): Promise<void> => {
+      await twins.of(server);
+      time += length;
+      end();
+      await Promise.resolve();
+    };
+    for (const length of [1000, 1000, 60_000, 1000, 1000]) await oneLife(length);
+    expect([opened, twins.mayHave(server), twins.running]).toEqual([5, true, []]);
+    await oneLife(29_999);
+    expect([opened, twins.mayHave(server)]).toEqual([6, false]);
+    expect(await twins.of(server)).toBeUndefined();
+    expect(opened).toBe(6);
+  });
+
+  test('of a start that is over say nothing about the next one', async () => {
+    const opened = new Deferred<Apart | undefined>();
+    const twins = new Twins(() => opened.promise);
+    const late = twins.of(server);
+    twins.forget(server);
+    opened.resolve(undefined);
+    expect(await late).toBeUndefined();
+    expect(twins.mayHave(server)).toBe(true);
   });
 });

@@ -8,6 +8,10 @@ export interface Upstream {
   readonly serverKey: string;
   /** It does not run, and is to be started before it is asked anything. */
   readonly isDormant?: boolean;
+  /** It is at an address: one more conversation with it starts nothing. */
+  readonly isRemote?: boolean;
+  /** It has been asked for a conversation of the earlier revisions already, and has none. */
+  readonly isModernOnly?: boolean;
   readonly peer: Peer;
   readonly sharing: Sharing;
   /** Whether it runs in the folder of the client that it belongs to. */

@@ -33,6 +33,10 @@ export class Watching {
     return this.#watchers.size > 0;
   }
 
+  get watched(): Iterable<string> {
+    return this.#watchers.keys();
+  }
+
   watch(uri: string): void {
     const watchers = this.#watchers.get(uri) ?? 0;
     this.#watchers.set(uri, watchers + 1);

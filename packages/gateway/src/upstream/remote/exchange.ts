@@ -6,7 +6,7 @@ import { BackOff } from './back-off.ts';
 import { partsOf, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
-import { contentType, readBody, readEvents } from './response-stream.ts';
+import { contentType, readBody, readEvents, readJson } from './response-stream.ts';
 import type { SseEvent } from './sse-parser.ts';
 import type { Streams } from './streams.ts';
 
@@ -108,17 +108,27 @@ export class Exchange {
   }
 
   #readAnswer(response: IncomingMessage): void {
-    readBody(response, this.#wire.maxMessageSize, (body) => {
-      if (this.#isOver) return;
-      if (body === undefined) return this.#lose(`broke off in the middle of its answer to ${this.method}`);
-      if (!Buffer.isBuffer(body)) return this.#oversized(body);
-      const answer = readAnswer(body, this.id);
-      if (answer === undefined)
-        this.#lose(`answered ${this.method} with something that is no JSON-RPC message`);
-      else if (this.#isOwn(answer)) this.#answer(answer, response);
-      else this.#lose(`answered ${this.method} under an id that was not asked`);
+    readJson(response, this.#wire.maxMessageSize, {
+      line: (bytes) => this.#read(bytes, response),
+      oversized: (line) => !this.#isOver && this.#oversized(line),
+      done: (body) => {
+        if (this.#isOver) return;
+        if (body === undefined) return this.#lose(this.#without(response));
+        if (!Buffer.isBuffer(body)) return this.#oversized(body);
+        const answer = readAnswer(body, this.id);
+        if (answer === undefined)
+          this.#lose(`answered ${this.method} with something that is no JSON-RPC message`);
+        else if (this.#isOwn(answer)) this.#answer(answer, response);
+        else this.#lose(`answered ${this.method} under an id that was not asked`);
+      },
     });
     this.#wire.streams.add(response);
+  }
+
+  #without({ complete }: IncomingMessage): string {
+    return complete
+      ? `ended its answer to ${this.method} before the result came`
+      : `broke off in the middle of its answer to ${this.method}`;
   }
 
   #readStream(response: IncomingMessage): void {

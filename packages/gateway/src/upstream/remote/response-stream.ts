@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Oversized } from '../../wire/oversized.ts';
 import { Bounded } from './bounded.ts';
+import { JsonBody, type JsonHandlers } from './json-body.ts';
 import { SseParser, type SseHandlers } from './sse-parser.ts';
 
 /** The media type of a response, in lower case and without its parameters. */
@@ -18,6 +19,18 @@ export function readEvents(response: IncomingMessage, limit: number, handlers: S
   const parser = new SseParser(limit, handlers);
   response.on('data', (chunk: Buffer) => parser.push(chunk));
   onceOver(response, () => handlers.ended());
+}
+
+export interface BodyHandlers extends JsonHandlers {
+  /** Undefined where it broke off, or its lines have told all. */
+  done(body: Buffer | Oversized | undefined): void;
+}
+
+/** Reads a response of JSON. */
+export function readJson(response: IncomingMessage, limit: number, handlers: BodyHandlers): void {
+  const body = new JsonBody(limit, handlers);
+  response.on('data', (chunk: Buffer) => body.push(chunk));
+  onceOver(response, () => handlers.done(response.complete ? body.end() : undefined));
 }
 
 /** Reads a response whole; undefined where it broke off. */
