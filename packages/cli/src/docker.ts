@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { listContainers, removeOrphans, type OwnedContainer } from '@weir/gateway';
 import { EngineFailure } from './engine-failure.ts';
+import { table } from './table.ts';
 
 export interface DockerContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -12,14 +13,14 @@ export interface DockerContext {
 export async function showContainers({ env, output, json }: DockerContext): Promise<void> {
   const containers = await explained(listContainers(env));
   if (json) output.write(`${JSON.stringify(containers, null, 2)}\n`);
-  else output.write(containers.length === 0 ? 'No container of any gateway.\n' : table(containers));
+  else output.write(containers.length === 0 ? 'No container of any gateway.\n' : listed(containers));
 }
 
 /** Removes the containers whose gateways are gone. */
 export async function collectGarbage({ env, output, json }: DockerContext): Promise<void> {
   const { removed, left } = await explained(removeOrphans(env));
   if (json) output.write(`${JSON.stringify({ removed, left }, null, 2)}\n`);
-  else output.write(removed.length === 0 ? 'Nothing to remove.\n' : table(removed, 'removed'));
+  else output.write(removed.length === 0 ? 'Nothing to remove.\n' : listed(removed, 'removed'));
   if (left.length === 0) return;
   const failures = left.map(({ name, reason }) => `${name}: ${reason}`).join('\n');
   throw new EngineFailure(`Could not be removed:\n${failures}`);
@@ -40,7 +41,7 @@ const OWNERS: Readonly<Record<OwnedContainer['owner'], (pid: number | undefined)
   elsewhere: () => 'elsewhere',
 };
 
-function table(containers: readonly OwnedContainer[], status?: string): string {
+function listed(containers: readonly OwnedContainer[], status?: string): string {
   const rows = containers.map((container) => [
     container.name,
     container.server,
@@ -48,20 +49,5 @@ function table(containers: readonly OwnedContainer[], status?: string): string {
     status ?? container.status,
     OWNERS[container.owner](container.pid),
   ]);
-  const all = [['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY'], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => printable(cell).padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
-}
-
-/** Labels are anybody's to write. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?');
+  return table([['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY'], ...rows], false);
 }

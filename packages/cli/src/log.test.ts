@@ -9,7 +9,7 @@ import { createLog, type CliLog } from './log.ts';
 const folder = mkdtempSync(join(tmpdir(), 'weir-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const now = (): Date => new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
+const now = (): number => Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const TIME = '2026-01-02T03:04:05.006Z';
 
 function logTo(stderr: Writable, options: { debug?: boolean; file?: string } = {}): CliLog {

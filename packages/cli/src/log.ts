@@ -1,6 +1,7 @@
 import { createWriteStream, openSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Log } from '@weir/gateway';
+import { timestamp } from './timestamp.ts';
 
 /** What may wait to be written before lines are dropped: nobody who does not read may fill the memory. */
 const LARGEST_BACKLOG = 1024 * 1024;
@@ -16,14 +17,14 @@ export interface LogOptions {
   readonly debug: boolean;
   readonly file: string | undefined;
   readonly stderr: Writable;
-  readonly now: () => Date;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** Logs to a file, or to stderr: stdout belongs to the protocol. */
 export function createLog({ debug, file, stderr, now }: LogOptions): CliLog {
   const output = new Output(file, stderr);
-  const write = (level: string, text: string): void =>
-    output.write(`${now().toISOString()} ${level} ${text}`);
+  const write = (level: string, text: string): void => output.write(`${timestamp(now())} ${level} ${text}`);
   return {
     ...(debug && { debug: (text: string) => write('debug', text) }),
     info: (text) => write('info', text),

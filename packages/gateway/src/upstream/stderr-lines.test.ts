@@ -66,3 +66,10 @@ test('output without end and without a newline does not pile up', () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
   expect(reader.tail()[0]?.length).toBeLessThan(8300);
 });
+
+test('all that could disturb a terminal is written out, and nothing else', () => {
+  const unsafe = /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
+  const characters = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code));
+  const escaped = characters.filter((character) => escapeUnsafe(character) !== character);
+  expect(escaped).toEqual(characters.filter((character) => unsafe.test(character)));
+});
