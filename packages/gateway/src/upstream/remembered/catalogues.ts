@@ -34,11 +34,14 @@ const COPY_AFTER_MS = 2000;
 /** What servers have offered: as the lock file has it, unless they have been seen to differ since it was written. */
 export class Catalogues {
   readonly #options: CataloguesOptions;
+  /** What the client can do, however it is written. */
+  readonly #client: string;
   readonly #lock: Lock | undefined;
   readonly #uncopied = new Map<string, Offering>();
 
   constructor(options: CataloguesOptions) {
     this.#options = options;
+    this.#client = canonicalJson(Buffer.from(options.capabilities));
     this.#lock = options.configPath === undefined ? undefined : this.#readLock(options.configPath);
   }
 
@@ -96,10 +99,9 @@ export class Catalogues {
   }
 
   #fileOf(serverKey: string): string | undefined {
-    const { state, configPath, capabilities } = this.#options;
+    const { state, configPath } = this.#options;
     if (state === undefined || configPath === undefined) return undefined;
-    const client = canonicalJson(Buffer.from(capabilities));
-    return join(state, 'catalogues', shortHash(JSON.stringify([configPath, serverKey, client])));
+    return join(state, 'catalogues', shortHash(JSON.stringify([configPath, serverKey, this.#client])));
   }
 
   #readLock(configPath: string): Lock | undefined {
