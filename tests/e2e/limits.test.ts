@@ -182,6 +182,25 @@ describe('a call that waits for a person', () => {
     },
   );
 
+  verifies(
+    ['HEALTH-4', 'HEALTH-5'],
+    'has no place and no clock: each of several that ask at once, and do not say which of them asks',
+    async () => {
+      await using weir = limited({ mcpConcurrentLimit: 3, mcpGlobalTimeout: 1000 });
+      await weir.initialize(EVERYTHING);
+      await weir.tools();
+      const asking = ['1', '2', '3'].map((label) => weir.callTool('b:ask', { label }));
+      const questions = await Promise.all(asking.map(() => weir.call('elicitation/create')));
+      const meanwhile = ['4', '5', '6'].map((label) => work(weir, label, 300));
+      expect((await whenSeen(weir, ({ working }) => working === 6)).most).toBe(6);
+      expect((await Promise.all(meanwhile)).map(textOf)).toEqual(['4', '5', '6']);
+      await longer();
+      for (const { id } of questions) weir.send({ id, result: answer });
+      expect((await Promise.all(asking)).map(textOf)).toEqual(asking.map(() => JSON.stringify(answer)));
+      expect(weir.gateway.canExecute('b')).toBe(true);
+    },
+  );
+
   verifies(['HEALTH-4', 'HEALTH-5'], 'has no place and no clock: one that is parked', async () => {
     await using weir = limited(tight);
     const ask = await open(weir, 'modern', EVERYTHING);

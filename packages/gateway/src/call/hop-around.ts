@@ -3,7 +3,7 @@ import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Edit } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
-import type { Hop, Outcome, Relayed, TAKEN } from './relay.ts';
+import type { Hop, Outcome, Relayed, Rest, TAKEN } from './relay.ts';
 
 /** A hop about which one thing is different. */
 export class HopAround implements Hop {
@@ -49,12 +49,12 @@ export class HopAround implements Hop {
     this.#hop.progressed?.();
   }
 
-  rests(): void {
-    this.#hop.rests?.();
+  rests(rest?: Rest): void {
+    this.#hop.rests?.(rest);
   }
 
-  goesOn(): void {
-    this.#hop.goesOn?.();
+  goesOn(rest?: Rest): void {
+    this.#hop.goesOn?.(rest);
   }
 
   retry(error: RpcError): (() => void) | undefined {

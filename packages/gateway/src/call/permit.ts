@@ -6,7 +6,7 @@ import { CallClock } from './call-clock.ts';
 import type { Asked } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { CallQueue } from './queue.ts';
-import { accept, relay, TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
+import { accept, relay, TAKEN, type Hop, type Outcome, type Relayed, type Rest } from './relay.ts';
 
 /** How long a call may take, and what it is told then. */
 export interface TimeLimit {
@@ -14,6 +14,8 @@ export interface TimeLimit {
   /** The error for a call that took longer than this many milliseconds. */
   exceeded(milliseconds: number): RpcError;
 }
+
+const AWAY: Rest = { keepsPlace: false };
 
 /** Sends a call on, with what it was permitted where calls are limited. */
 export function relayPermitted({ message, permit }: Asked, hop: Hop): Relayed | undefined {
@@ -26,8 +28,9 @@ export class Permit {
   readonly #limit: TimeLimit | undefined;
   readonly #timers: Timers;
   #clock: CallClock | undefined;
-  /** What it waits for that is not its server's work. */
+  /** How many things stop its clock, and how many of them leave its place to others. */
   #rests = 0;
+  #absences = 0;
   #isOver = false;
 
   constructor(queue: CallQueue | undefined, limit: TimeLimit | undefined, timers: Timers) {
@@ -51,23 +54,23 @@ export class Permit {
   }
 
   /** Somebody else has to do something first: the place is given to another call, and the clock stands. */
-  rest(): void {
-    if (this.#isOver || this.#rests++ > 0) return;
-    this.#clock?.rest();
-    this.#queue?.release();
+  rest({ keepsPlace }: Rest = AWAY): void {
+    if (this.#isOver) return;
+    if (this.#rests++ === 0) this.#clock?.rest();
+    if (!keepsPlace && this.#absences++ === 0) this.#queue?.release();
   }
 
-  goOn(): void {
-    if (this.#isOver || this.#rests === 0 || --this.#rests > 0) return;
-    this.#queue?.take();
-    this.#clock?.run();
+  goOn({ keepsPlace }: Rest = AWAY): void {
+    if (this.#isOver || this.#rests === 0) return;
+    if (!keepsPlace && --this.#absences === 0) this.#queue?.take();
+    if (--this.#rests === 0) this.#clock?.run();
   }
 
   over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#clock?.rest();
-    if (this.#rests === 0) this.#queue?.release();
+    if (this.#absences === 0) this.#queue?.release();
   }
 
   #time(call: Relayed): void {
@@ -114,12 +117,12 @@ class PermittedHop extends HopAround {
     this.#permit.progressed();
   }
 
-  override rests(): void {
-    this.#permit.rest();
+  override rests(rest?: Rest): void {
+    this.#permit.rest(rest);
   }
 
-  override goesOn(): void {
-    this.#permit.goOn();
+  override goesOn(rest?: Rest): void {
+    this.#permit.goOn(rest);
   }
 
   override ended(outcome: Outcome, error?: RpcError): void {

@@ -28,8 +28,9 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
   const { method } = message;
   if (upstream.era === 'modern') return refused(Messages.noRequests(method));
-  const call = callOf(upstream, audience.related);
-  if (call instanceof RpcError) return call;
+  const calls = callsThatMayAsk(upstream, audience.related);
+  if (calls instanceof RpcError) return calls;
+  const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
   if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
   const isModern = caller.era === 'modern';
@@ -39,7 +40,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   if (lacking !== undefined) return refused(Messages.clientLacks(method, lacking));
   return isModern && call !== undefined
     ? audience.parking.ask(call, upstream, message)
-    : passOn(upstream, message, { call, caller, tasks: audience.tasks });
+    : passOn(upstream, message, { calls, caller, tasks: audience.tasks });
 }
 
 function refused(text: string): RpcError {
@@ -54,9 +55,10 @@ function unavailable(text: string): RpcError {
 function passOn(
   upstream: Upstream,
   message: Message,
-  { call, caller, tasks }: { call: Relayed | undefined; caller: Caller; tasks: Tasks },
+  { calls, caller, tasks }: { calls: readonly Relayed[]; caller: Caller; tasks: Tasks },
 ): undefined {
-  call?.rests();
+  // Which one waits is not known for sure: no clock may run, but only one place is free for another call.
+  calls.forEach((call, index) => call.rests({ keepsPlace: index > 0 }));
   relay(message, {
     from: upstream.peer,
     to: caller.client.recipient(caller.origin),
@@ -64,25 +66,25 @@ function passOn(
     edits: (asked, token) =>
       metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
     adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
-    ended: () => call?.goesOn(),
+    ended: () => calls.forEach((call, index) => call.goesOn({ keepsPlace: index > 0 })),
   });
   return undefined;
 }
 
-/** The call on whose behalf a server asks: the one it names, or the likeliest of the only client that it works for. */
-function callOf(upstream: Upstream, related: number | undefined): Relayed | undefined | RpcError {
+/** The call on whose behalf a server asks: the one it names, or those of the only client that it works for, the likeliest first. */
+function callsThatMayAsk(upstream: Upstream, related: number | undefined): readonly Relayed[] | RpcError {
   const calls = callsOf(upstream, related);
   const isMany = calls.some(({ caller }) => caller?.client.isMany);
   // Of many programs behind one token any two calls may be those of two.
   const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
   if (parties.size > 1)
     return unavailable(Messages.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
-  return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number)[0];
+  return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
 }
 
 /** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */
-function likelihood({ request, origin }: Relayed): number {
-  return (request === undefined ? 0 : 2) + (origin === undefined ? 0 : 1);
+function likelihood({ request, origin, isAway }: Relayed): number {
+  return (request === undefined ? 0 : 2) + (origin === undefined || isAway ? 0 : 1);
 }
 
 /** The clients' calls that a server works on; where the transport tells which one is meant, no other. */

@@ -26,14 +26,19 @@ export interface Hop {
   /** Told that the server is at work. */
   progressed?(): void;
   /** Told that something other than the server's work is waited for, and that this is over. */
-  rests?(): void;
-  goesOn?(): void;
+  rests?(rest?: Rest): void;
+  goesOn?(rest?: Rest): void;
   /** What is done in place of an answer that will not come, where the request may be made once more. */
   retry?(error: RpcError): (() => void) | undefined;
   /** Called off while nobody is asked for it. */
   calledOff?(): void;
   /** Told how the request ended, and the error where it is one of ours. */
   ended?(outcome: Outcome, error?: RpcError): void;
+}
+
+/** A call that is perhaps not the one which waits keeps its place at the server; only its clock stands. */
+export interface Rest {
+  readonly keepsPlace: boolean;
 }
 
 export type Outcome = 'result' | 'error' | 'timeout' | 'cancelled' | 'retried';
@@ -84,6 +89,8 @@ export class Relayed implements Waiter, Served {
   #sentId = 0;
   #kept: (() => void) | undefined;
   #onOver: (() => void) | undefined;
+  /** How many questions it waits for, as far as that is known. */
+  #questions = 0;
 
   constructor({ id, meta }: Message, hop: Hop) {
     this.#hop = hop;
@@ -115,6 +122,11 @@ export class Relayed implements Waiter, Served {
 
   get request(): Message | undefined {
     return this.#request;
+  }
+
+  /** Whether it has been taken for one that waits for its client. */
+  get isAway(): boolean {
+    return this.#questions > 0;
   }
 
   /** Later ones have higher numbers. */
@@ -194,12 +206,14 @@ export class Relayed implements Waiter, Served {
   }
 
   /** Its server has to be told something before it can go on. */
-  rests(): void {
-    this.#hop.rests?.();
+  rests(rest: Rest): void {
+    if (!rest.keepsPlace) this.#questions++;
+    this.#hop.rests?.(rest);
   }
 
-  goesOn(): void {
-    this.#hop.goesOn?.();
+  goesOn(rest: Rest): void {
+    if (!rest.keepsPlace) this.#questions--;
+    this.#hop.goesOn?.(rest);
   }
 
   /** Gives the answer that came while nobody waited for it, if one did. */
