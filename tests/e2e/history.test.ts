@@ -89,13 +89,32 @@ describe('the history of a gateway', () => {
     },
   );
 
-  verifies('HEALTH-7', 'holds the arguments where somebody wants them', async () => {
+  verifies('HEALTH-7', 'says which server was meant, also where that does not run', async () => {
+    const folder = temporaryFolder();
+    const weir = startWeir({ c: fixture('crash'), e: fixture('echo') }, { folder });
+    await weir.tools();
+    await weir.callTool('c:crash');
+    await weir.callTool('c:pid');
+    await weir.close();
+    expect(historyIn(folder)).toMatchObject([
+      { serverId: 'c', toolName: 'crash', status: 'error' },
+      {
+        serverId: 'c',
+        toolName: 'pid',
+        status: 'error',
+        error: { message: expect.stringContaining("its server 'c' is not running") as string },
+      },
+    ]);
+  });
+
+  verifies('HEALTH-7', 'holds the arguments where somebody wants them, but no secret', async () => {
     const folder = temporaryFolder();
     const weir = startWeir({ e: fixture('echo') }, { folder, args: ['--history-arguments'] });
     await weir.tools();
-    await weir.callTool('e:add', { a: 1, b: 2 });
+    await weir.callTool('e:add', { a: 1, b: 2, login: { password: 'p4ss' }, text: 'Bearer s3cr3t' });
     await weir.close();
-    expect(historyIn(folder)).toMatchObject([{ toolName: 'add', parameters: { a: 1, b: 2 } }]);
+    const parameters = { a: 1, b: 2, login: { password: '[hidden]' }, text: 'Bearer [hidden]' };
+    expect(historyIn(folder)).toMatchObject([{ toolName: 'add', parameters }]);
   });
 
   verifies('HEALTH-7', 'is searched by server and by failure, in a table or line by line', async () => {

@@ -70,8 +70,8 @@ describe('what is asked of gateways', () => {
     [['stop', '--failed'], 'Unknown option: --failed (it belongs to weir history)'],
     [['ps', '--sever'], 'Unknown option: --sever'],
     [['ps', '--pid'], '--pid needs a value'],
-    [['ps', '--pid', '0'], "--pid takes a number, not '0'"],
-    [['history', '--limit', 'all'], "--limit takes a number, not 'all'"],
+    [['ps', '--pid', '0'], "--pid takes a whole number from 1 on, not '0'"],
+    [['history', '--limit', 'all'], "--limit takes a whole number from 1 on, not 'all'"],
   ])('%j is a mistake', (argv, text) => {
     expect(mistake(...argv)).toBe(text);
   });

@@ -114,7 +114,7 @@ function complete(
 
 function readNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,9}$/u.test(text)) return Number(text);
-  throw wrong(`${option} takes a number, not '${text}'`);
+  throw wrong(`${option} takes a whole number from 1 on, not '${text}'`);
 }
 
 function wrong(message: string): UsageError {

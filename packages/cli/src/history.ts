@@ -23,10 +23,7 @@ export async function showHistory(
 ): Promise<ToolInvocationRequest[]> {
   const kept = isNarrowed(args) || args.state === undefined ? [] : readHistory(args.state).filter(isCall);
   const fresh = await Promise.all(found.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])));
-  if (found.length === 0 && kept.length === 0)
-    throw new ControlFailure(
-      'No call is known: no gateway runs, and none has left a history. If it has a state folder of its own, name it with --state.',
-    );
+  if (found.length === 0 && kept.length === 0) throw new ControlFailure(nothingKnown(args));
   const calls = selectCalls([...kept, ...fresh.flat()], args.shown);
   output.write(args.json ? lines(calls) : showCalls(calls, isColoured(output, env)));
   return calls;
@@ -65,6 +62,12 @@ function tell(
   { output, env }: ControlContext,
 ): void {
   if (isShown(call, shown)) output.write(json ? lines([call]) : showCall(call, isColoured(output, env)));
+}
+
+function nothingKnown(args: ControlArgs): string {
+  return isNarrowed(args)
+    ? 'No such gateway runs. What gateways have left behind is shown without --config and --pid.'
+    : 'No call is known: no gateway runs, and none has left a history. If it has a state folder of its own, name it with --state.';
 }
 
 function isNarrowed({ pid, configPath }: ControlArgs): boolean {

@@ -48,11 +48,16 @@ function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
 function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {
   const { nextRetryAt } = health?.retryState ?? {};
   const [reason = ''] = (lastError ?? '').split('\n');
-  if (autoDisabled) return `weir enable ${id}; ${reason}`;
+  if (autoDisabled) return sentences(`weir enable ${id}`, reason);
   if (!enabled || health?.connectionState === 'connected') return '';
   return nextRetryAt === undefined
     ? reason
-    : `tried again in ${span(Math.max(0, nextRetryAt - now))}; ${reason}`;
+    : sentences(`tried again in ${span(Math.max(0, nextRetryAt - now))}`, reason);
+}
+
+/** What a gateway has not seen itself, it cannot tell the reason of. */
+function sentences(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('; ');
 }
 
 /** How long something took or takes, in the unit that says it best. */

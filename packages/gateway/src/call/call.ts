@@ -4,12 +4,14 @@ import { errorLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
+import { encode } from '../wire/splice.ts';
 import { forwardApart } from './apart.ts';
 import type { Asked } from './caller.ts';
 import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relayPermitted } from './permit.ts';
 import {
+  OwnerAway,
   resolvePrompt,
   resolveTask,
   resolveTool,
@@ -187,9 +189,17 @@ function cross(asked: Asked, target: Target | RpcError, route: Route): void {
 
 function refuse(asked: Asked, error: RpcError): void {
   const { caller, message } = asked;
-  const name = message.params && valueText(message.params, 'name');
-  if (name?.startsWith('"')) beginCall(asked, '', shortened(name))?.ended('error', error);
+  noteRefused(asked, error);
   caller.origin.answer(errorLine(message.id, error), error.code);
+}
+
+function noteRefused(asked: Asked, error: RpcError): void {
+  const { params } = asked.message;
+  const name = params && valueText(params, 'name');
+  if (!name?.startsWith('"')) return;
+  const [serverKey, ownName] =
+    error instanceof OwnerAway ? [error.serverKey, encode(error.ownName)] : ['', name];
+  beginCall(asked, serverKey, shortened(ownName))?.ended('error', error);
 }
 
 /** Nothing that leads nowhere may fill the history. */

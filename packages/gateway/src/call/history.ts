@@ -1,3 +1,4 @@
+import { redactedBy } from '../config/redact.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';
 import { failureIn } from './failure.ts';
@@ -19,7 +20,7 @@ export interface HistoryOptions {
   readonly now: () => number;
   /** The first part of every id, unlike that of any other gateway. */
   readonly prefix: string;
-  /** Takes out of an error's text what nobody may read. */
+  /** Takes out of a text what nobody may read. */
   readonly redact: (text: string) => string;
   /** Keeps the arguments of calls as well. */
   readonly keepsArguments?: boolean;
@@ -153,7 +154,7 @@ export class Invocation {
       id: this.id,
       serverId,
       toolName: decode(toolText),
-      ...(argumentsText !== undefined && { parameters: readArguments(argumentsText) }),
+      ...(argumentsText !== undefined && { parameters: this.#arguments(argumentsText) }),
       source,
       status: this.#status,
       submittedAt: this.#submittedAt,
@@ -181,6 +182,10 @@ export class Invocation {
     return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}}`;
   }
 
+  #arguments(text: string): Record<string, unknown> {
+    return readArguments(text, redactedBy(this.#history.options.redact));
+  }
+
   #redacted({ message, ...rest }: ErrorInfo): ErrorInfo {
     return { message: this.#history.options.redact(message), ...rest };
   }
@@ -195,7 +200,7 @@ function codeOf({ code }: ErrorInfo): { code?: number } {
 }
 
 /** Long ones are not kept: a history is no archive. */
-function readArguments(text: string): Record<string, unknown> {
+function readArguments(text: string, reviver: ReturnType<typeof redactedBy>): Record<string, unknown> {
   if (text.length > LONGEST_ARGUMENTS) return { '…': `${text.length} bytes` };
-  return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as Record<string, unknown>;
+  return JSON.parse(Buffer.from(text, 'latin1').toString('utf8'), reviver) as Record<string, unknown>;
 }

@@ -54,6 +54,19 @@ export interface Target {
   readonly isRepeatable?: boolean;
 }
 
+/** It is known whose it is, but that server does not run. */
+export class OwnerAway extends RpcError {
+  readonly serverKey: string;
+  /** What the server calls it. */
+  readonly ownName: string;
+
+  constructor(error: RpcError, owner: { serverKey: string; name: string }) {
+    super(error.code, error.message, error.data);
+    this.serverKey = owner.serverKey;
+    this.ownName = owner.name;
+  }
+}
+
 export function resolveTool(directory: Directory, name: string): Target | RpcError {
   return lookupTool(directory.registry.tools, name) ?? resolveAlias(directory, 'tools', name);
 }
@@ -147,7 +160,10 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const { separator, noPrefix } = book.rules;
   const owner = book.ownerOf(name) ?? owners[0] ?? parseToolPrefix(name, separator);
   if (owner !== null && isMissing(directory, owner.serverKey))
-    return absent(directory, { what, name, serverKey: owner.serverKey });
+    return new OwnerAway(absent(directory, { what, name, serverKey: owner.serverKey }), {
+      serverKey: owner.serverKey,
+      name: 'name' in owner ? owner.name : owner.toolName,
+    });
   const isOfOneThatRuns = owner !== null && directory.servers.has(owner.serverKey) && !noPrefix;
   const mayCome = isOfOneThatRuns ? undefined : notYet(directory, { what, name });
   if (mayCome !== undefined) return mayCome;

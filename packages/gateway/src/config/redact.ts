@@ -8,6 +8,9 @@ const HIDDEN = '[hidden]';
 const AUTHORIZATION = /\b(bearer|basic)\s+[^\s"',;]+/giu;
 const ASSIGNMENT =
   /\b((?:api|access|auth)?[-_]?(?:key|token|secret|password))(["']?\s*[=:]\s*["']?)[^\s"'&,;]+/giu;
+/** How services begin their keys, and what every signed token begins with. */
+const KEY = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{12,}/gu;
+const SECRET_NAME = /(?:key|token|secret|password)$/iu;
 const USER_INFO = /\/\/[^\s/@]+@/gu;
 
 /** Takes out of a text the values that a config gives its servers, and what looks like a secret; cuts what is long. */
@@ -22,14 +25,30 @@ export function redactor(config: () => McpConfig): (text: string) => string {
       known
         .replace(AUTHORIZATION, `$1 ${HIDDEN}`)
         .replace(ASSIGNMENT, `$1$2${HIDDEN}`)
+        .replace(KEY, HIDDEN)
         .replace(USER_INFO, `//${HIDDEN}@`),
     );
   };
 }
 
-function secretsOf({ env = {}, headers = {} }: ServerConfig): string[] {
+/** The same for values by their names, such as the arguments of a call. */
+export function redactedBy(redact: (text: string) => string): (name: string, value: unknown) => unknown {
+  return (name, value) => {
+    if (typeof value !== 'string') return value;
+    return SECRET_NAME.test(name) ? HIDDEN : redact(value);
+  };
+}
+
+function secretsOf({ env = {}, headers = {}, args = [] }: ServerConfig): string[] {
   const words = Object.values(headers).flatMap((value) => [value, value.replace(/^.*\s/u, '')]);
-  return [...Object.values(env), ...words].filter(({ length }) => length >= SHORTEST_SECRET);
+  return [...Object.values(env), ...words, ...args.filter(isSecretArgument)].filter(
+    ({ length }) => length >= SHORTEST_SECRET,
+  );
+}
+
+/** As in `--api-key VALUE`; where name and value are one argument, the text says what it is. */
+function isSecretArgument(_value: string, at: number, args: readonly string[]): boolean {
+  return SECRET_NAME.test(args[at - 1] ?? '') && args[at - 1]?.startsWith('-') === true;
 }
 
 function shortened(text: string): string {

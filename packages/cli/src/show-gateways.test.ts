@@ -1,0 +1,35 @@
+import type { GatewayReport } from '@weir/gateway';
+import { expect } from 'vitest';
+import { verifies } from '../../../tests/verifies.ts';
+import { showGateways } from './show-gateways.ts';
+
+const retryState = { isRetrying: false, currentAttempt: 3, backoffIntervals: [1000, 5000, 15_000] };
+const server = {
+  id: 'a',
+  name: 'a',
+  transport: 'stdio',
+  enabled: false,
+  failureCount: 3,
+  autoDisabled: true,
+  sectionBindings: [],
+  tools: 0,
+  health: { serverId: 'a', connectionState: 'error', consecutiveFailures: 3, retryState },
+} as const;
+
+function shown(more: object): string | undefined {
+  const report: GatewayReport = {
+    pid: 1,
+    version: '1',
+    mode: 'stdio',
+    startedAt: 0,
+    isStopped: false,
+    calls: { active: 0, total: 0 },
+    servers: [{ ...server, ...more }],
+  };
+  return showGateways([report], { isColoured: false, now: 0 }).split('\n')[2];
+}
+
+verifies('HEALTH-2', 'a disabled server is shown with how to enable it, and why, where that is known', () => {
+  expect(shown({ lastError: 'it crashed\n  stderr | no' })).toMatch(/ {2}weir enable a; it crashed$/u);
+  expect(shown({})).toMatch(/ {2}weir enable a$/u);
+});
