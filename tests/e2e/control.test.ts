@@ -92,6 +92,15 @@ describe('one gateway', () => {
     expect(stdout).toMatch(/^ {2}far {5}off in the file {2}0/mu);
   });
 
+  verifies('HEALTH-3', 'can be asked while a server of it takes its time to start', async () => {
+    const machine = new Machine();
+    const servers = { s: { ...fixture('silent'), startupTimeout: 30_000 }, e: fixture('echo') };
+    await using weir = startWeir(servers, { folder: machine.folder, env: machine.env });
+    await until(() => machine.sockets.includes(`${weir.pid}.sock`), 10_000);
+    const [report] = await machine.ps();
+    expect(report?.servers[0]).toMatchObject({ id: 's', health: { connectionState: 'connecting' } });
+  });
+
   verifies(
     'HEALTH-3',
     'disables, enables and restarts a server; its client sees the tools go and come',
@@ -266,7 +275,7 @@ describe('the command line', () => {
       [['ps', 'x'], 'Unexpected argument: x'],
       [['ps', '--follow'], 'Unknown option: --follow (it belongs to weir history)'],
       [['history', '--nonsense'], 'Unknown option: --nonsense'],
-      [['stop', '--pid', 'x'], "--pid takes a number, not 'x'"],
+      [['stop', '--pid', 'x'], "--pid takes a whole number from 1 on, not 'x'"],
     ];
     for (const [args, text] of mistakes) {
       const { code, stderr } = await machine.weir(...args);
