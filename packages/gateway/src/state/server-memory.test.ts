@@ -67,6 +67,16 @@ verifies('HEALTH-3', 'what is urgent stays so when something else follows', asyn
   expect(await memory().recall(['s'])).toEqual(new Map([['s', { ...off, lastConnectedAt: 9 }]]));
 });
 
+verifies('HEALTH-3', 'what a server had done before it left the config is kept all the same', async () => {
+  const one = memory();
+  one.remember('s', off, false);
+  one.meant([]);
+  one.remember('s', runs, true);
+  await one.flush();
+  expect(said).toEqual([]);
+  expect(await memory().recall(['s'])).toEqual(new Map([['s', off]]));
+});
+
 test('nothing is written before somebody wants it so', async () => {
   const one = memory();
   one.noted();

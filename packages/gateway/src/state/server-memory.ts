@@ -26,6 +26,8 @@ interface Change {
   readonly record: ServerRecord;
   /** It says more than that the server has run. */
   readonly isUrgent: boolean;
+  /** What the file said then: it may have gone over to something else before this is written. */
+  readonly server: KnownServer;
 }
 
 /** What is only good to know is written after this long; loading what it is encrypted with would slow down a start. */
@@ -67,8 +69,10 @@ export class ServerMemory {
 
   /** Writes it soon; at once where it says more than that the server has run. */
   remember(serverKey: string, record: ServerRecord, isUrgent: boolean): void {
+    const server = this.#servers.get(serverKey);
+    if (server === undefined) return;
     const wasUrgent = this.#pending.get(serverKey)?.isUrgent ?? false;
-    this.#pending.set(serverKey, { record, isUrgent: isUrgent || wasUrgent });
+    this.#pending.set(serverKey, { record, isUrgent: isUrgent || wasUrgent, server });
     if (isUrgent) void this.flush();
     else this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
@@ -83,7 +87,7 @@ export class ServerMemory {
 
   async #recall(serverKey: string): Promise<ServerRecord | undefined> {
     try {
-      const file = this.#fileOf(serverKey);
+      const file = entryOf(this.#servers.get(serverKey));
       const store = await this.#opened();
       const stored = readRecord(await store.get(this.#keyOf(serverKey)));
       const record = recallRecord(stored, file);
@@ -113,7 +117,7 @@ export class ServerMemory {
       const isNotable = !record.enabled || record.failureCount > 0;
       if (isNotable) makeMark(this.#marks(), mark);
       const store = await this.#opened();
-      await store.set(this.#keyOf(serverKey), { ...record, file: this.#fileOf(serverKey) });
+      await store.set(this.#keyOf(serverKey), { ...record, file: entryOf(change.server) });
       if (!isNotable) rmSync(mark, { force: true });
     } catch (error) {
       this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${(error as Error).message}`);
@@ -121,18 +125,13 @@ export class ServerMemory {
   }
 
   /** Another gateway with the same config may have disabled it: that it runs here is no objection. */
-  async #merged(serverKey: string, { record, isUrgent }: Change): Promise<ServerRecord> {
+  async #merged(serverKey: string, { record, isUrgent, server }: Change): Promise<ServerRecord> {
     if (isUrgent) return record;
     const store = await this.#opened();
     const stored = readRecord(await store.get(this.#keyOf(serverKey)).catch(() => undefined));
     if (stored === undefined) return record;
     const { lastConnectedAt } = record;
-    return { ...recallRecord(stored, this.#fileOf(serverKey)), lastConnectedAt };
-  }
-
-  #fileOf(serverKey: string): FileEntry {
-    const { entry, enabled = true } = this.#servers.get(serverKey) ?? {};
-    return fileEntry(entry, enabled);
+    return { ...recallRecord(stored, entryOf(server)), lastConnectedAt };
   }
 
   /** Loaded with the first thing that is worth keeping. */
@@ -153,6 +152,10 @@ export class ServerMemory {
   #markOf(serverKey: string): string {
     return shortHash(this.#keyOf(serverKey));
   }
+}
+
+function entryOf({ entry = null, enabled = true }: Partial<KnownServer> = {}): FileEntry {
+  return fileEntry(entry, enabled);
 }
 
 function byKey(servers: Iterable<KnownServer>): Map<string, KnownServer> {
