@@ -181,7 +181,11 @@ describe('a lazy server', () => {
       server.breaks();
       await using weir = startWeir({ s: server.entry }, { ...LAZY, folder });
       expect(await weir.tools()).toEqual(['s:a']);
-      expect((await weir.callTool('s:a')).error?.message).toMatch(/No server could be started.*'s'/su);
+      const { error: refused } = await weir.callTool('s:a');
+      expect(refused?.message).toMatch(/^No server could be started.*'s'[^\n]*$/u);
+      // Its last words are in the log, with the reason; they are none of the client's business.
+      expect(refused?.message).not.toContain('stderr');
+      await weir.says(/'s' is tried again in 1 s \(attempt 1 of 3\): Server 's' failed .*\n +stderr \| /u);
       const calls = await Promise.all(Array.from({ length: 5 }, () => weir.callTool('s:a')));
       for (const { error } of calls) expect(error?.message).toMatch(/'s' .*(tried again|started)/su);
       expect(server.starts()).toBeLessThan(4);

@@ -96,8 +96,18 @@ describe('weir lock', () => {
   test('writes nothing where a server does not start', async () => {
     const { ended, text } = await lock({ a: serverWith(['a']), broken: fixture('exit-at-start') });
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain("'broken'");
+    expect(ended.stderr).toContain(
+      `Nothing was written. Mend 'broken', or leave it out with "enabled": false in its entry.`,
+    );
     expect(text).toBe('');
+  });
+
+  test('knows only the options that mean something to it', async () => {
+    const { code, stderr } = await runWeir(['lock', '--config', 'mcp.json', '--keep-going']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^Unknown option: --keep-going \(it belongs to weir and weir serve\)\n\nUsage: weir lock/u,
+    );
   });
 
   test('names the package that npx runs, its version and its integrity where they are known here', async () => {

@@ -33,7 +33,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   /** Whose usage is to be shown. */
-  of: 'weir' | 'weir serve' | 'weir docker' = 'weir';
+  of: 'weir' | 'weir serve' | 'weir lock' | 'weir docker' = 'weir';
   /** That usage, where it is of none of these. */
   usage: string | undefined;
 }
@@ -77,6 +77,12 @@ interface Options {
 
 const STDIO: Options = { values: VALUES, flags: FLAGS };
 
+/** Servers are started, but nothing is served. */
+const LOCK: Options = {
+  values: pick(VALUES, ['--config', '--startup-timeout', '--max-message-size', '--state', '--log-file']),
+  flags: pick(FLAGS, ['--debug']),
+};
+
 const SERVE: Options = {
   values: {
     ...VALUES,
@@ -94,11 +100,13 @@ const SERVE: Options = {
   },
 };
 
+const OPTIONS = { stdio: STDIO, serve: SERVE, lock: LOCK } as const;
+
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
 export function parseArguments(argv: readonly string[], env: Environment): Command {
   if (argv[0] === 'docker') return parseDocker(argv.slice(1));
   const run = argv[0] === 'serve' || argv[0] === 'lock' ? argv[0] : 'stdio';
-  const options = run === 'serve' ? SERVE : STDIO;
+  const options = OPTIONS[run];
   const words = run === 'stdio' ? argv : argv.slice(1);
   const draft: Draft = {};
   for (let at = 0; at < words.length; at++) {
@@ -127,6 +135,10 @@ function parseDocker(words: readonly string[]): Command {
 
 function dockerUsage(message: string): UsageError {
   return Object.assign(new UsageError(message), { of: 'weir docker' as const });
+}
+
+function pick<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
 }
 
 /** `--name=value` is split; a value that follows as its own argument is taken later. */
@@ -166,7 +178,10 @@ function setValue(option: string, value: string | undefined, { draft, options }:
 
 function unknownOption(option: string, { values, flags }: Options): string {
   if (!option.startsWith('-')) return unexpected(option);
-  if (Object.hasOwn({ ...SERVE.values, ...SERVE.flags }, option))
+  const { serve, stdio } = OPTIONS;
+  if (Object.hasOwn({ ...stdio.values, ...stdio.flags }, option))
+    return `Unknown option: ${option} (it belongs to weir and weir serve)`;
+  if (Object.hasOwn({ ...serve.values, ...serve.flags }, option))
     return `Unknown option: ${option} (it belongs to weir serve)`;
   const known = [...Object.keys(values), ...Object.keys(flags), '--help'];
   const meant = known.find((candidate) => isNear(option, candidate));

@@ -3,10 +3,15 @@ import { AddressError } from './address-error.ts';
 import { UsageError } from './arguments.ts';
 import { ControlFailure } from './control-failure.ts';
 import { EngineFailure } from './engine-failure.ts';
-import { DOCKER_USAGE, SERVE_USAGE, USAGE } from './help.ts';
+import { DOCKER_USAGE, LOCK_USAGE, SERVE_USAGE, USAGE } from './help.ts';
 import { LockFailure } from './lock-failure.ts';
 
-const USAGES = { weir: USAGE, 'weir serve': SERVE_USAGE, 'weir docker': DOCKER_USAGE } as const;
+const USAGES = {
+  weir: USAGE,
+  'weir serve': SERVE_USAGE,
+  'weir lock': LOCK_USAGE,
+  'weir docker': DOCKER_USAGE,
+} as const;
 
 /** What their messages say is all that there is to say. */
 const COMPLETE = [AddressError, ControlFailure, EngineFailure, LockFailure];

@@ -76,6 +76,10 @@ Try 'weir --help' for the options and some examples.`;
 export const SERVE_USAGE = `Usage: weir serve --config FILE [options]
 Try 'weir serve --help' for the options and some examples.`;
 
+/** The same for the lock file. */
+export const LOCK_USAGE = `Usage: weir lock --config FILE [options]
+Try 'weir lock --help'.`;
+
 /** The same for what is known of containers. */
 export const DOCKER_HELP = `The containers that gateways have started for servers with an "image".
 

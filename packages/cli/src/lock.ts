@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { createLock, loadConfig, LOCK_FILE, type CliArgs } from '@weir/gateway';
+import { ChildServerError, createLock, loadConfig, LOCK_FILE, type CliArgs } from '@weir/gateway';
 import { LockFailure } from './lock-failure.ts';
 import type { CliLog } from './log.ts';
 import { npmPackage, npxFolders, type Command } from './npm-package.ts';
@@ -30,12 +30,22 @@ export async function writeLock(args: CliArgs, { log, env, output, stopped }: Lo
       env,
       log,
       packageOf: (key) => npmPackage(unexpanded[key] as Command, folders),
-    }),
+    }).catch(asFailure),
   );
   const file = join(dirname(path), LOCK_FILE);
   replace(file, text);
   const count = Object.keys(config.mcpServers).length;
   output.write(`${file} holds what ${count === 1 ? 'the server offers' : `${count} servers offer`} now.\n`);
+}
+
+/** What a lock file leaves out would be started at every list: one server that does not start is the end of it. */
+function asFailure(error: unknown): never {
+  if (!(error instanceof ChildServerError)) throw error;
+  const { message, serverKey } = error;
+  throw new LockFailure(
+    `${message}\nNothing was written. Mend '${serverKey}', or leave it out with "enabled": false in its entry.`,
+    { cause: error },
+  );
 }
 
 async function unlessStopped<T>(stopped: Promise<void>, work: Promise<T>): Promise<T> {

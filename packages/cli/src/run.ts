@@ -36,7 +36,8 @@ async function attempt<C>(parse: Parse<C>, perform: (command: C) => Promise<void
     await perform(parse(argv, process.env));
     return EXIT.GOOD;
   } catch (error) {
-    if (error instanceof UsageError && argv[0] === 'serve') error.of = 'weir serve';
+    const [run] = argv;
+    if (error instanceof UsageError && (run === 'serve' || run === 'lock')) error.of = `weir ${run}`;
     process.stderr.write(`${describeFailure(error)}\n`);
     return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
   }

@@ -1,10 +1,10 @@
-import type { GatewayReport } from '@weir/gateway';
+import type { GatewayReport, ReportedServer } from '@weir/gateway';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { showGateways } from './show-gateways.ts';
 
 const retryState = { isRetrying: false, currentAttempt: 3, backoffIntervals: [1000, 5000, 15_000] };
-const server = {
+const server: ReportedServer = {
   id: 'a',
   name: 'a',
   transport: 'stdio',
@@ -14,7 +14,7 @@ const server = {
   sectionBindings: [],
   tools: 0,
   health: { serverId: 'a', connectionState: 'error', consecutiveFailures: 3, retryState },
-} as const;
+};
 
 function shown(more: object): string | undefined {
   const report: GatewayReport = {

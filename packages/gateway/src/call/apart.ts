@@ -43,7 +43,9 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
     (error: unknown) => {
       if (isCalledOff) return;
       origin.served(ticket);
-      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance((error as Error).message)));
+      // A server's last words are for who runs the gateway.
+      const [reason = ''] = (error as Error).message.split('\n');
+      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance(reason)));
     },
   );
 }

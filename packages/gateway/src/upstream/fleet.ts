@@ -330,13 +330,7 @@ export class Fleet {
     const dormant = await this.#lieDown(keys);
     for (const standIn of dormant.values()) this.#options.on.standInChanged(standIn);
     const enabled = keys.filter((key) => !dormant.has(key));
-    await Promise.all(
-      enabled.map(async (key) => {
-        await this.#supervisor.start(key);
-        const { status, error } = this.#children.get(key) ?? {};
-        if (status === ServerStatus.FAILED && error !== undefined) this.#options.log.error(error.message);
-      }),
-    );
+    await Promise.all(enabled.map((key) => this.#supervisor.start(key)));
   }
 
   /** What is remembered of servers that were not looked after until now. */

@@ -48,7 +48,8 @@ export type HealthEvent =
   | { readonly type: 'settled' }
   | { readonly type: 'pinged'; readonly latency: number }
   /** It could not be started or reached, or no longer. */
-  | { readonly type: 'lost'; readonly reason: string }
+  /** `isNews`: nobody has said so yet. */
+  | { readonly type: 'lost'; readonly reason: string; readonly isNews?: boolean }
   | { readonly type: 'enabled' }
   | { readonly type: 'disabled' }
   /** It is to run no more, or not just now. */

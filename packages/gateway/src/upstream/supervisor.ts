@@ -166,8 +166,8 @@ export class Supervisor {
     if (health.autoDisabled)
       return log.error(`${Messages.autoDisabled(serverKey, attempts)} The last time: ${event.reason}`);
     const wait = seconds((health.nextRetryAt ?? 0) - timers.now());
-    // Whoever has noticed the loss itself has said why.
-    const why = before.isRetrying ? `: ${event.reason}` : '';
+    // Whoever has noticed the loss of one that ran has said why.
+    const why = event.isNews === true ? `: ${event.reason}` : '';
     log.warn(
       `Server '${serverKey}' is tried again in ${wait} (attempt ${health.failureCount + 1} of ${attempts})${why}`,
     );

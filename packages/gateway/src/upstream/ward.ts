@@ -91,11 +91,11 @@ export class Ward {
     this.#watchIdle({ asked: child.asked, since: this.#options.timers.now() });
   }
 
-  lost(child: ChildServer, reason: string): void {
+  lost(child: ChildServer, reason: string, isNews = false): void {
     if (child !== this.#child) return;
     this.#turn++;
     this.#clear(child);
-    this.#apply({ type: 'lost', reason });
+    this.#apply({ type: 'lost', reason, isNews });
   }
 
   /** Resolves when it runs, or has turned out not to. */
@@ -146,7 +146,7 @@ export class Ward {
     try {
       await child.start();
     } catch (error) {
-      return this.lost(child, (error as Error).message);
+      return this.lost(child, (error as Error).message, true);
     }
     if (turn !== this.#turn || child.status !== ServerStatus.RUNNING) return;
     this.connected(child);
