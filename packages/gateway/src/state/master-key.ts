@@ -22,7 +22,7 @@ const HOW_TO = 'it must be 32 bytes, in base64 or as 64 hex digits, as `openssl 
 export async function masterKey({ env, folder }: MasterKeyOptions): Promise<MasterKey> {
   const { WEIR_MASTER_KEY: text, WEIR_MASTER_KEY_FILE: file } = env;
   if (text) return { bytes: parse(text, 'WEIR_MASTER_KEY') };
-  if (file) return readFrom(file);
+  if (file) return readNamed(file);
   const own = join(folder, 'master.key');
   try {
     return readFrom(own);
@@ -39,6 +39,14 @@ function parse(text: string, where: string): Buffer {
   const isBase64 = /^[\w+/-]{43}=?$/u.test(trimmed);
   if (!isHex && !isBase64) throw new Error(`${where} holds no master key: ${HOW_TO}`);
   return Buffer.from(trimmed, isHex ? 'hex' : 'base64');
+}
+
+function readNamed(file: string): MasterKey {
+  try {
+    return readFrom(file);
+  } catch (error) {
+    throw new Error(`WEIR_MASTER_KEY_FILE is of no use: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function readFrom(file: string): MasterKey {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -84,6 +84,23 @@ test('nothing is written before somebody wants it so', async () => {
   expect(readdirSync(folder)).toEqual([]);
   await one.flush();
   expect(readdirSync(folder).toSorted()).toEqual(['master.key', 'records']);
+});
+
+verifies('HEALTH-3', 'a damaged record is left alone by the news that its server runs', async () => {
+  const one = memory();
+  one.remember('s', off, true);
+  await one.flush();
+  const [name = ''] = readdirSync(join(folder, 'records'));
+  const file = join(folder, 'records', name);
+  writeFileSync(file, 'damaged');
+  const next = memory();
+  next.remember('s', runs, false);
+  await next.flush();
+  expect(readFileSync(file, 'utf8')).toBe('damaged');
+  expect(said.join()).toContain(`${file} is damaged`);
+  next.remember('s', off, true);
+  await next.flush();
+  expect(await memory().recall(['s'])).toEqual(new Map([['s', off]]));
 });
 
 test('a folder that cannot be used is told, and nothing worse', async () => {

@@ -124,11 +124,14 @@ export class ServerMemory {
     }
   }
 
-  /** Another gateway with the same config may have disabled it: that it runs here is no objection. */
+  /**
+   * Another gateway with the same config may have disabled it: that it runs here is no objection. What cannot be read may
+   * say so, too, and is left alone.
+   */
   async #merged(serverKey: string, { record, isUrgent, server }: Change): Promise<ServerRecord> {
     if (isUrgent) return record;
     const store = await this.#opened();
-    const stored = readRecord(await store.get(this.#keyOf(serverKey)).catch(() => undefined));
+    const stored = readRecord(await store.get(this.#keyOf(serverKey)));
     if (stored === undefined) return record;
     const { lastConnectedAt } = record;
     return { ...recallRecord(stored, entryOf(server)), lastConnectedAt };
