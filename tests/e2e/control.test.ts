@@ -9,6 +9,7 @@ import { verifies } from '../verifies.ts';
 import {
   fixture,
   runWeir,
+  scripted,
   startWeir,
   temporaryFolder,
   textOf,
@@ -126,6 +127,24 @@ describe('one gateway', () => {
       expect(unknown.stderr).toContain("There is no server 'nobody'");
     },
   );
+
+  verifies('HEALTH-3', 'says so where a server does not come back', async () => {
+    const machine = new Machine();
+    const broken = join(machine.folder, 'broken');
+    const entry = scripted(`
+      import { existsSync } from 'node:fs';
+      import { serve } from 'stdio';
+      if (existsSync(${JSON.stringify(broken)})) process.exit(5);
+      serve({ name: 'brittle' });
+    `);
+    await using weir = await machine.start({ b: entry });
+    writeFileSync(broken, '');
+    const restarted = await machine.weir('restart', 'b');
+    expect(restarted).toMatchObject({ code: 1, stdout: '' });
+    expect(restarted.stderr).toMatch(
+      new RegExp(`^Server 'b' was ended \\(gateway ${weir.pid}\\)\\. It is not up: .*code 5`, 'u'),
+    );
+  });
 
   verifies('HEALTH-5', 'stops calls and lets them pass again', async () => {
     const machine = new Machine();

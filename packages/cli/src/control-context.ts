@@ -1,17 +1,17 @@
 import type { Writable } from 'node:stream';
+import type { Looks } from './table.ts';
 
 export interface ControlContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  readonly output: Writable & { isTTY?: boolean };
+  readonly output: Writable & { isTTY?: boolean; columns?: number };
   readonly now: () => number;
   /** Settles when nobody wants to hear more. */
   readonly stopped: Promise<void>;
 }
 
-export function isColoured(
-  output: { isTTY?: boolean },
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
-  return output.isTTY === true && !env['NO_COLOR'];
+/** How tables look there. */
+export function looksOf({ output, env }: Pick<ControlContext, 'output' | 'env'>): Looks {
+  if (output.isTTY !== true) return { isColoured: false };
+  return { isColoured: !env['NO_COLOR'], width: output.columns };
 }

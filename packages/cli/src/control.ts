@@ -9,7 +9,7 @@ import {
 } from '@weir/gateway';
 import { UsageError } from './arguments.ts';
 import type { Action, ControlArgs } from './control-arguments.ts';
-import { isColoured, type ControlContext } from './control-context.ts';
+import { looksOf, type ControlContext } from './control-context.ts';
 import { ControlFailure } from './control-failure.ts';
 import { CONTROL_USAGE } from './control-help.ts';
 import { followHistory, showHistory } from './history.ts';
@@ -70,15 +70,12 @@ function onlyOne(found: FoundGateway[], { action, configPath, pid }: ControlArgs
   throw Object.assign(new UsageError(text), { usage: CONTROL_USAGE });
 }
 
-function ps(
-  found: readonly FoundGateway[],
-  { json }: ControlArgs,
-  { output, env, now }: ControlContext,
-): void {
+function ps(found: readonly FoundGateway[], { json }: ControlArgs, context: ControlContext): void {
+  const { output, now } = context;
   const reports = found.map(({ report }) => report).filter((report) => report !== undefined);
   const silent = found.filter(({ report }) => report === undefined).map(({ door }) => door.pid);
   if (json) return void output.write(asJson([...reports, ...silent.map((pid) => ({ pid, answers: false }))]));
-  output.write(showGateways(reports, { isColoured: isColoured(output, env), now: now() }));
+  output.write(showGateways(reports, { ...looksOf(context), now: now() }));
   for (const pid of silent) output.write(`Gateway ${pid} does not answer\n`);
 }
 
@@ -127,8 +124,11 @@ async function change(
   for (const { door } of found) {
     await asked(askGateway(door, action, { server }));
     const report = await asked(askGateway(door, 'ps', {}));
+    const remark = remarkOn(action, report, server);
+    if (action === 'restart' && remark !== '')
+      throw new ControlFailure(`Server '${server}' was ended (gateway ${door.pid}).${remark}`);
     if (json) output.write(asJson({ pid: door.pid, done: action, ...afterwards(report, server) }));
-    else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark(action, report, server)}\n`);
+    else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark}\n`);
   }
 }
 
@@ -138,7 +138,7 @@ function afterwards({ isStopped, servers }: GatewayReport, server: string): obje
 }
 
 /** Enabled is not yet up. */
-function remark(action: Changing, { servers }: GatewayReport, server: string): string {
+function remarkOn(action: Changing, { servers }: GatewayReport, server: string): string {
   const { health, lastError = '' } = servers.find(({ id }) => id === server) ?? {};
   const isMeantToRun = action === 'enable' || action === 'restart';
   if (!isMeantToRun || health === undefined || health.connectionState === 'connected') return '';

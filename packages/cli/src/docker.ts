@@ -49,5 +49,5 @@ function listed(containers: readonly OwnedContainer[], status?: string): string 
     status ?? container.status,
     OWNERS[container.owner](container.pid),
   ]);
-  return table([['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY'], ...rows], false);
+  return table([['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY'], ...rows], { isColoured: false });
 }

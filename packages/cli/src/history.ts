@@ -8,7 +8,7 @@ import {
   type ToolInvocationRequest,
 } from '@weir/gateway';
 import type { ControlArgs } from './control-arguments.ts';
-import { isColoured, type ControlContext } from './control-context.ts';
+import { looksOf, type ControlContext } from './control-context.ts';
 import { ControlFailure } from './control-failure.ts';
 import { isShown, selectCalls, showCall, showCalls } from './show-history.ts';
 
@@ -19,14 +19,24 @@ const LOOK_AGAIN_MS = 1000;
 export async function showHistory(
   found: readonly FoundGateway[],
   args: ControlArgs,
-  { output, env }: ControlContext,
+  context: ControlContext,
 ): Promise<ToolInvocationRequest[]> {
   const kept = isNarrowed(args) || args.state === undefined ? [] : readHistory(args.state).filter(isCall);
   const fresh = await Promise.all(found.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])));
   if (found.length === 0 && kept.length === 0) throw new ControlFailure(nothingKnown(args));
   const calls = selectCalls([...kept, ...fresh.flat()], args.shown);
-  output.write(args.json ? lines(calls) : showCalls(calls, isColoured(output, env)));
+  context.output.write(args.json ? lines(calls) : shownCalls(calls, args, context));
   return calls;
+}
+
+/** Where more are to come, the heading alone is worth something. */
+function shownCalls(
+  calls: readonly ToolInvocationRequest[],
+  { shown }: ControlArgs,
+  context: ControlContext,
+): string {
+  if (calls.length > 0 || shown.follow) return showCalls(calls, looksOf(context));
+  return shown.failed || shown.server !== undefined ? 'No such call is known.\n' : 'No call so far.\n';
 }
 
 /** The same, and then every call as it ends, also of gateways that are started meanwhile. */
@@ -56,12 +66,8 @@ export async function followHistory(
   clearInterval(timer);
 }
 
-function tell(
-  call: ToolInvocationRequest,
-  { json, shown }: ControlArgs,
-  { output, env }: ControlContext,
-): void {
-  if (isShown(call, shown)) output.write(json ? lines([call]) : showCall(call, isColoured(output, env)));
+function tell(call: ToolInvocationRequest, { json, shown }: ControlArgs, context: ControlContext): void {
+  if (isShown(call, shown)) context.output.write(json ? lines([call]) : showCall(call, looksOf(context)));
 }
 
 function nothingKnown(args: ControlArgs): string {

@@ -1,13 +1,8 @@
 import type { GatewayReport, LoggedLine, ReportedServer } from '@weir/gateway';
-import { printable, table, type Cell } from './table.ts';
-
-interface Looks {
-  readonly isColoured: boolean;
-  readonly now: number;
-}
+import { printable, table, type Cell, type Looks } from './table.ts';
 
 /** Each gateway with its servers. */
-export function showGateways(reports: readonly GatewayReport[], looks: Looks): string {
+export function showGateways(reports: readonly GatewayReport[], looks: Looks & { now: number }): string {
   return reports.map((report) => `${headline(report, looks.now)}\n${servers(report, looks)}`).join('\n');
 }
 
@@ -23,7 +18,7 @@ function headline(report: GatewayReport, now: number): string {
   return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
 }
 
-function servers({ servers: all }: GatewayReport, { isColoured, now }: Looks): string {
+function servers({ servers: all }: GatewayReport, { now, ...looks }: Looks & { now: number }): string {
   if (all.length === 0) return '  (no servers)\n';
   const rows = all.map((server): Cell[] => [
     `  ${server.id}`,
@@ -32,7 +27,7 @@ function servers({ servers: all }: GatewayReport, { isColoured, now }: Looks): s
     server.health?.pingLatency === undefined ? '' : `${Math.round(server.health.pingLatency)} ms`,
     noteOn(server, now),
   ]);
-  return table([['  SERVER', 'STATE', 'TOOLS', 'PING', ''], ...rows], isColoured);
+  return table([['  SERVER', 'STATE', 'TOOLS', 'PING', ''], ...rows], looks);
 }
 
 function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {

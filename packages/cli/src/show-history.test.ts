@@ -53,12 +53,12 @@ describe('which calls are shown', () => {
 test('columns are aligned, colours are for terminals, and nothing plays with one', () => {
   const error = { message: 'no\u001B[2J\nway' };
   const calls = [call('1'), call('2', { toolName: 'a long name', status: 'error', retryAttempt: 1, error })];
-  const [heading = '', first = '', second = ''] = showCalls(calls, false).split('\n');
+  const [heading = '', first = '', second = ''] = showCalls(calls, { isColoured: false }).split('\n');
   for (const line of [first, second]) expect(line.indexOf('mcp-client')).toBe(heading.indexOf('SOURCE'));
   expect(second).toMatch(/attempt 2, no\?\[2J\?way$/u);
   expect(first).not.toContain('\u001B');
-  expect(showCalls(calls, true)).toContain('\u001B[31merror\u001B[0m');
-  expect(showCall(calls[0] as ToolInvocationRequest, false)).toMatch(
+  expect(showCalls(calls, { isColoured: true })).toContain('\u001B[31merror\u001B[0m');
+  expect(showCall(calls[0] as ToolInvocationRequest, { isColoured: false })).toMatch(
     /^\S+ \S+ {2}files +read +success +12 ms +mcp-client\n$/u,
   );
 });

@@ -1,7 +1,7 @@
 import type { ToolInvocationRequest } from '@weir/gateway';
 import type { Shown } from './control-arguments.ts';
 import { clock, span } from './show-gateways.ts';
-import { table, type Cell } from './table.ts';
+import { table, type Cell, type Looks } from './table.ts';
 
 type Call = ToolInvocationRequest;
 
@@ -32,16 +32,14 @@ export function isShown({ serverId, status }: Call, { failed, server }: Shown): 
   return (server === undefined || server === serverId) && (!failed || hasFailed);
 }
 
-export function showCalls(calls: readonly Call[], isColoured: boolean): string {
-  return table([HEADING, ...calls.map(cellsOf)], isColoured);
+export function showCalls(calls: readonly Call[], looks: Looks): string {
+  return table([HEADING, ...calls.map(cellsOf)], looks);
 }
 
 /** One more line beneath those that are there. */
-export function showCall(call: Call, isColoured: boolean): string {
-  const [, line = ''] = table([WIDTHS.map((width) => ' '.repeat(width)), cellsOf(call)], isColoured).split(
-    '\n',
-  );
-  return `${line}\n`;
+export function showCall(call: Call, looks: Looks): string {
+  const [, ...lines] = table([WIDTHS.map((width) => ' '.repeat(width)), cellsOf(call)], looks).split('\n');
+  return lines.join('\n');
 }
 
 const HEADING: Cell[] = ['TIME', 'SERVER', 'TOOL', 'STATE', 'TOOK', 'SOURCE', ''];
