@@ -245,6 +245,19 @@ describe('the socket', () => {
     expect(stdout).toContain(`Gateway ${weir.pid}`);
   });
 
+  onUnix('HEALTH-3', 'is in the state folder where the runtime folder is of no use', async () => {
+    const machine = new Machine();
+    const deep = join(machine.folder, 'x'.repeat(100));
+    mkdirSync(deep);
+    writeFileSync(join(machine.run, 'weir'), '');
+    for (const runtime of [deep, machine.run]) {
+      const env = { XDG_RUNTIME_DIR: runtime };
+      await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env });
+      await weir.tools();
+      await until(() => existsSync(join(machine.state, 'run', `${weir.pid}.sock`)), 10_000);
+    }
+  });
+
   onUnix('HEALTH-3', 'hangs up on nonsense, and the gateway does not mind', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ e: fixture('echo') });
@@ -279,6 +292,8 @@ describe('the socket', () => {
   onUnix('HEALTH-3', 'that cannot be opened is a warning, no more', async () => {
     const machine = new Machine();
     writeFileSync(join(machine.run, 'weir'), '');
+    mkdirSync(machine.state);
+    writeFileSync(join(machine.state, 'run'), '');
     await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env: machine.env });
     await weir.tools();
     await weir.says('"weir ps" will not find this gateway');

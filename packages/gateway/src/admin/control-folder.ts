@@ -23,11 +23,22 @@ const PIPE = /^weir-(\d+)$/u;
 /** What a path of a socket may be long, in bytes. */
 const LONGEST_PATH = { linux: 107, others: 103 };
 
-/** Where a gateway opens its door; undefined where there is no place for it. */
+/** Where a gateway opens its door: in the first folder that will do. Undefined where it has none; throws where none will do. */
 export function doorOf(pid: number, place: Place): Door | undefined {
   if (place.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
-  const [folder] = foldersFor(place);
-  return folder === undefined ? undefined : { pid, path: join(folder, `${pid}.sock`) };
+  const reasons: unknown[] = [];
+  for (const folder of foldersFor(place)) {
+    const path = join(folder, `${pid}.sock`);
+    try {
+      checkLength(path, place.platform);
+      prepareFolder(folder);
+      return { pid, path };
+    } catch (error) {
+      reasons.push(error);
+    }
+  }
+  if (reasons.length > 0) throw reasons[0];
+  return undefined;
 }
 
 /** All doors, those included that nobody is behind any more. */
@@ -63,7 +74,7 @@ function namesIn(folder: string): string[] {
 }
 
 /** Makes the folder of a door, for its owner alone; throws where that cannot be had. */
-export function prepareFolder(folder: string): void {
+function prepareFolder(folder: string): void {
   makeFolder(folder);
   const { mode, uid, ...entry } = statOf(folder);
   if (!entry.isFolder || uid !== process.getuid?.()) throw new Error(`${folder} is no folder of ours`);
@@ -75,9 +86,9 @@ function statOf(path: string): { mode: number; uid: number; isFolder: boolean } 
   return { mode: stat.mode, uid: stat.uid, isFolder: stat.isDirectory() };
 }
 
-export function isTooLong(path: string, platform: NodeJS.Platform): boolean {
-  if (platform === 'win32') return false;
-  return Buffer.byteLength(path) > (platform === 'linux' ? LONGEST_PATH.linux : LONGEST_PATH.others);
+function checkLength(path: string, platform: NodeJS.Platform): void {
+  if (Buffer.byteLength(path) > (platform === 'linux' ? LONGEST_PATH.linux : LONGEST_PATH.others))
+    throw new Error(`${path} is too long a path for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
 }
 
 /** Takes away a door that leads nowhere. One whose process lives stays: it may just be opening. */

@@ -1,17 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { dirname } from 'node:path';
 import type { Gateway } from '../gateway.ts';
 import { isAnswering } from './control-client.ts';
-import {
-  doorOf,
-  doorsIn,
-  isTooLong,
-  prepareFolder,
-  removeStale,
-  type Door,
-  type Place,
-} from './control-folder.ts';
+import { doorOf, doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
 import { readLines, writeLine } from './lines.ts';
 import { answersOf, type Method, type Self } from './requests.ts';
 
@@ -29,9 +20,6 @@ export interface Control {
 export async function openControl(gateway: Gateway, self: Self, place: Place): Promise<Control | undefined> {
   const door = doorOf(self.pid, place);
   if (door === undefined) return undefined;
-  if (isTooLong(door.path, place.platform))
-    throw new Error(`${door.path} is too long a path for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
-  if (place.platform !== 'win32') prepareFolder(dirname(door.path));
   await sweep(place, door);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
