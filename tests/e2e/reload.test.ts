@@ -90,14 +90,14 @@ describe('a config file that changes', () => {
         comes: serverWith(['c']),
         breaks: fixture('exit-at-start'),
       });
-      await weir.says('The config was read again; started: comes, breaks; restarted: turns; ended: leaves');
+      await weir.says('The config was read again; added: comes, breaks; changed: turns; removed: leaves');
       await weir.call('notifications/tools/list_changed');
       expect(await weir.tools()).toEqual(['stays:wait', 'stays:pid', 'turns:b', 'comes:c']);
       expect(textOf(await weir.callTool('turns:b'))).toBe('new: b');
       expect((await weir.callTool('leaves:a')).error?.message).toBe('Tool not found: leaves:a');
       await weir.says("Server 'breaks' is tried again in");
       rewrite(weir, { stays, turns: serverWith(['b'], 'new'), comes: serverWith(['c']) });
-      await weir.says('The config was read again; ended: breaks');
+      await weir.says('The config was read again; removed: breaks');
 
       expect(textOf(await long)).toBe('slow');
       const answers = await calls.stop();
@@ -181,9 +181,9 @@ describe('a config file that changes', () => {
     const file = join(weir.folder, 'mcp.json');
     symlinkSync(two, `${file}.link`);
     renameSync(`${file}.link`, file);
-    await weir.says('started: b; ended: a');
+    await weir.says('added: b; removed: a');
     writeFileSync(two, JSON.stringify({ mcpServers: { c: serverWith(['c']) } }));
-    await weir.says('started: c; ended: b');
+    await weir.says('added: c; removed: b');
   });
 });
 

@@ -116,7 +116,8 @@ export const Messages = {
   runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
   autoDisabled: (serverKey: string, attempts: number): string =>
     `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
-  isDisabled: (serverKey: string): string => `Server '${serverKey}' is disabled. ${enableRemedy(serverKey)}`,
+  isDisabled: (serverKey: string, isByRule: boolean): string =>
+    `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey) : `Enable it with "weir enable ${serverKey}".`}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
   historyNotKept: (reason: string): string =>
     `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
@@ -189,7 +190,7 @@ export const Messages = {
     `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
 
   configReloaded: ({ added, removed, changed }: ConfigChanges): string => {
-    const parts = Object.entries({ started: added, restarted: changed, ended: removed })
+    const parts = Object.entries({ added, changed, removed })
       .filter(([, keys]) => keys.length > 0)
       .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
     return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;

@@ -339,7 +339,7 @@ export class Fleet {
     const noted = this.#memory?.noted() ?? [];
     const unknown = noted.filter((key) => added.includes(key) || !this.#children.has(key));
     if (unknown.length > 0) await this.#recall(unknown);
-    for (const key of changed) if (!this.#isOn(key)) this.#options.log.warn(Messages.isDisabled(key));
+    for (const key of changed) if (!this.#isOn(key)) this.#options.log.warn(Messages.isDisabled(key, false));
   }
 
   /** In the order of the config. */
@@ -429,7 +429,7 @@ export class Fleet {
       this.#supervisor.adopt(child, healthFrom(record));
       if (record.enabled) continue;
       child.retire();
-      this.#options.log.warn(Messages.isDisabled(serverKey));
+      this.#options.log.warn(Messages.isDisabled(serverKey, record.autoDisabled));
     }
   }
 

@@ -115,7 +115,8 @@ export class Supervisor {
 
   async restart(serverKey: string): Promise<void> {
     const ward = this.#ward(serverKey);
-    if (!ward.health.enabled) throw new Error(Messages.isDisabled(serverKey));
+    const { enabled, autoDisabled } = ward.health;
+    if (!enabled) throw new Error(Messages.isDisabled(serverKey, autoDisabled));
     await ward.restart();
   }
 
