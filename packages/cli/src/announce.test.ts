@@ -24,6 +24,16 @@ test('it is told how many servers run, and which do not', () => {
   );
 });
 
+test('one that is lazy or disabled has not failed', () => {
+  expect(outcome(servers('initializing'))).toBe('The server starts when it is called.\n');
+  expect(outcome(servers('initializing', 'initializing'))).toBe(
+    'All 2 servers start when they are called.\n',
+  );
+  expect(outcome(servers('running', 'initializing', 'stopped', 'failed'))).toBe(
+    '1 of 4 servers runs; started when called: s2; disabled: s3; failed: s4 (the log says why)\n',
+  );
+});
+
 test('the end says what it waits for', () => {
   expect(farewell({ awaited: 0, drainTime: 5000 })).toBe('');
   expect(farewell({ awaited: 1, drainTime: 5000 })).toBe(

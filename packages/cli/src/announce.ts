@@ -10,14 +10,23 @@ export function announcement(url: string, count: number, token: string | undefin
   return `weir starts ${counted(count, 'server')}, served at ${url}  ${access}\n`;
 }
 
-/** What became of the servers; nothing is said of none. */
+/** What became of the servers, once all that are to run have been tried; nothing is said of none. */
 export function outcome(servers: readonly ChildServerClient[]): string {
-  const failed = servers.filter(({ status }) => status !== 'running').map(({ serverKey }) => serverKey);
   const count = servers.length;
+  const [running, lazy, disabled, failed] = (['running', 'initializing', 'stopped', 'failed'] as const).map(
+    (wanted) => servers.filter(({ status }) => status === wanted).map(({ serverKey }) => serverKey),
+  ) as [string[], string[], string[], string[]];
   if (count === 0) return '';
-  if (failed.length === 0) return `${count === 1 ? 'The server runs' : `All ${count} servers run`}.\n`;
-  const running = count - failed.length;
-  return `${running} of ${count} servers ${running === 1 ? 'runs' : 'run'}; failed: ${failed.join(', ')} (the log says why)\n`;
+  if (running.length === count) return `${count === 1 ? 'The server runs' : `All ${count} servers run`}.\n`;
+  if (lazy.length === count)
+    return `${count === 1 ? 'The server starts when it is' : `All ${count} servers start when they are`} called.\n`;
+  const others = [
+    ...(lazy.length > 0 ? [`started when called: ${lazy.join(', ')}`] : []),
+    ...(disabled.length > 0 ? [`disabled: ${disabled.join(', ')}`] : []),
+    ...(failed.length > 0 ? [`failed: ${failed.join(', ')} (the log says why)`] : []),
+  ];
+  const runs = `${running.length} of ${count} servers ${running.length === 1 ? 'runs' : 'run'}`;
+  return `${[runs, ...others].join('; ')}\n`;
 }
 
 /** What keeps the end waiting, if anything does. */
