@@ -30,6 +30,7 @@ verifies(
       '--name',
       '--version',
       '--state',
+      '--history-arguments',
       '--debug',
       '--log-file',
       '--version',

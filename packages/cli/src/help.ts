@@ -13,10 +13,10 @@ Usage: weir --config FILE [options]
   --name NAME              told to clients (default mcp-simple-aggregator)
   --version VERSION        told to clients (default 1.0.0)
   --state DIR              memory (default $WEIR_STATE, or your state folder)
+  --history-arguments      keep what calls are given, for weir history
   --debug                  log the separator, start times and the time of calls
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of weir, or this text
-
 Examples (see also --help of weir serve, weir docker, weir lock and weir ps):
   weir --config claude_desktop_config.json --separator __
   weir --config mcp.json --keep-going --startup-timeout 30s --log-file weir.log
