@@ -1,0 +1,31 @@
+import { requestLine } from '../wire/answer.ts';
+import type { Peer } from '../wire/peer.ts';
+import type { Line } from '../wire/splice.ts';
+import { reasonOf } from './unavailable.ts';
+
+export interface PingEvents {
+  readonly answered: () => void;
+  readonly failed: (reason: string) => void;
+}
+
+/** Asks a server something that every one of its era can answer; returns what gives that up. */
+export function ping(peer: Peer, meta: Promise<string>, { answered, failed }: PingEvents): () => void {
+  const id = peer.expect({
+    isOwn: true,
+    answered,
+    progressed() {},
+    lost: (error) => failed(reasonOf(error)),
+  });
+  void meta.then((members) =>
+    peer.send(members === '' ? requestLine(id, 'ping', '{}') : discoverLine(id, members)),
+  );
+  return () => {
+    peer.forget(id);
+    peer.notify('notifications/cancelled', { requestId: id });
+  };
+}
+
+/** The modern era has no ping. */
+function discoverLine(id: number, members: string): Line {
+  return requestLine(id, 'server/discover', `{"_meta":{${members}}}`);
+}
