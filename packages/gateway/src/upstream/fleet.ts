@@ -3,7 +3,7 @@ import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ApartServers, type ApartEvents } from './apart.ts';
-import type { Kind } from './catalogue.ts';
+import { listedKinds, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import { HealthMemory } from './health-memory.ts';
@@ -51,15 +51,13 @@ export interface FleetOptions {
   readonly idleAfterMs: number | undefined;
 }
 
-interface FleetEvents extends ChildEvents {
+interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed'> {
+  /** What servers offer of these kinds has changed. */
+  changed(kinds: readonly Kind[]): void;
   /** It can be called; `before` is what stood in for it. */
   ready(child: ChildServer, before?: Upstream): void;
-  /** What stands in for a server that does not run is there, or no more. */
-  standInChanged(standIn: Upstream): void;
-  /** It ran, and is called no more, because somebody wants it so. */
+  /** It ran, and is called no more. */
   gone(child: ChildServer): void;
-  /** It ran, and is called no more, because the config wants it so; what is under way may go on for a while. */
-  left(child: ChildServer): void;
   supervised(event: ServerEvent): void;
 }
 
@@ -189,11 +187,6 @@ export class Fleet {
     return first === server ? this.#apart.openTwin(first, capabilities, on) : undefined;
   }
 
-  /** Ends all of a server's processes and conversations but the one that clients share. */
-  stopApart(serverKey: string): void {
-    this.#apart.stopOf(serverKey);
-  }
-
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
   async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
     const changes = this.#roster.use(servers, entries);
@@ -226,7 +219,8 @@ export class Fleet {
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#children.delete(key);
     this.#apart.dismiss(child, what, cleared);
-    if (wasRunning) this.#options.on.left(child);
+    // What is under way may go on for a while.
+    if (wasRunning) this.#options.on.gone(child);
   }
 
   #adopt(key: string, health: Health): void {
@@ -251,7 +245,7 @@ export class Fleet {
 
   async #startAnew(keys: readonly string[]): Promise<void> {
     const dormant = await this.#standIns.recall(keys);
-    for (const standIn of dormant.values()) this.#options.on.standInChanged(standIn);
+    for (const { catalogue } of dormant.values()) this.#options.on.changed(listedKinds(catalogue));
     const starting = keys.filter((key) => !dormant.has(key));
     await Promise.all(
       starting.map(async (key) => {
@@ -301,7 +295,7 @@ export class Fleet {
   }
 
   #createSupervisor(): Supervisor {
-    const { log, on, rules, idleAfterMs = IDLE_AFTER_MS } = this.#options;
+    const { log, rules, idleAfterMs = IDLE_AFTER_MS } = this.#options;
     return new Supervisor({
       timers: systemTimers,
       rules: { ...DEFAULT_RULES, ...rules },
@@ -309,7 +303,7 @@ export class Fleet {
       create: (key) => this.#create(key),
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfterMs : undefined),
       ready: (child) => this.#ready(child),
-      gone: (child) => on.gone(child),
+      gone: (child) => this.#gone(child),
       onEvent: (event) => this.#supervised(event),
       remember: (serverKey, health, before) => this.#memory.remember(serverKey, health, before),
     });
@@ -327,19 +321,30 @@ export class Fleet {
 
   #changed(child: ChildServer, kinds: readonly Kind[]): void {
     void this.#standIns.learn(child);
-    this.#options.on.changed(child, kinds);
+    this.#options.on.changed(kinds);
   }
 
   #crashed(child: ChildServer): void {
-    this.#options.on.crashed(child);
-    this.supervisor.lost(child, child.error?.message ?? Messages.serverCrashed(child.serverKey));
+    const { serverKey, sharing, error } = child;
+    const reason = error?.message ?? Messages.serverCrashed(serverKey);
+    this.#options.log.error(reason);
+    // What clients have for themselves lives on.
+    if (sharing === 'shared') this.#apart.stopOf(serverKey);
+    this.#options.on.gone(child);
+    this.supervisor.lost(child, reason);
+  }
+
+  /** Nothing of it is left running, because somebody wants it so. */
+  #gone(child: ChildServer): void {
+    this.#apart.stopOf(child.serverKey);
+    this.#options.on.gone(child);
   }
 
   /** Disabled servers offer nothing, and nothing stands in for them. */
   #supervised(event: ServerEvent): void {
     const standIn = this.#standIns.of(event.serverKey);
     const isSwitched = ['server-disabled', 'server-auto-disabled', 'server-enabled'].includes(event.type);
-    if (standIn !== undefined && isSwitched) this.#options.on.standInChanged(standIn);
+    if (standIn !== undefined && isSwitched) this.#options.on.changed(listedKinds(standIn.catalogue));
     this.#options.on.supervised(event);
   }
 
