@@ -1,6 +1,6 @@
 import { isRetry } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import { errorLine } from '../wire/answer.ts';
+import { answerError } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -189,7 +189,7 @@ function refuse(asked: Asked, error: RpcError): void {
   const { caller, message } = asked;
   const name = message.params && valueText(message.params, 'name');
   if (name?.startsWith('"')) beginCall(asked, '', shortened(name))?.ended('error', error);
-  caller.origin.answer(errorLine(message.id, error), error.code);
+  answerError(caller.origin, message.id, error);
 }
 
 /** Nothing that leads nowhere may fill the history. */
