@@ -73,6 +73,7 @@ export class Gateway implements AggregatorServer {
       history: this.history,
       clientInfo: this.clientInfo,
       maxMessageSize: this.maxMessageSize,
+      env: options.env ?? {},
       capabilities: this.#opening.promise,
     });
     this.server = this.#parts.clients;

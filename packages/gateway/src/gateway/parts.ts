@@ -28,6 +28,7 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
   readonly history: History;
   readonly clientInfo: Implementation;
   readonly maxMessageSize: number;
+  readonly env: NonNullable<GatewayOptions['env']>;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
 }
@@ -91,20 +92,8 @@ export class Parts {
   }
 
   #createFleet({ mcpServers }: McpConfig, heard: ApartEvents): Fleet {
-    const { clientInfo, maxMessageSize, log, capabilities, startupTimeout, state } = this.#options;
     return new Fleet(mcpServers, {
-      clientInfo,
-      maxMessageSize,
-      log,
-      capabilities,
-      startupTimeout,
-      state,
-      env: this.#options.env ?? {},
-      configPath: this.#options.configPath,
-      entries: this.#options.unexpanded ?? {},
-      rules: this.#options.supervision ?? {},
-      lazy: this.#options.lazy ?? false,
-      idleAfterMs: this.#options.idleAfter,
+      ...this.#options,
       prefersLegacy: () => this.clients.preferLegacy,
       on: {
         ...heard,

@@ -20,7 +20,7 @@ export interface ChildContext {
   readonly clientInfo: Implementation;
   /** What the client can do, as JSON; known once it has opened the conversation. */
   readonly capabilities: Promise<string>;
-  readonly startupTimeout: number | undefined;
+  readonly startupTimeout?: number;
   readonly maxMessageSize: number;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;

@@ -30,9 +30,9 @@ const LATECOMERS_MS = 1000;
 export interface FleetOptions {
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
-  readonly startupTimeout: number | undefined;
+  readonly startupTimeout?: number;
   readonly maxMessageSize: number;
-  readonly state: string | undefined;
+  readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   /** What the client can do, as JSON, once that is known. */
@@ -41,14 +41,14 @@ export interface FleetOptions {
   readonly prefersLegacy: () => boolean;
   readonly on: FleetEvents;
   /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
-  readonly configPath: string | undefined;
+  readonly configPath?: string;
   /** The entries of the servers before variables were replaced. */
-  readonly entries: Entries;
-  readonly rules: Partial<SupervisionRules>;
+  readonly unexpanded?: Entries;
+  readonly supervision?: Partial<SupervisionRules>;
   /** Starts servers at their first call, unless their entry says otherwise. */
-  readonly lazy: boolean;
+  readonly lazy?: boolean;
   /** A lazy server that nobody has used for so many milliseconds is ended. */
-  readonly idleAfterMs: number | undefined;
+  readonly idleAfter?: number;
 }
 
 interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed'> {
@@ -82,7 +82,7 @@ export class Fleet {
   #hasStarted = false;
 
   constructor(servers: Servers, options: FleetOptions) {
-    const roster = new Roster(servers, options.entries);
+    const roster = new Roster(servers, options.unexpanded ?? {});
     this.#options = options;
     this.#roster = roster;
     this.#means = new Means(options);
@@ -295,13 +295,13 @@ export class Fleet {
   }
 
   #createSupervisor(): Supervisor {
-    const { log, rules, idleAfterMs = IDLE_AFTER_MS } = this.#options;
+    const { log, supervision, idleAfter = IDLE_AFTER_MS } = this.#options;
     return new Supervisor({
       timers: systemTimers,
-      rules: { ...DEFAULT_RULES, ...rules },
+      rules: { ...DEFAULT_RULES, ...supervision },
       log,
       create: (key) => this.#create(key),
-      idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfterMs : undefined),
+      idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
       gone: (child) => this.#gone(child),
       onEvent: (event) => this.#supervised(event),

@@ -4,8 +4,8 @@ import type { ServerRecord } from '../state/server-record.ts';
 import { NEW_SERVER, type Health } from './health.ts';
 
 export interface HealthMemoryOptions {
-  readonly state: string | undefined;
-  readonly configPath: string | undefined;
+  readonly state?: string;
+  readonly configPath?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }

@@ -11,7 +11,7 @@ import { createSlots, type Slots } from './slots.ts';
 import { stopServers } from './stop-servers.ts';
 
 export interface MeansOptions {
-  readonly state: string | undefined;
+  readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }

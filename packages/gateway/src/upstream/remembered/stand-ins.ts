@@ -8,13 +8,13 @@ import type { Offering } from './remembered.ts';
 
 export interface StandInsOptions {
   readonly roster: Roster;
-  readonly state: string | undefined;
-  readonly configPath: string | undefined;
+  readonly state?: string;
+  readonly configPath?: string;
   readonly log: Log;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
   /** Whether servers are lazy that do not say so themselves. */
-  readonly lazy: boolean;
+  readonly lazy?: boolean;
   /** Starts a server, unless it runs; rejects with why it does not. */
   wake(serverKey: string): Promise<Upstream>;
   /** Not one that is on its way out. */
@@ -32,7 +32,7 @@ export class StandIns {
   }
 
   isLazy(key: string): boolean {
-    return this.#options.roster.configOf(key).lazy ?? this.#options.lazy;
+    return this.#options.roster.configOf(key).lazy ?? this.#options.lazy ?? false;
   }
 
   of(key: string): Upstream | undefined {
