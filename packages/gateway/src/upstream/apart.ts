@@ -14,7 +14,8 @@ export class ApartServers {
   readonly #roster: Roster;
   /** As those that clients share have it. */
   readonly #context: ChildContext;
-  readonly #all = new Set<ChildServer>();
+  /** Until nothing is left of them, with what tells that they can be called no more. */
+  readonly #all = new Map<ChildServer, Deferred<void>>();
   /** What is left of servers that have been removed or changed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
 
@@ -24,7 +25,7 @@ export class ApartServers {
   }
 
   [Symbol.iterator](): Iterator<ChildServer> {
-    return this.#all.values();
+    return this.#all.keys();
   }
 
   /** Starts a server once more, for one client or call. */
@@ -53,16 +54,13 @@ export class ApartServers {
 
   /** Ends all of a server's processes and conversations but the one that clients share. */
   stopOf(serverKey: string): void {
-    for (const child of this.#of(serverKey)) {
-      const ended = child.retire()?.stop() ?? Promise.resolve();
-      void ended.then(() => this.#all.delete(child));
-    }
+    for (const child of this.#of(serverKey)) void this.#end(child);
   }
 
   /** It is called no more; those who wait for it, or for what was started beside it, do so for a while longer. */
   dismiss(child: ChildServer, what: string, cleared: Promise<unknown> | undefined): void {
     const { serverKey } = child;
-    this.#all.add(child);
+    this.#all.set(child, new Deferred());
     const ended = Promise.all([
       cleared,
       this.leaving(serverKey),
@@ -78,7 +76,7 @@ export class ApartServers {
   }
 
   #of(key: string): ChildServer[] {
-    return [...this.#all].filter(({ serverKey }) => serverKey === key);
+    return [...this].filter(({ serverKey }) => serverKey === key);
   }
 
   #start(
@@ -95,16 +93,12 @@ export class ApartServers {
       isEraFixed,
       isClientFolder: cwd !== undefined,
       prefersLegacy: undefined,
-      on: { changed() {}, ...on, crashed: () => ended.resolve() },
+      on: { changed() {}, ...on, crashed: () => this.#over(child) },
     });
-    this.#all.add(child);
-    void ended.promise.then(() => this.#all.delete(child));
+    this.#all.set(child, ended);
     const started = child.start();
-    started.catch(() => ended.resolve());
-    const stop = (): void => {
-      void child.retire()?.stop();
-      ended.resolve();
-    };
+    started.catch(() => this.#over(child));
+    const stop = (): void => void this.#end(child);
     return { child, apart: { upstream: child, started, ended: ended.promise, stop } };
   }
 
@@ -119,6 +113,18 @@ export class ApartServers {
 
   async #seeOff(child: ChildServer, what: string): Promise<void> {
     await seeOff(child, what);
+    this.#over(child);
+  }
+
+  async #end(child: ChildServer): Promise<void> {
+    const rest = child.retire();
+    this.#all.get(child)?.resolve();
+    await rest?.stop();
+    this.#over(child);
+  }
+
+  #over(child: ChildServer): void {
+    this.#all.get(child)?.resolve();
     this.#all.delete(child);
   }
 }
