@@ -16,14 +16,14 @@ import {
   type Kind,
 } from './catalogue.ts';
 import type { ChildContext } from './child-context.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
 import { identityOf } from './identity.ts';
 import type { Sharing } from './instances.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { openConnection } from './open-connection.ts';
-import { patienceWith } from './patience.ts';
+import { patienceWith, type Patience } from './patience.ts';
 import { ping } from './ping.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
@@ -37,6 +37,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   readonly isRemote: boolean;
   readonly #context: ChildContext;
   readonly #log: Log;
+  readonly #patience: Patience;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
   #connection: Connection | undefined;
@@ -54,6 +55,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.config = config;
     this.isRemote = serverKind(config) === ServerKind.REMOTE;
     this.#context = context;
+    this.#patience = patienceWith(config, context.startupTimeout);
     this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
@@ -242,11 +244,19 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #launch(): Promise<Connection> {
+    const { config, serverKey } = this;
+    const context = this.#context;
     const connection = await openConnection({
-      ...this.#conversation(),
-      config: this.config,
-      context: this.#context,
-      patienceMs: this.#startupTime(),
+      config,
+      context,
+      serverKey,
+      log: this.#log,
+      maxMessageSize: context.maxMessageSize,
+      patienceMs: this.#patience.startup,
+      request: (message, related) => context.on.request(this, message, related),
+      notification: (message, related) => this.#notified(message, related),
+      renewed: () => this.#catalogue?.refreshAll(),
+      outdated: async () => this.#catalogue?.readAgain('tools'),
       isStopped: () => this.#isStopped(),
       arriving: (container) => {
         this.#arriving = container;
@@ -258,24 +268,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     return connection;
   }
 
-  #conversation(): ConnectionOptions {
-    const { maxMessageSize, on } = this.#context;
-    return {
-      serverKey: this.serverKey,
-      maxMessageSize,
-      log: this.#log,
-      request: (message, related) => on.request(this, message, related),
-      notification: (message, related) => this.#notified(message, related),
-      renewed: () => this.#catalogue?.refreshAll(),
-      outdated: async () => this.#catalogue?.readAgain('tools'),
-    };
-  }
-
   async #greet(connection: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
     const { peer } = connection;
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
-    const patience = Math.min(patienceWith(this.config).probe, deadline.remaining() / 2);
+    const patience = Math.min(this.#patience.probe, deadline.remaining() / 2);
     const isFixed = this.#context.isEraFixed ?? false;
     const prefersLegacy = this.#goesBack(connection);
     const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience, prefersLegacy });
@@ -343,16 +340,12 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds = this.#startupTime();
+    const milliseconds = this.#patience.startup;
     return new Deadline(milliseconds, () => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
     });
-  }
-
-  #startupTime(): number {
-    return this.config.startupTimeout ?? this.#context.startupTimeout ?? patienceWith(this.config).startup;
   }
 
   /** What a modern server wants to hear with every request; nothing for the others. */

@@ -268,7 +268,7 @@ export class Fleet {
     for (const [serverKey, health] of await this.#memory.recall(noted)) {
       const child = this.#children.get(serverKey);
       if (child === undefined) continue;
-      this.supervisor.adopt(child, health);
+      this.supervisor.adopt(child, health, this.#apart.leaving(serverKey));
       if (health.enabled) continue;
       child.retire();
       this.#options.log.warn(Messages.isDisabled(serverKey));

@@ -13,8 +13,13 @@ const FOR_LAUNCHERS: Patience = { startup: 60_000, probe: 30_000 };
 /** For servers elsewhere, some of which are woken up by the first request. */
 const FOR_REMOTE: Patience = { startup: 30_000, probe: 10_000 };
 
-/** What a server is granted that does not say otherwise. */
-export function patienceWith({ command, args = [] }: ServerConfig): Patience {
+/** Its own entry says best how long a server may take to start, then the command line. */
+export function patienceWith(config: ServerConfig, startupTimeout: number | undefined): Patience {
+  const usual = usualWith(config);
+  return { ...usual, startup: config.startupTimeout ?? startupTimeout ?? usual.startup };
+}
+
+function usualWith({ command, args = [] }: ServerConfig): Patience {
   if (command === undefined) return FOR_REMOTE;
   return isLauncher(command, args) ? FOR_LAUNCHERS : USUAL;
 }

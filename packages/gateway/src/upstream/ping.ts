@@ -1,6 +1,5 @@
 import { requestLine } from '../wire/answer.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Line } from '../wire/splice.ts';
 import { reasonOf } from './unavailable.ts';
 
 export interface PingEvents {
@@ -16,16 +15,16 @@ export function ping(peer: Peer, meta: Promise<string>, { answered, failed }: Pi
     progressed() {},
     lost: (error) => failed(reasonOf(error)),
   });
+  // The modern era has no ping, but wants something with every request.
   void meta.then((members) =>
-    peer.send(members === '' ? requestLine(id, 'ping', '{}') : discoverLine(id, members)),
+    peer.send(
+      members === ''
+        ? requestLine(id, 'ping', '{}')
+        : requestLine(id, 'server/discover', `{"_meta":{${members}}}`),
+    ),
   );
   return () => {
     peer.forget(id);
     peer.notify('notifications/cancelled', { requestId: id });
   };
-}
-
-/** The modern era has no ping. */
-function discoverLine(id: number, members: string): Line {
-  return requestLine(id, 'server/discover', `{"_meta":{${members}}}`);
 }
