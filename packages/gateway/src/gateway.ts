@@ -4,11 +4,11 @@ import { History } from './call/history.ts';
 import type { InvocationSource } from './call/invocation.ts';
 import { CallLimits } from './call/limits.ts';
 import { LOG_LEVELS, LogLevels } from './call/log-levels.ts';
-import { noted } from './call/noted.ts';
 import { Notices, type ListName } from './call/notices.ts';
 import { Parking } from './call/parking.ts';
+import { Program } from './call/program.ts';
 import { ask, callsOf } from './call/question.ts';
-import { resolveTool, type Directory } from './call/resolve.ts';
+import type { Directory } from './call/resolve.ts';
 import { Revival } from './call/revival.ts';
 import { folderOf } from './call/roots.ts';
 import { Tasks } from './call/tasks.ts';
@@ -17,7 +17,7 @@ import type { McpConfig } from './config/config.generated.ts';
 import { redactor } from './config/redact.ts';
 import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
-import { Messages, RpcError } from './errors.ts';
+import { Messages } from './errors.ts';
 import { printable, silentLog, type Log } from './log.ts';
 import { Collisions } from './registry/collisions.ts';
 import { refusedNames } from './registry/hosts.ts';
@@ -41,7 +41,7 @@ import type { Upstream } from './upstream/upstream.ts';
 import { within } from './upstream/within.ts';
 import type { Era, Implementation } from './wire/era.ts';
 import type { Message } from './wire/message.ts';
-import { decode, encode, type Line } from './wire/splice.ts';
+import type { Line } from './wire/splice.ts';
 
 const CLIENT_NAME = 'mcp-aggregator-client';
 
@@ -156,6 +156,7 @@ export class Gateway implements AggregatorServer {
       notification: (child, message, related) => client.notified(child, message, related),
     }),
   );
+  readonly #programs = new Map<InvocationSource, Program>();
   readonly #twins = new Twins((server) => this.#openTwin(server));
   #directory: Directory;
   #config: McpConfig;
@@ -262,13 +263,9 @@ export class Gateway implements AggregatorServer {
     source: InvocationSource = 'program',
   ): Promise<unknown> {
     await this.start();
-    if (this.#limits.refusal !== undefined) throw this.#limits.refusal;
-    const target = resolveTool(this.directory, name);
-    if (target instanceof RpcError) throw target;
-    const { client, originalText: toolText } = target;
-    const argumentsText = this.history.keepsArguments ? encode(args) : undefined;
-    const call = this.history.begin({ serverId: client.serverKey, toolText, source, argumentsText });
-    return noted(call, () => client.callTool({ name: decode(toolText), arguments: args }));
+    const program = this.#programs.get(source) ?? new Program(source, this.clientInfo);
+    this.#programs.set(source, program);
+    return program.callTool(this.directory, name, args);
   }
 
   async listTools(): Promise<ToolSchema[]> {
