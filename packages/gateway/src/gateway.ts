@@ -1,6 +1,6 @@
 import type { History } from './call/history.ts';
 import type { InvocationSource } from './call/invocation.ts';
-import { callFromProgram } from './call/program-call.ts';
+import { Program } from './call/program.ts';
 import { callsOf } from './call/question.ts';
 import type { Directory } from './call/resolve.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
@@ -52,6 +52,7 @@ export class Gateway implements AggregatorServer {
   readonly history: History;
   readonly #options: GatewayOptions;
   readonly #parts: Parts;
+  readonly #programs = new Map<InvocationSource, Program>();
   readonly #opening = new Deferred<string>();
   readonly #settled = new Deferred<void>();
   readonly #tried = new Deferred<void>();
@@ -142,7 +143,9 @@ export class Gateway implements AggregatorServer {
     source: InvocationSource = 'program',
   ): Promise<unknown> {
     await this.start();
-    return callFromProgram(this.directory, { name, args, source });
+    const program = this.#programs.get(source) ?? new Program(source, this.clientInfo);
+    this.#programs.set(source, program);
+    return program.callTool(this.directory, name, args);
   }
 
   async listTools(): Promise<ToolSchema[]> {

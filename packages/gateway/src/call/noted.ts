@@ -9,13 +9,14 @@ import { MAX_RETRIES } from './retry.ts';
 /** Notes a client's call of a tool; nothing of its other requests. */
 export function beginCall(asked: Asked, serverId: string, toolText: string): Invocation | undefined {
   const { directory, message, invocation } = asked;
+  const { source = 'mcp-client' } = asked.caller.client;
   if (invocation !== undefined) return invocation;
   if (message.method !== 'tools/call') return undefined;
   const { history } = directory;
   return history.begin(
     history.keepsArguments
-      ? { serverId, toolText, source: 'mcp-client', argumentsText: argumentsOf(asked) }
-      : { serverId, toolText, source: 'mcp-client', argumentsText: undefined },
+      ? { serverId, toolText, source, argumentsText: argumentsOf(asked) }
+      : { serverId, toolText, source, argumentsText: undefined },
   );
 }
 
