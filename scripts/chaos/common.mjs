@@ -44,7 +44,7 @@ export async function secondsUntil(seconds, isTrue) {
 
 /** @param {number | undefined} seconds */
 export function after(seconds) {
-  return seconds === undefined ? 'never' : `after ${seconds.toFixed(1)} s`;
+  return seconds === undefined ? 'not in time' : `after ${seconds.toFixed(1)} s`;
 }
 
 /**

@@ -37,7 +37,9 @@ export const failingServer = {
       finding(
         'it is tried again after 1, 5 and 15 s, then disabled',
         isDisabled && pauses.length === PAUSES_S.length && pauses.every(isAsPromised),
-        `${starts.length} starts, pauses of ${pauses.map((pause) => pause.toFixed(1)).join(', ') || 'none'} s${isDisabled ? ', then disabled' : ''}`,
+        pauses.length === 0
+          ? 'started once, not tried again'
+          : `${starts.length} starts, pauses of ${pauses.map((pause) => pause.toFixed(1)).join(', ')} s${isDisabled ? ', then disabled' : ''}`,
       ),
       unnoticed(seen),
     ];

@@ -13,7 +13,7 @@ export const killedServer = {
   async run(name, { gateway }) {
     const subject = await start(name, { s0: fixture('crash') }, { gateway });
     const pidTool = subject.tool('s0', 'pid');
-    const first = Number((await subject.client.call(pidTool)).text);
+    const first = await subject.pidOf('s0');
     const dying = delay(500).then(() => kill(first));
     const next = () => ({ key: 's0', name: subject.tool('s0', 'slow'), args: { ms: 1000 } });
     const seen = await callDuring(subject.client, dying, { inFlight: 8, next });

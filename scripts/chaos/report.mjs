@@ -48,8 +48,7 @@ ${faults.flatMap((fault) => ownLines(fault, rows)).join('\n')}
 ## Beside others
 
 The same faults, done to \`weir serve\` and to two gateways from npm, each as its documentation starts it:
-\`mcp-hub --port N --config FILE\` (with \`--watch\` where the config changes) and \`mcp-proxy --port N --server stream -- COMMAND\`,
-which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. The promises are those of Weir: the
+\`mcp-hub --port N --config FILE\` (with \`--watch\` where the config changes) and \`mcp-proxy --host 127.0.0.1 --port N --server stream -- COMMAND\`, which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. The promises are those of Weir: the
 others do not make them, and what a server needs may be done for it by whoever runs them.
 
 ${faults.map((fault) => beside(fault, rows)).join('\n\n')}
@@ -60,7 +59,7 @@ ${faults.map((fault) => beside(fault, rows)).join('\n\n')}
 function circumstances({ began, seconds, kills, seed }) {
   const { version } = JSON.parse(readFileSync(join(root, 'packages', 'cli', 'package.json'), 'utf8'));
   const minutes = Math.round((Date.now() - began.getTime()) / 60_000);
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${systemName()} ${release()}`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${systemName()} ${release().split('.').slice(0, 2).join('.')}`;
   const peers = ['mcp-hub', 'mcp-proxy'].map(
     (name) => `${name} ${PEERS[/** @type {'mcp-hub'} */ (name)].version}`,
   );

@@ -50,7 +50,7 @@ export const restartedUpstream = {
         `it is found again within ${FOUND_S} s, over the same connection of the client`,
         found !== undefined && later.errors.length === 0 && later.lost === 0,
         found === undefined
-          ? 'no'
+          ? `not within ${FOUND_S} s`
           : `${after(found)}; ${later.count} calls after that, ${later.errors.length + later.lost} failed`,
       ),
     ];

@@ -127,6 +127,16 @@ class Subject {
     return separator === undefined ? tool : `${key}${separator}${tool}`;
   }
 
+  /**
+   * The process of a server that tells it.
+   * @param {string} key
+   */
+  async pidOf(key) {
+    const { text, error } = await this.client.call(this.tool(key, 'pid'));
+    if (text === undefined) throw new Error(`${this.name}: ${key} does not answer: ${error}`);
+    return Number(text);
+  }
+
   /** @param {readonly string[]} keys */
   async ready(keys) {
     this.#client = await this.connect();
