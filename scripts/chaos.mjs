@@ -48,6 +48,7 @@ const { seconds = values.write ? '120' : '10', kills = values.write ? '1000' : '
 const peers = values.peer ?? (values.write ? ['mcp-hub', 'mcp-proxy'] : []);
 
 await runMain(async () => {
+  if (process.platform !== 'linux') throw new Error('Chaos needs Linux: it finds processes through /proc');
   const settings = {
     seconds: Number(seconds),
     kills: Number(kills),
