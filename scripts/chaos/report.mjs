@@ -41,6 +41,11 @@ ${circumstances(settings)}
 
 On stdio, or where a promise is about HTTP, with \`weir serve\`.
 
+The bounds of memory are those of this page and were set with figures at hand. For killed servers the highest figure of the
+same load without a fault, for up to 40 s, is the one before: a young heap grows anyway. For unread answers on HTTP the bound
+is all that is unread, because the 16 MiB that may wait for a client are counted for each stream, and there every answer has
+its own.
+
 | fault | promised | happened | |
 |---|---|---|---|
 ${faults.flatMap((fault) => ownLines(fault, rows)).join('\n')}
@@ -48,7 +53,8 @@ ${faults.flatMap((fault) => ownLines(fault, rows)).join('\n')}
 ## Beside others
 
 The same faults, done to \`weir serve\` and to two gateways from npm, each as its documentation starts it:
-\`mcp-hub --port N --config FILE\` (with \`--watch\` where the config changes) and \`mcp-proxy --host 127.0.0.1 --port N --server stream -- COMMAND\`, which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. The promises are those of Weir: the
+\`mcp-hub --port N --config FILE\` (with \`--watch\` where the config changes) and \`mcp-proxy --host 127.0.0.1 --port N --server stream -- COMMAND\`,
+which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. The promises are those of Weir: the
 others do not make them, and what a server needs may be done for it by whoever runs them.
 
 ${faults.map((fault) => beside(fault, rows)).join('\n\n')}
