@@ -69,7 +69,7 @@ async function startPeer(name, folder, servers) {
   const config = join(folder, `${name}.json`);
   writeFileSync(config, JSON.stringify({ mcpServers: servers }));
   const mark = randomUUID();
-  const child = spawnPeer(name, peer.args({ port: String(port), config, s0: servers.s0 }), mark);
+  const child = spawnPeer(peerCommand(name, { port: String(port), config, s0: servers.s0 }), mark);
   const client = await reach(peer, port, name);
   Object.assign(client, { pid: child.pid, close: () => stop(child) });
   const tools = await untilListed(client);
@@ -85,13 +85,17 @@ async function startPeer(name, folder, servers) {
   };
 }
 
-function spawnPeer(name, args, mark) {
+/** What Node must be given to run it. */
+export function peerCommand(name, options) {
   const folder = join(CACHE, name, 'node_modules', name);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const script = join(folder, typeof bin === 'string' ? bin : bin[name]);
+  return [join(folder, typeof bin === 'string' ? bin : bin[name]), ...PEERS[name].args(options)];
+}
+
+function spawnPeer(args, mark) {
   const env = { ...process.env, BENCH_MARK: mark };
   // Its own group, because some start their servers through a shell and leave them behind.
-  const child = spawn(process.execPath, [script, ...args], { stdio: 'ignore', env, detached: true });
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env, detached: true });
   process.once('exit', () => killGroup(child));
   return child;
 }
@@ -120,7 +124,7 @@ function killGroup({ pid, exitCode, signalCode }) {
   if (exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address();

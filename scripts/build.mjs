@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
-// Builds everything: generated config files, the packages by `tsc -b`, and the command as one file for stdio and one each for HTTP, for containers, for the lock file and for what is asked of gateways that run.
+// Builds everything: generated config files, the packages by `tsc -b`, and the command: a file for stdio, and one each for
+// HTTP, for containers, for the lock file and for what is asked of gateways that run.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
 import { type SourceFile, sourceFiles } from './source-files.ts';
@@ -50,6 +51,11 @@ describe('the architecture', () => {
     expect(anyTypes(sources)).toEqual([]);
   });
 
+  test('the page about it names files that there are', () => {
+    const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
+    expect(missingFiles(page)).toEqual([]);
+  });
+
   test('fixtures are small', () => {
     expect(largeFixtures(sourceFiles('tests/fixtures', /\.(mjs|js|ts|sh)$/))).toEqual([]);
   });
@@ -80,6 +86,7 @@ describe('the rules find what breaks them', () => {
     ],
     ['any', anyTypes(planted('gateway/src/errors.ts', 'export const x = y as any;'))],
     ['a large fixture', largeFixtures(planted('x.mjs', 'a\n'.repeat(201)))],
+    ['a file that is gone', missingFiles('Calls are made by `call/nobody`, after `call/resolve`.')],
     ['any in a generic', anyTypes(planted('gateway/src/errors.ts', 'const x: Map<string, any> = y;'))],
   ])('%s', (_what, findings) => {
     expect(findings).toHaveLength(1);
@@ -142,6 +149,14 @@ function anyTypes(files: SourceFile[]): string[] {
   return files
     .filter(({ text }) => /(?:[:<|&,(]|\bas|=>|\bsatisfies)\s*any\s*(?:[;,>)\]}|&=[]|$)/m.test(code(text)))
     .map(({ path }) => path);
+}
+
+function missingFiles(page: string): string[] {
+  const named = [...page.matchAll(/`([a-z-]+\/[a-z/-]+)`/g)].map(([, name = '']) => name);
+  const known = new Set(sources.map(({ path }) => path));
+  return named
+    .filter((name) => stages.includes(name.split('/')[0] ?? ''))
+    .filter((name) => !known.has(`packages/gateway/src/${name}.ts`));
 }
 
 function largeFixtures(files: SourceFile[]): string[] {

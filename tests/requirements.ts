@@ -35,31 +35,27 @@ export const requirements: readonly Requirement[] = [
     'AGG-ENV-3',
     'A child sees a short list of harmless variables and its own env; inheritEnv widens that',
   ),
-  partial(
+  done(
     'AGG-CHILD-1',
     'Children start in parallel without a shell, a bounded number at a time, each start one ChildServerClient',
-    'a new client after a restart, a re-enable, a reload or a lazy first call',
   ),
   done(
     'AGG-CHILD-2',
     'A child runs once it has answered handshake and first list; one that hangs is given up, with its stderr',
   ),
-  partial(
+  done(
     'AGG-CHILD-3',
     'A failed start names the server, exits 1 and leaves nothing running; --keep-going goes on with the rest',
-    'the supervisor takes over the servers that failed',
   ),
-  partial(
+  done(
     'AGG-CHILD-4',
     'A crash answers the calls in flight at once, takes the tools out, tells clients and touches no other server',
-    'restart after a crash',
   ),
   done('AGG-CHILD-5', 'However the gateway ends, no child and no grandchild outlives it'),
   done('AGG-CHILD-6', "Children see one client name and the real client's capabilities"),
-  partial(
+  done(
     'AGG-REG-1',
     'Tools are listed under key, separator and name, each once, only while their server runs; lookup is constant',
-    'remembered catalogues that stand in for lazy servers',
   ),
   done('AGG-REG-2', "A child's list_changed is followed and passed on, coalesced"),
   done(

@@ -1,146 +1,126 @@
 // @ts-check
-// Thirty servers, one of which is killed every second, while 32 calls are in flight.
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { root } from '../steps.mjs';
-import { openFiles, processesEndingWith, randomFrom, residentMb, startGateway, within } from './gateway.mjs';
+import {
+  after,
+  finding,
+  kill,
+  filesBesideOurs,
+  highestMb,
+  processesEndingWith,
+  processesMarked,
+  randomFrom,
+  residentMb,
+  secondsUntil,
+} from './common.mjs';
+import { allAnswered, callDuring } from './load.mjs';
+import { fixture, start } from './subjects.mjs';
 
 const SERVERS = 30;
 const CALLS = 32;
-/** No call takes longer than this to be answered, whatever happens to its server. */
-const LONGEST_S = 10;
 /** The longest pause between two attempts, the slowest of starts, and some more. */
 const RECOVERY_S = 40;
 const GROWTH_MB = 32;
+/** Until the heap has been as large as it gets under this load, so that what it grows by is the fault's. */
+const WARM_S = 40;
+const keys = Array.from({ length: SERVERS }, (_, n) => `s${n}`);
+
+/** @type {import('../chaos.mjs').Fault} */
+export const killedServers = {
+  title: `${SERVERS} servers, one of which is killed every second, with ${CALLS} calls in flight`,
+  subjects: ['weir', 'weir serve', 'mcp-hub'],
+  except: { 'mcp-proxy': 'it has one server' },
+  async run(name, { seconds, seed, gateway }) {
+    const random = randomFrom(seed);
+    const mark = randomUUID();
+    const servers = keys.map((key) => [key, fixture('crash', [`${mark}-${key}`], mark)]);
+    const subject = await start(name, Object.fromEntries(servers), { gateway, mark });
+    const calls = { inFlight: CALLS, next: () => callOf(subject, random) };
+    const warming = callDuring(subject.client, delay(Math.min(seconds / 2, WARM_S) * 1000), calls);
+    const before = { memory: await highestMb(subject.pid, warming), files: filesBesideOurs(subject.pid) };
+
+    /** @type {string[]} */
+    const killed = [];
+    const killing = killOneASecond(killed, { mark, seconds, random });
+    const seen = await callDuring(subject.client, killing, calls);
+
+    const isDisabled = (/** @type {string} */ key) => subject.log.includes(`Server '${key}' is disabled:`);
+    const running = new Set();
+    const settled = await secondsUntil(RECOVERY_S, async () => {
+      await Promise.all(keys.map(async (key) => isUp(subject, key).then((is) => is && running.add(key))));
+      return keys.every((key) => running.has(key) || isDisabled(key));
+    });
+    const disabled = keys.filter(isDisabled);
+    const unjust = disabled.filter((key) => killed.filter((one) => one === key).length < 4);
+    // What was sent by the last calls is collected in its own time.
+    await secondsUntil(5, () => filesBesideOurs(subject.pid) <= before.files);
+    const end = { files: filesBesideOurs(subject.pid), memory: residentMb(subject.pid) };
+    await subject.end();
+    const clean = await secondsUntil(5, () => processesMarked(mark).length === 0);
+    const left = processesMarked(mark);
+    left.forEach((pid) => kill(pid));
+    const nameless = seen.errors.find(({ key, text }) => !text.includes(key));
+    return [
+      allAnswered(seen, `; ${killed.length} times a server was killed`),
+      finding(
+        'every error names its server',
+        nameless === undefined,
+        nameless === undefined ? 'all do' : `not all: "${nameless.text}"`,
+      ),
+      finding(
+        'every server is back, or disabled by the rule',
+        settled !== undefined && unjust.length === 0,
+        `${running.size} back, ${disabled.length} disabled${settled === undefined ? `; ${RECOVERY_S} s later no more` : ` ${after(settled)}`}`,
+      ),
+      finding(
+        'as many open files as before, or fewer',
+        end.files <= before.files,
+        `${before.files} before, ${end.files} after`,
+      ),
+      finding(
+        `memory grows by less than ${GROWTH_MB} MB`,
+        end.memory - before.memory < GROWTH_MB,
+        `at most ${before.memory.toFixed(0)} MB before, ${end.memory.toFixed(0)} MB after`,
+      ),
+      finding(
+        'no process is left behind',
+        clean !== undefined,
+        left.length === 0 ? 'none' : `${left.length} left`,
+      ),
+    ];
+  },
+};
 
 /**
- * @param {import('../chaos.mjs').Settings} settings
- * @returns {Promise<import('../chaos.mjs').Finding[]>}
+ * @param {Awaited<ReturnType<typeof start>>} subject
+ * @param {() => number} random
  */
-export async function killedServers({ seconds, seed, gateway: script }) {
-  const random = randomFrom(seed);
-  const run = `chaos-${process.pid}-${seed}`;
-  const keys = Array.from({ length: SERVERS }, (_, n) => `s${n}`);
-  const fixture = join(root, 'tests', 'fixtures', 'crash.mjs');
-  const servers = keys.map((key) => [key, { command: process.execPath, args: [fixture, `${run}-${key}`] }]);
-  const gateway = await startGateway(Object.fromEntries(servers), script);
-  const listed = (await gateway.tools()).length;
-  await callAround(gateway, keys, { seconds: 1, random });
-  const before = { files: openFiles(gateway.pid), memory: residentMb(gateway.pid) };
+function callOf(subject, random) {
+  const key = pick(random);
+  return { key, name: subject.tool(key, 'slow'), args: { ms: Math.floor(random() * 200) } };
+}
 
-  const killing = killOneASecond(keys, { run, seconds, random });
-  const calls = await callAround(gateway, keys, { seconds, random });
-  const killed = await killing;
-
-  const isDisabled = (/** @type {string} */ key) => gateway.log.includes(`Server '${key}' is disabled:`);
-  const isSettled = await within(RECOVERY_S, async () => {
-    const tools = new Set(await gateway.tools());
-    return keys.every((key) => tools.has(`${key}:pid`) || isDisabled(key));
-  });
-  const disabled = keys.filter(isDisabled);
-  const unjust = disabled.filter((key) => killed.filter((one) => one === key).length < 4);
-  const after = { files: openFiles(gateway.pid), memory: residentMb(gateway.pid) };
-  await gateway.end();
-  const isClean = await within(5, () =>
-    keys.every((key) => processesEndingWith(`${run}-${key}`).length === 0),
-  );
-  const nameless = calls.errors.filter(({ key, text }) => !text.includes(key));
-  return [
-    finding(
-      `every call is answered within ${LONGEST_S} s`,
-      calls.unanswered === 0 && calls.slowest < LONGEST_S * 1000,
-      `${calls.count} calls, ${calls.errors.length} of them errors, ${calls.unanswered} unanswered, the slowest after ${Math.round(calls.slowest)} ms; ${killed.length} times a server was killed`,
-    ),
-    finding('every error names its server', nameless.length === 0, nameless[0]?.text ?? 'all do'),
-    finding(
-      'every server is back, or disabled by the rule',
-      isSettled && unjust.length === 0 && listed === SERVERS * 4,
-      `${SERVERS - disabled.length} back, ${disabled.length} disabled`,
-    ),
-    finding(
-      'as many open files as before, or fewer',
-      after.files <= before.files,
-      `${before.files} before, ${after.files} after`,
-    ),
-    finding(
-      `memory grows by less than ${GROWTH_MB} MB`,
-      after.memory - before.memory < GROWTH_MB,
-      `${before.memory.toFixed(0)} MB before, ${after.memory.toFixed(0)} MB after`,
-    ),
-    finding('no process is left behind', isClean, isClean ? 'none is' : 'some are'),
-  ];
+/** @param {() => number} random */
+function pick(random) {
+  return keys[Math.floor(random() * keys.length)] ?? '';
 }
 
 /**
- * @param {string} promise
- * @param {boolean} isKept
- * @param {string} happened
+ * @param {Awaited<ReturnType<typeof start>>} subject
+ * @param {string} key
  */
-function finding(promise, isKept, happened) {
-  return { promise, isKept, happened };
+async function isUp(subject, key) {
+  return (await subject.client.call(subject.tool(key, 'pid'))).text !== undefined;
 }
 
 /**
- * Keeps calls in flight for so long; resolves when all of them are answered, or will not be.
- * @param {Awaited<ReturnType<typeof startGateway>>} gateway
- * @param {readonly string[]} keys
- * @param {{ seconds: number; random: () => number }} options
+ * @param {string[]} killed
+ * @param {{ mark: string; seconds: number; random: () => number }} options
  */
-async function callAround(gateway, keys, { seconds, random }) {
-  const until = performance.now() + seconds * 1000;
-  const seen = {
-    count: 0,
-    unanswered: 0,
-    slowest: 0,
-    errors: /** @type {{ key: string; text: string }[]} */ ([]),
-  };
-  const pick = () => keys[Math.floor(random() * keys.length)] ?? '';
-  const keepCalling = async () => {
-    while (performance.now() < until) {
-      const key = pick();
-      const began = performance.now();
-      const params = { name: `${key}:slow`, arguments: { ms: Math.floor(random() * 200) } };
-      const answer = await Promise.race([
-        gateway.request('tools/call', params),
-        delay(LONGEST_S * 1000, undefined, { ref: false }),
-      ]);
-      seen.count++;
-      seen.slowest = Math.max(seen.slowest, performance.now() - began);
-      if (answer === undefined) seen.unanswered++;
-      else if (answer.error !== undefined) seen.errors.push({ key, text: answer.error.message });
-      // A server that is away answers at once; nobody calls a dead server a thousand times a second.
-      if (answer?.error !== undefined) await delay(20);
-    }
-  };
-  await Promise.all(Array.from({ length: CALLS }, keepCalling));
-  return seen;
-}
-
-/**
- * Resolves with the servers that were killed, in order.
- * @param {readonly string[]} keys
- * @param {{ run: string; seconds: number; random: () => number }} options
- */
-async function killOneASecond(keys, { run, seconds, random }) {
-  const killed = [];
+async function killOneASecond(killed, { mark, seconds, random }) {
   for (let second = 0; second < seconds; second++) {
-    const key = keys[Math.floor(random() * keys.length)] ?? '';
-    for (const pid of processesEndingWith(`${run}-${key}`)) {
-      if (kill(pid)) killed.push(key);
-    }
+    const key = pick(random);
+    for (const pid of processesEndingWith(`${mark}-${key}`)) if (kill(pid)) killed.push(key);
     await delay(1000);
-  }
-  return killed;
-}
-
-/**
- * It may have ended by itself since it was seen.
- * @param {number} pid
- */
-function kill(pid) {
-  try {
-    return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
   }
 }

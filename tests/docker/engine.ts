@@ -1,15 +1,12 @@
-// A container engine of the test file's own, and an image with Node and the fixtures, made from the files of this machine.
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// A container engine of the test file's own, with an image that holds Node and the fixtures.
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
+import { IMAGE, importImage } from '../../scripts/container-image.mjs';
 import { startEngine, whyNoEngine } from '../../scripts/dockerd.mjs';
 import type { ServerEntry } from '../e2e/harness.ts';
 
-export const IMAGE = 'weir-test/node:1';
+export { IMAGE };
 
 const found = await tryEngine();
 const engine = typeof found === 'string' ? undefined : found;
@@ -34,7 +31,7 @@ async function tryEngine(): Promise<Awaited<ReturnType<typeof startEngine>> | st
   if (reason !== undefined) return reason;
   try {
     const started = await startEngine();
-    await importImage(started.host, join(started.bin, 'docker'));
+    await importImage(started);
     return started;
   } catch (error) {
     return `containers: ${(error as Error).message.split('\n')[0]}`;
@@ -82,40 +79,4 @@ export function managed(fixture: readonly string[], more: object = {}): ServerEn
   const command = ['node', `/fixtures/${name}.mjs`, ...args];
   const dockerConfig = { image: IMAGE, containerName: `test-${name}`, command, ...more };
   return { dockerConfig, startupTimeout: 60_000 };
-}
-
-/** No registry is asked: what this machine runs is what the container gets. */
-async function importImage(host: string, command: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-image-'));
-  try {
-    const node = join(folder, 'bin', 'node');
-    for (const [from, to] of [[process.execPath, node], ...librariesOf(process.execPath, folder)] as const) {
-      mkdirSync(dirname(to), { recursive: true });
-      copyFileSync(from, to);
-    }
-    mkdirSync(join(folder, 'tmp'));
-    cpSync(fileURLToPath(new URL('../fixtures', import.meta.url)), join(folder, 'fixtures'), {
-      recursive: true,
-    });
-    await pipe(folder, command, ['-H', host, 'import', '--change', 'ENV PATH=/bin HOME=/tmp', '-', IMAGE]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function librariesOf(program: string, folder: string): [from: string, to: string][] {
-  const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
-  return [...listed.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => [path, join(folder, path)]);
-}
-
-function pipe(folder: string, command: string, args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const tar = spawn('tar', ['-C', folder, '-c', '.'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const importing = spawn(command, args, { stdio: ['pipe', 'ignore', 'inherit'] });
-    tar.stdout.pipe(importing.stdin);
-    importing.once('error', reject).once('exit', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`the image could not be imported (exit code ${code})`));
-    });
-  });
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
+import { createForeign } from '../../scripts/container-image.mjs';
 import { runWeir, startWeir, temporaryFolder, type Weir } from '../e2e/harness.ts';
 import { verifies } from '../verifies.ts';
 import {
@@ -37,7 +38,7 @@ describe('when the gateway is gone', () => {
       const mine = await ours();
       expect(mine).toHaveLength(3);
       const { Labels } = (await inspect(mine[0] ?? '')).Config;
-      const others = await foreignContainers(Labels);
+      const others = await createForeign(docker, Labels);
       const commands = commandsOf(mine);
       expect(commands).toHaveLength(3);
 
@@ -104,7 +105,7 @@ describe('weir docker', () => {
     await using weir = startWeir({ files: contained('echo') }, { env });
     await opened(weir);
     const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
-    const others = await foreignContainers(Labels);
+    const others = await createForeign(docker, Labels);
     const { code, stdout } = await runWeir(['docker', 'ps'], { env });
     expect(code).toBe(0);
     const rows = stdout
@@ -142,7 +143,7 @@ describe('weir docker', () => {
       const killed = startWeir({ stubborn: contained('ignores-sigterm') }, { env });
       await opened(killed);
       const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
-      const others = await foreignContainers(Labels);
+      const others = await createForeign(docker, Labels);
       killed.kill('SIGKILL');
       await killed.ended;
       const gone = { removed: [{ server: 'stubborn', owner: 'gone', pid: killed.pid }], left: [] };
@@ -174,33 +175,6 @@ async function opened(weir: Weir): Promise<void> {
   await weir.request('tools/list');
 }
 
-/** Containers that look like ours: of another machine, boot or namespace, with a label missing, and of a living process. */
-async function foreignContainers(labels: Record<string, string>): Promise<string[]> {
-  const nobody = { ...labels, 'weir.owner.pid': '2147480000', 'weir.owner.start': '1' };
-  const incomplete = Object.fromEntries(
-    Object.entries(nobody).filter(([name]) => name !== 'weir.owner.boot'),
-  );
-  const living = {
-    ...labels,
-    'weir.owner.pid': String(process.pid),
-    'weir.owner.start': startOf(process.pid),
-  };
-  const foreign = [
-    { ...nobody, 'weir.owner.machine': 'another' },
-    { ...nobody, 'weir.owner.boot': 'another' },
-    { ...nobody, 'weir.owner.namespace': 'pid:[1]' },
-    incomplete,
-    living,
-  ];
-  return Promise.all(
-    foreign.map((own) => {
-      const all = Object.entries({ ...own, 'weir-test.foreign': 'yes' });
-      const args = all.map(([name, value]) => `--label=${name}=${value}`);
-      return docker('create', '--network=none', ...args, IMAGE, 'node', '--version');
-    }),
-  );
-}
-
 /** Those with the same owner. */
 function withLabel(labels: Record<string, string>): Promise<string[]> {
   const owner = ['weir.owner.pid', 'weir.owner.start'].map((name) => `label=${name}=${labels[name] ?? ''}`);
@@ -221,10 +195,6 @@ function commandsOf(ids: readonly string[]): number[] {
 function isRunning(pid: number): boolean {
   const state = textOf(`/proc/${pid}/stat`).split(') ')[1]?.[0];
   return state !== undefined && state !== 'Z';
-}
-
-function startOf(pid: number): string {
-  return textOf(`/proc/${pid}/stat`).split(') ')[1]?.split(' ')[19] ?? '';
 }
 
 function textOf(path: string): string {

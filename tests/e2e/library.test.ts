@@ -274,7 +274,7 @@ describe('a gateway in a program', () => {
     const gateway = createTestGateway({ a: fixture('asks') });
     expect(await gateway.callTool('a:elicit')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('no client has a call under way') as string }],
+      content: [{ text: expect.stringContaining('the client does not offer') as string }],
     });
     await gateway.close();
   });

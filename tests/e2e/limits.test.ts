@@ -46,6 +46,19 @@ async function whenSeen(weir: Pick<InProcess, 'gateway'>, isSo: (seen: Seen) => 
 const errorOf = ({ error, result }: Received): string => error?.message ?? JSON.stringify(result);
 
 describe('a limit of calls at a time', () => {
+  verifies(['HEALTH-4', 'HEALTH-5'], 'holds for a program that uses the gateway, too', async () => {
+    await using weir = limited({ mcpConcurrentLimit: 2, mcpGlobalTimeout: 1000 });
+    await weir.tools();
+    const call = (label: string, ms: number): Promise<unknown> =>
+      weir.gateway.callTool('b:work', { label, ms });
+    const labels = Array.from({ length: 10 }, (_, n) => `${n}`);
+    const results = await Promise.all(labels.map((label) => call(label, 20)));
+    expect(results.map((result) => textOf({ result: result as Json }))).toEqual(labels);
+    expect((await seen(weir)).most).toBe(2);
+    await expect(call('long', LONG)).rejects.toThrow('Execution exceeded 1s');
+    await whenSeen(weir, ({ cancelled }) => cancelled.length === 1);
+  });
+
   verifies('HEALTH-5', 'of 25 holds for 200 calls, and two clients take turns', async () => {
     await using weir = limited({ mcpConcurrentLimit: 25 });
     await weir.tools();

@@ -9,6 +9,8 @@ import { open, serveInProcess } from './in-process.ts';
 import { itemsOf } from './line-client.ts';
 import { answerText, openEvents, sendJson, serveHttp, startRemote, toolServer } from './remote-server.ts';
 
+const INFO = { name: 'remote', version: '1.0.0' };
+
 interface Kind {
   readonly era: Era;
   readonly transport: 'http' | 'sse';
@@ -379,3 +381,25 @@ describe('headers', () => {
     ]);
   });
 });
+
+verifies(
+  ['MANAGED-4', 'ERA-2'],
+  'a server of both ways that keeps no session in the old one is spoken to in the new one',
+  async () => {
+    const handler = (era: Era): ReturnType<typeof toolServer> =>
+      toolServer(era, ({ message }, response) => sendJson(response, answerText(message.id, era)));
+    const [modern, legacy] = [handler('modern'), handler('legacy')];
+    await using remote = await serveHttp((seen, response) => {
+      const isOld = seen.headers['mcp-protocol-version'] !== '2026-07-28';
+      if (seen.message.method !== 'initialize') return (isOld ? legacy : modern)(seen, response);
+      const { id } = seen.message;
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: INFO };
+      return sendJson(response, { jsonrpc: '2.0', id, result });
+    });
+    await using weir = serveInProcess({ r: { url: remote.url } });
+    const ask = await open(weir, 'legacy');
+    for (let call = 0; call < 3; call++)
+      expect(textOf(await ask('tools/call', { name: 'r:tool' }))).toBe('modern');
+    expect(remote.posted('initialize')).toHaveLength(1);
+  },
+);

@@ -1,6 +1,7 @@
 // Servers that fall over are set up again; those that keep falling are left alone until somebody says otherwise.
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerEvent, SupervisionRules } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { isAlive, until } from '../fixtures/processes/living.ts';
@@ -68,6 +69,34 @@ describe('a server that crashes', () => {
     },
   );
 
+  verifies(
+    'HEALTH-2',
+    'is tried after 1, 5 and 15 s of real time, killed each time, and then disabled',
+    async () => {
+      const { entry, starts } = counted(fixture('crash'));
+      await using weir = startWeir({ a: entry, e: fixture('echo') });
+      await weir.tools();
+      const pauses: number[] = [];
+      for (let life = 1; life <= 4; life++) {
+        const pid = Number(textOf(await weir.callTool('a:pid')));
+        process.kill(pid, 'SIGKILL');
+        const lost = performance.now();
+        if (life === 4) break;
+        await until(() => starts() > life, 30_000);
+        pauses.push(performance.now() - lost);
+        while (textOf(await weir.callTool('a:pid')) === '') await delay(50);
+      }
+      await weir.says("Server 'a' is disabled: 3 attempts in a row");
+      for (const [i, expected] of [1000, 5000, 15_000].entries()) {
+        expect(pauses[i]).toBeGreaterThanOrEqual(expected);
+        expect(pauses[i]).toBeLessThan(expected + 3000);
+      }
+      expect(starts()).toBe(4);
+      expect(await weir.tools()).not.toContain('a:pid');
+    },
+    60_000,
+  );
+
   verifies(['HEALTH-2', 'HEALTH-3'], 'each time it runs is disabled, until it is enabled', async () => {
     const { weir, events } = watched({ a: fixture('crash'), e: fixture('echo') });
     await using _ = weir;
@@ -97,28 +126,32 @@ describe('a server that crashes', () => {
     expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false, failureCount: 0 });
   });
 
-  verifies('HEALTH-2', 'before it can be used is tried three times more, and not a fourth time', async () => {
-    const { entry, starts } = counted(fixture('exit-at-start'));
-    const { weir, events } = watched({ x: entry, e: fixture('echo') }, { keepGoing: true });
-    await using _ = weir;
-    expect((await weir.tools()).length).toBeGreaterThan(0);
-    await told(events, 'server-auto-disabled');
-    const before = starts();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(starts()).toBe(before);
-    // A server that dies of the greeting is started a second time, the old way.
-    expect([4, 5, 6, 7, 8]).toContain(before);
-    expect(events.filter(({ serverKey }) => serverKey === 'x').map(({ type }) => type)).toEqual([
-      'server-connecting',
-      'server-lost',
-      'server-connecting',
-      'server-lost',
-      'server-connecting',
-      'server-lost',
-      'server-connecting',
-      'server-auto-disabled',
-    ]);
-  });
+  verifies(
+    ['HEALTH-2', 'AGG-CHILD-3'],
+    'before it can be used is tried three times more, and not a fourth time',
+    async () => {
+      const { entry, starts } = counted(fixture('exit-at-start'));
+      const { weir, events } = watched({ x: entry, e: fixture('echo') }, { keepGoing: true });
+      await using _ = weir;
+      expect((await weir.tools()).length).toBeGreaterThan(0);
+      await told(events, 'server-auto-disabled');
+      const before = starts();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(starts()).toBe(before);
+      // A server that dies of the greeting is started a second time, the old way.
+      expect([4, 5, 6, 7, 8]).toContain(before);
+      expect(events.filter(({ serverKey }) => serverKey === 'x').map(({ type }) => type)).toEqual([
+        'server-connecting',
+        'server-lost',
+        'server-connecting',
+        'server-lost',
+        'server-connecting',
+        'server-lost',
+        'server-connecting',
+        'server-auto-disabled',
+      ]);
+    },
+  );
 
   for (const era of ['legacy', 'modern'] as const) {
     verifies('HEALTH-2', `tells a ${era} client again of the resources that it follows`, async () => {

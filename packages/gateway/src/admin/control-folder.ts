@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { makeFolder } from '../state/make-folder.ts';
+import { isAlive } from '../upstream/is-alive.ts';
 
 /** Where gateways can be spoken to, as a process sees it. */
 export interface Place {
@@ -94,13 +95,4 @@ function checkLength(path: string, platform: NodeJS.Platform): void {
 /** Takes away a door that leads nowhere. One whose process lives stays: it may just be opening. */
 export function removeStale({ pid, path }: Door, platform: NodeJS.Platform): void {
   if (platform !== 'win32' && !isAlive(pid)) rmSync(path, { force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,6 +1,7 @@
 import { EVERYTHING } from '../bridge/capabilities.ts';
 import type { McpConfig } from '../config/config.generated.ts';
-import { createGateway, type GatewayOptions } from '../gateway.ts';
+import { createGateway } from '../gateway.ts';
+import type { GatewayOptions } from '../gateway/options.ts';
 import { fileEntry } from '../state/server-record.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';

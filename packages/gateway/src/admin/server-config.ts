@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
-import type { Gateway, ServerReport } from '../gateway.ts';
+import type { Gateway } from '../gateway.ts';
+import type { ServerReport } from '../gateway/server-report.ts';
 
 /** A server: what the config says of it, and what has become of it. */
 export interface MCPServerConfig {

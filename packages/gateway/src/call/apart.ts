@@ -1,7 +1,7 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { errorLine } from '../wire/answer.ts';
+import { answerError } from '../wire/answer.ts';
 import { decode } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
 import { beginCall } from './noted.ts';
@@ -20,7 +20,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
   const refuse = (refusal: RpcError): void => {
     asked.permit?.over();
     noted()?.ended('error', refusal);
-    origin.answer(errorLine(message.id, refusal), refusal.code);
+    answerError(origin, message.id, refusal);
   };
   const callOff = (): void => {
     isCalledOff = true;

@@ -1,6 +1,6 @@
 import { isRetry } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import { errorLine } from '../wire/answer.ts';
+import { answerError } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -190,7 +190,7 @@ function cross(asked: Asked, target: Target | RpcError, route: Route): void {
 function refuse(asked: Asked, error: RpcError): void {
   const { caller, message } = asked;
   noteRefused(asked, error);
-  caller.origin.answer(errorLine(message.id, error), error.code);
+  answerError(caller.origin, message.id, error);
 }
 
 function noteRefused(asked: Asked, error: RpcError): void {

@@ -4,6 +4,7 @@ import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Invocation } from './history.ts';
+import type { InvocationSource } from './invocation.ts';
 import type { Permit } from './permit.ts';
 import type { Directory } from './resolve.ts';
 
@@ -26,6 +27,8 @@ export interface AskedClient {
   readonly isMany: boolean;
   /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
   readonly canBeAsked: boolean;
+  /** What makes calls, where that is no client of the protocol. */
+  readonly source?: InvocationSource;
   /** Where it works, once a modern client has said so; null where that is nowhere here. */
   folder?: string | null;
   /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */

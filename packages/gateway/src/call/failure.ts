@@ -10,7 +10,7 @@ const LETTER_T = 0x74;
 const SEARCHED_WHOLE = 64 * 1024;
 const SEARCHED_END = 256;
 
-export const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
+const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
 
 /** What a server's answer to a call says went wrong. What a tool itself says of its failure may repeat arguments: it is left out. */
 export function failureIn(answer: Message): ErrorInfo | undefined {

@@ -1,7 +1,7 @@
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Timers } from '../upstream/schedule.ts';
-import { errorLine } from '../wire/answer.ts';
+import { answerError } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';
 import { MOST_EXTENSION } from './call-clock.ts';
@@ -236,5 +236,5 @@ function unavailable(text: string): RpcError {
 
 function answer({ caller, message, invocation }: Asked, error: RpcError): void {
   invocation?.ended('error', error);
-  caller.origin.answer(errorLine(message.id, error), error.code);
+  answerError(caller.origin, message.id, error);
 }

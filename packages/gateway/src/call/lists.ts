@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { KINDS, type Kind } from '../upstream/catalogue.ts';
-import { errorLine, resultLine } from '../wire/answer.ts';
+import { answerError, resultLine } from '../wire/answer.ts';
 import { findMember, stringValue } from '../wire/members.ts';
 import type { Call } from './call.ts';
 
@@ -12,9 +12,6 @@ export function listOf(kind: Kind): Call {
     const result = directory.registry.pages[kind].result(cursor, era);
     if (result !== undefined) return origin.answer(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;
-    origin.answer(
-      errorLine(id, new RpcError(RpcErrorCode.INVALID_PARAMS, text)),
-      RpcErrorCode.INVALID_PARAMS,
-    );
+    answerError(origin, id, new RpcError(RpcErrorCode.INVALID_PARAMS, text));
   };
 }

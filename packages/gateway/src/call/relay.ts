@@ -1,5 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import { errorLine, resultLine } from '../wire/answer.ts';
+import { answerError, errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Pause, Recipient, Served, Waiter } from '../wire/peer.ts';
@@ -59,7 +59,7 @@ export function accept(message: Message, hop: Hop): Relayed | undefined {
   const refusal = refusalOf(hop);
   if (refusal === undefined) return new Relayed(message, hop);
   hop.ended?.('error', refusal);
-  hop.from.answer(errorLine(message.id, refusal), refusal.code);
+  answerError(hop.from, message.id, refusal);
   return undefined;
 }
 

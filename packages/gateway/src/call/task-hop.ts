@@ -10,10 +10,10 @@ import {
   type Members,
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Edit } from '../wire/splice.ts';
-import type { Asked, Caller } from './caller.ts';
-import type { Hop, Outcome, Relayed, TAKEN } from './relay.ts';
+import type { Asked } from './caller.ts';
+import { HopAround } from './hop-around.ts';
+import type { Hop, Relayed, TAKEN } from './relay.ts';
 import { isOver, offersTasks, taskIdOf, type Tasks } from './tasks.ts';
 import { resultUriEdits } from './uri-edits.ts';
 
@@ -30,9 +30,7 @@ function concernsTasks({ caller, message: { method, params } }: Asked, upstream:
   return caller.era === 'modern' || (params !== undefined && findMember(params, 'task') >= 0);
 }
 
-class TaskHop implements Hop {
-  readonly caller: Caller;
-  readonly #hop: Hop;
+class TaskHop extends HopAround {
   readonly #method: string;
   readonly #upstream: Upstream;
   /** The client's token for progress, as JSON. */
@@ -44,9 +42,8 @@ class TaskHop implements Hop {
   /** What the server was told instead. */
   #sentToken: number | undefined;
 
-  constructor(hop: Hop, { caller, directory, message }: Asked, upstream: Upstream) {
-    this.caller = caller;
-    this.#hop = hop;
+  constructor(hop: Hop, { directory, message }: Asked, upstream: Upstream) {
+    super(hop);
     this.#method = message.method;
     this.#upstream = upstream;
     this.#token = message.meta && valueText(message.meta, 'progressToken');
@@ -55,44 +52,16 @@ class TaskHop implements Hop {
     this.#builder = directory.builder;
   }
 
-  get from(): Origin {
-    return this.#hop.from;
-  }
-
-  get to(): Recipient {
-    return this.#hop.to;
-  }
-
-  get logLevel(): string | undefined {
-    return this.#hop.logLevel;
-  }
-
-  get request(): Message | undefined {
-    return this.#hop.request;
-  }
-
-  get name(): string {
-    return this.#hop.name;
-  }
-
-  edits(message: Message, token: number | undefined): Edit[] {
+  override edits(message: Message, token: number | undefined): Edit[] {
     this.#sentToken = token;
-    return this.#hop.edits(message, token);
+    return super.edits(message, token);
   }
 
-  adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
     if (this.#awaited !== undefined) this.#tasks.over(this.#awaited);
-    const edits = this.#hop.adapt?.(answer, call) ?? [];
+    const edits = super.adapt(answer, call) ?? [];
     const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
     return Array.isArray(edits) && result !== undefined ? [...edits, ...this.#taskEdits(result)] : edits;
-  }
-
-  calledOff(): void {
-    this.#hop.calledOff?.();
-  }
-
-  ended(outcome: Outcome, error?: RpcError): void {
-    this.#hop.ended?.(outcome, error);
   }
 
   #taskEdits(result: Members): Edit[] {

@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { readError } from '../upstream/handshake.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { errorLine, requestLine, resultLine } from '../wire/answer.ts';
+import { answerError, requestLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Served } from '../wire/peer.ts';
@@ -35,7 +35,7 @@ export function listTasks(asked: Asked): void {
     RpcErrorCode.INVALID_PARAMS,
     'Invalid cursor for tasks/list. Leave it out to read the list from its beginning.',
   );
-  asked.caller.origin.answer(errorLine(asked.message.id, error), error.code);
+  answerError(asked.caller.origin, asked.message.id, error);
 }
 
 /** A request that several servers answer together. */
@@ -131,8 +131,7 @@ class TaskList implements Served {
   #finish(): void {
     const { origin } = this.#asked.caller;
     this.#stop();
-    if (this.#pages.size === 0 && this.#error !== undefined)
-      return origin.answer(errorLine(this.id, this.#error), this.#error.code);
+    if (this.#pages.size === 0 && this.#error !== undefined) return answerError(origin, this.id, this.#error);
     const tasks = [...this.#pages.values()].flatMap((page) => page.tasks);
     const next = cursorFor(this.#pages);
     const more = next === undefined ? '' : `,"nextCursor":${encode(next)}`;

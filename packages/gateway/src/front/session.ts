@@ -6,28 +6,27 @@ import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
 import type { ListName } from '../call/notices.ts';
 import { Passage } from '../call/passage.ts';
-import { callsOf } from '../call/question.ts';
 import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
-import { isOver, isTaskMethod, taskIdOf, withoutTasks } from '../call/tasks.ts';
-import { uriEdit } from '../call/uri-edits.ts';
-import { Messages, quoted, RpcError, RpcErrorCode } from '../errors.ts';
-import type { Client, Gateway } from '../gateway.ts';
+import { isTaskMethod, withoutTasks } from '../call/tasks.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Client } from '../gateway/clients.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
-import { Meta, type Envelope, type Era, type Implementation } from '../wire/era.ts';
+import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
+import type { Envelope, Era, Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
-import { readElements, stringValue } from '../wire/members.ts';
-import { readMessage, type Message, type Unusable } from '../wire/message.ts';
-import type { Glimpse, Oversized } from '../wire/oversized.ts';
+import { stringValue } from '../wire/members.ts';
+import type { Message, Unusable } from '../wire/message.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
-import { skipSpace } from '../wire/scan.ts';
-import { changeMembers, encode, splice } from '../wire/splice.ts';
+import { encode, splice } from '../wire/splice.ts';
+import { News } from './news.ts';
 import { offerOf, type Offer } from './offer.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { RequestCaller, Through } from './request-caller.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { batchRefused, readBatch, refuseOversized, refuseUnusable } from './unusable.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 /** Requests that one server answers, or the registry. */
@@ -59,8 +58,6 @@ export interface SessionOptions {
   readonly isAlone?: boolean;
   /** Known beforehand where the transport tells. */
   readonly era?: Era;
-  /** A message came that is more than a probe. */
-  onOpened?(): void;
   onMessage?(message: Message): void;
   onEnded?(): void;
 }
@@ -74,7 +71,8 @@ export class Session implements Client {
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
-  readonly #subscriptions: Subscriptions;
+  readonly #subscriptions = new Subscriptions();
+  readonly #news: News;
   readonly #waitingRoom: WaitingRoom;
   #era: Era | undefined;
   #version = '';
@@ -94,12 +92,12 @@ export class Session implements Client {
       openLink({
         message: (message) => this.receive(message),
         unusable: (line) => this.#unusable(line),
-        oversized: (line) => this.#oversized(line),
+        oversized: (line) => refuseOversized(this.peer, line, gateway),
         ended: () => options.onEnded?.(),
         full: (full) => gateway.holdServers(full),
       }),
     );
-    this.#subscriptions = new Subscriptions();
+    this.#news = new News(this, gateway, this.#subscriptions);
     this.#waitingRoom = new WaitingRoom(this.peer);
     gateway.server.attach(this);
     gateway.settled.then(
@@ -169,14 +167,8 @@ export class Session implements Client {
     return origin === this.peer ? this.peer : new Through(this.peer, origin);
   }
 
-  notified(child: Upstream, told: Message, related?: number): void {
-    const message = this.#gateway.directory.tasks.publicMessage(child, told);
-    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(child, message);
-    if (message.method === 'notifications/message') return this.#logged(child, message, related);
-    if (message.method.startsWith('notifications/tasks')) return this.#taskChanged(child, message);
-    // Between the gateway and a modern server.
-    if (message.method === 'notifications/subscriptions/acknowledged') return;
-    if (child.era === this.era) this.peer.send(splice(message.bytes, []));
+  notified(server: Upstream, told: Message, related?: number): void {
+    this.#news.tell(server, told, related);
   }
 
   close(): void {
@@ -285,76 +277,14 @@ export class Session implements Client {
     this.#gateway.tellServers(this.era, () => splice(message.bytes, []));
   }
 
-  #resourceUpdated(child: Upstream, message: Message): void {
-    const { params, meta, bytes } = message;
-    const uri = params && stringValue(params, 'uri');
-    if (params === undefined || uri === undefined) return;
-    const sharedUri = this.#gateway.directory.builder.sharedUri(child.serverKey, uri);
-    if (this.era === 'modern')
-      return this.#subscriptions.updated({ upstream: child, uri }, message, sharedUri);
-    const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(child, found) ?? sharedUri);
-    if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
-    this.peer.send(splice(bytes, edits));
-  }
-
-  /** News of a task are for the client it was made for; a modern one has to have asked for them. */
-  #taskChanged(child: Upstream, message: Message): void {
-    if (child.era !== this.era) return;
-    const { directory, server } = this.#gateway;
-    const publicUri = (uri: string): string | undefined => directory.builder.sharedUri(child.serverKey, uri);
-    if (this.era === 'modern') return this.#subscriptions.taskChanged(child, message, publicUri);
-    const owner = directory.tasks.ownerOf(taskIdOf(message) ?? '');
-    const isMine = owner === undefined ? server.clients.size === 1 : owner === this.identity;
-    if (!isMine) return;
-    this.peer.send(splice(message.bytes, []));
-    if (message.params !== undefined && isOver(message.params)) directory.tasks.over(taskIdOf(message) ?? '');
-  }
-
-  /** A log is about the calls under way, if any; a modern client hears only what it has asked for with one of them. */
-  #logged(child: Upstream, message: Message, related: number | undefined): void {
-    const level = message.params && stringValue(message.params, 'level');
-    const calls = callsOf(child, related);
-    const own = calls.filter(({ caller }) => caller?.client === this);
-    if (related !== undefined && own.length < calls.length) return;
-    const line = splice(message.bytes, []);
-    if (this.era === 'legacy') {
-      if (isWanted(level, this.#logLevel)) (own.at(-1)?.origin ?? this.peer).send(line);
-      return;
-    }
-    const asking = own.filter(({ logLevel }) => logLevel !== undefined && isWanted(level, logLevel));
-    for (const origin of new Set(asking.map((call) => call.origin))) origin?.send(line);
-  }
-
-  #unusable({ bytes, id, meant, reason }: Unusable): void {
-    if (reason === 'batch') return this.#batch(bytes);
-    this.#gateway.log.warn(`The client sent a line that is no message (${reason})`);
-    const isJson = reason !== 'not-json';
-    const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
-    this.#refuse({ id, meant }, new RpcError(code, isJson ? 'Not a JSON-RPC 2.0 message' : 'Not JSON'));
-  }
-
   /** One revision allowed several messages in an array; they are answered one by one. The others refuse each. */
-  #batch(bytes: Buffer): void {
-    const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
-    for (let s = 0; s < spans.length; s += 2) {
-      const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
-      if (message.kind === 'unusable') this.#unusable({ ...message, reason: 'not-a-message' });
+  #unusable(line: Unusable): void {
+    if (line.reason !== 'batch') return refuseUnusable(this.peer, line, this.#gateway.log);
+    for (const message of readBatch(line.bytes)) {
+      if (message.kind === 'unusable') refuseUnusable(this.peer, message, this.#gateway.log);
       else if (this.#version === BATCH_VERSION) this.receive(message);
-      else if (message.kind === 'request') answer(this.peer, message.id, batchRefused());
+      else if (message.kind === 'request') answerError(this.peer, message.id, batchRefused());
     }
-  }
-
-  #oversized({ id, meant, size }: Oversized): void {
-    const text = `Message of ${size} bytes is over the limit of ${this.#gateway.maxMessageSize}; raise --max-message-size to let it pass`;
-    this.#gateway.log.warn(`The client's message was refused: ${text}`);
-    this.#refuse({ id, meant }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
-  }
-
-  /** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
-  #refuse({ id, meant }: Glimpse, error: RpcError): void {
-    if (id === undefined) return;
-    if (meant === 'request') answer(this.peer, id, error);
-    else if (meant === 'response') this.peer.lose(id, error);
   }
 
   #goOn(): void {
@@ -363,17 +293,14 @@ export class Session implements Client {
 
   #refuseAll({ message: reason }: Error): void {
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
-    for (const { message, caller } of this.#waitingRoom.callIn()) answer(caller.origin, message.id, error);
+    for (const { message, caller } of this.#waitingRoom.callIn())
+      answerError(caller.origin, message.id, error);
   }
 }
 
 function answer(origin: Origin, id: string, result: string | RpcError): void {
-  if (result instanceof RpcError) origin.answer(errorLine(id, result), result.code);
+  if (result instanceof RpcError) answerError(origin, id, result);
   else origin.answer(resultLine(id, result));
-}
-
-function batchRefused(): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_REQUEST, Messages.batchRefused());
 }
 
 function unknownLevel(): RpcError {

@@ -5,7 +5,7 @@ import { offersTasks, tasksRefusal } from '../call/tasks.ts';
 import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { errorLine, notificationLine, resultLine } from '../wire/answer.ts';
+import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
 import { envelopeMembers, Meta } from '../wire/era.ts';
 import { objectValue, stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -60,7 +60,7 @@ export class Subscriptions {
     const { id } = message;
     const { origin } = asked.caller;
     const filter = readFilter(message);
-    if (filter instanceof RpcError) return origin.answer(errorLine(id, filter), filter.code);
+    if (filter instanceof RpcError) return answerError(origin, id, filter);
     const watched = watchedUris(filter.resourceSubscriptions ?? [], directory);
     const followed = followedTasks(filter.taskIds ?? [], directory);
     const tasks = listenToTasks(followed, asked);

@@ -55,6 +55,37 @@ export interface Listing extends CacheHints {
   readonly items: readonly Listed[];
 }
 
+/** What one server lists. */
+export type Catalogue = Readonly<Record<Kind, Listing>>;
+
+const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
+/** What a server lists that has not been asked yet. */
+export const NO_LISTS: Catalogue = {
+  tools: NOTHING,
+  prompts: NOTHING,
+  resources: NOTHING,
+  templates: NOTHING,
+};
+
+/** The kinds of which there is anything. */
+export function listedKinds(catalogue: Catalogue): Kind[] {
+  return ALL_KINDS.filter((kind) => catalogue[kind].items.length > 0);
+}
+
+/** How much there is of each kind, in words. */
+export function countsOf(catalogue: Catalogue): string {
+  const counts = listedKinds(catalogue).map((kind) => {
+    const { length } = catalogue[kind].items;
+    return `${length} ${length === 1 ? kind.slice(0, -1) : kind}`;
+  });
+  return counts.join(', ') || 'nothing';
+}
+
+/** The definitions as a program reads them. */
+export function readDefinitions({ items }: Listing): unknown[] {
+  return items.map((item) => JSON.parse(definitionOf(item).toString('utf8')) as unknown);
+}
+
 /** Of hints that come from several lists the strictest holds. */
 export function strictest(a: CacheHints, b: CacheHints): CacheHints {
   const isPrivate = a.cacheScope === 'private' || b.cacheScope === 'private';
@@ -62,10 +93,7 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
 }
 
 /** What two conversations with one server list; what both list is as the first says. */
-export function joinCatalogues(
-  one: Readonly<Record<Kind, Listing>>,
-  other: Readonly<Record<Kind, Listing>>,
-): Readonly<Record<Kind, Listing>> {
+export function joinCatalogues(one: Catalogue, other: Catalogue): Catalogue {
   const join = (kind: Kind): Listing => {
     const known = new Set(one[kind].items.map(({ key }) => key));
     const more = other[kind].items.filter(({ key }) => !known.has(key));

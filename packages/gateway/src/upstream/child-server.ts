@@ -1,83 +1,34 @@
 import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
-import { ChildServerError, ErrorPhase, Messages, RpcErrorCode, type RpcError } from '../errors.ts';
+import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
 import { prefixed, type Log } from '../log.ts';
-import type { Verdicts } from '../state/verdicts.ts';
-import { requestLine } from '../wire/answer.ts';
-import { envelopeMembers, type Era, type Implementation } from '../wire/era.ts';
+import { envelopeMembers, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
-import { ALL_KINDS, definitionOf, joinCatalogues, type Kind, type Listing } from './catalogue.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
-import type { Containers } from './container/containers.ts';
+import {
+  countsOf,
+  joinCatalogues,
+  NO_LISTS,
+  readDefinitions,
+  type Catalogue,
+  type Kind,
+} from './catalogue.ts';
+import type { ChildContext } from './child-context.ts';
+import type { Connection } from './connection.ts';
 import { Deadline } from './deadline.ts';
-import type { Guard } from './guard.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
+import { identityOf } from './identity.ts';
 import type { Sharing } from './instances.ts';
-import { isLauncher } from './launcher.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
-import { ProcessConnection } from './process-connection.ts';
-import { spawnServer } from './process.ts';
-import type { ServerLogs } from './server-logs.ts';
+import { openConnection } from './open-connection.ts';
+import { patienceWith, type Patience } from './patience.ts';
+import { ping } from './ping.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
-import { startInTurn, type Slots } from './slots.ts';
-import { reasonOf } from './unavailable.ts';
+import { startFailure } from './start-failure.ts';
 import type { Upstream } from './upstream.ts';
 import { Watching } from './watching.ts';
-import { within } from './within.ts';
-
-/** What all children of a gateway share. */
-export interface ChildContext {
-  readonly guard: () => Guard;
-  /** What servers in containers share; loaded with the first of them. */
-  readonly containers: () => Promise<Containers>;
-  readonly slots: Slots;
-  readonly verdicts: Verdicts;
-  readonly clientInfo: Implementation;
-  /** What the client can do, as JSON; known once it has opened the conversation. */
-  readonly capabilities: Promise<string>;
-  readonly startupTimeout: number | undefined;
-  readonly maxMessageSize: number;
-  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
-  readonly log: Log;
-  /** The last words of and about each server. */
-  readonly logs: ServerLogs;
-  readonly on: ChildEvents;
-  /** How the server is greeted, where that is not to be found out. */
-  readonly era?: Era | undefined;
-  readonly isEraFixed?: boolean | undefined;
-  /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
-  readonly prefersLegacy?: (() => boolean) | undefined;
-  /** The working directory is the client's, not that of the config. */
-  readonly isClientFolder?: boolean | undefined;
-}
-
-export interface ChildEvents {
-  changed(child: ChildServer, kinds: readonly Kind[]): void;
-  request(child: ChildServer, message: Message, related?: number): void;
-  notification(child: ChildServer, message: Message, related?: number): void;
-  /** It ran, and runs no more. */
-  crashed(child: ChildServer): void;
-  /** A client wants to hear from it. */
-  isFollowed?(child: ChildServer): boolean;
-}
-
-/** How long a start and an unanswered probe may take, in milliseconds. */
-const PATIENCE = { startup: 5000, probe: 2000 };
-/** For programs that may have to download the server first. */
-const LAUNCHER_PATIENCE = { startup: 60_000, probe: 30_000 };
-/** For servers elsewhere, some of which are woken up by the first request. */
-const REMOTE_PATIENCE = { startup: 30_000, probe: 10_000 };
-
-const EMPTY: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
-const NO_LISTS: Readonly<Record<Kind, Listing>> = {
-  tools: EMPTY,
-  prompts: EMPTY,
-  resources: EMPTY,
-  templates: EMPTY,
-};
 
 /** A server: a child process, a container, or one at an address. */
 export class ChildServer implements Upstream, ChildServerClient {
@@ -86,6 +37,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   readonly isRemote: boolean;
   readonly #context: ChildContext;
   readonly #log: Log;
+  readonly #patience: Patience;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #error: ChildServerError | undefined;
   #connection: Connection | undefined;
@@ -103,6 +55,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.config = config;
     this.isRemote = serverKind(config) === ServerKind.REMOTE;
     this.#context = context;
+    this.#patience = patienceWith(config, context.startupTimeout);
     this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
@@ -120,7 +73,7 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   get peer(): Peer {
     if (this.#connection === undefined)
-      throw this.#failure(ErrorPhase.STARTUP, Messages.notStarted(this.serverKey));
+      throw new ChildServerError(Messages.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
     return this.#connection.peer;
   }
 
@@ -159,19 +112,19 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** What it lists, in whichever conversation. */
-  get catalogue(): Readonly<Record<Kind, Listing>> {
+  get catalogue(): Catalogue {
     const twin = this.isRemote ? undefined : this.#twin;
     return twin === undefined ? this.ownCatalogue : joinCatalogues(this.ownCatalogue, twin.ownCatalogue);
   }
 
   /** What it lists in this one. */
-  get ownCatalogue(): Readonly<Record<Kind, Listing>> {
+  get ownCatalogue(): Catalogue {
     return this.#catalogue?.listings ?? NO_LISTS;
   }
 
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
-    const { command, args } = this.#identity();
+    const { command, args } = identityOf(this.config);
     const { verdicts } = this.#context;
     const began = now();
     try {
@@ -181,7 +134,9 @@ export class ChildServer implements Upstream, ChildServerClient {
       const { certain, isModern } = await this.#connect(verdict);
       if (certain && this.#context.era === undefined)
         verdicts.remember(command, args, isModern ? 'modern' : 'legacy');
-      this.#log.debug?.(`ready after ${Math.round(now() - began)} ms: ${this.#describe()}`);
+      this.#log.debug?.(
+        `ready after ${Math.round(now() - began)} ms: speaks ${this.#greeting?.version ?? ''}, lists ${countsOf(this.catalogue)}`,
+      );
     } catch (error) {
       throw this.#giveUp(error as Error);
     }
@@ -226,24 +181,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   ask(answered: () => void, failed: (reason: string) => void): () => void {
-    const { peer } = this;
-    const id = peer.expect({
-      isOwn: true,
-      answered,
-      progressed() {},
-      lost: (error) => failed(reasonOf(error)),
-    });
-    void this.#meta().then((meta) =>
-      peer.send(
-        meta === ''
-          ? requestLine(id, 'ping', '{}')
-          : requestLine(id, 'server/discover', `{"_meta":{${meta}}}`),
-      ),
-    );
-    return () => {
-      peer.forget(id);
-      peer.notify('notifications/cancelled', { requestId: id });
-    };
+    return ping(this.peer, this.#meta(), { answered, failed });
   }
 
   /** It runs, but does not answer any more: that is no better than a crash. */
@@ -263,11 +201,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async listTools(): Promise<{ tools: unknown[] }> {
-    return {
-      tools: this.catalogue.tools.items.map(
-        (tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown,
-      ),
-    };
+    return { tools: readDefinitions(this.catalogue.tools) };
   }
 
   hold(hold: boolean): void {
@@ -310,71 +244,35 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   async #launch(): Promise<Connection> {
-    const connection = await this.#open();
+    const { config, serverKey } = this;
+    const context = this.#context;
+    const connection = await openConnection({
+      config,
+      context,
+      serverKey,
+      log: this.#log,
+      maxMessageSize: context.maxMessageSize,
+      patienceMs: this.#patience.startup,
+      request: (message, related) => context.on.request(this, message, related),
+      notification: (message, related) => this.#notified(message, related),
+      renewed: () => this.#catalogue?.refreshAll(),
+      outdated: async () => this.#catalogue?.readAgain('tools'),
+      isStopped: () => this.#isStopped(),
+      arriving: (container) => {
+        this.#arriving = container;
+      },
+    });
     this.#connection = connection;
     if (this.#isStopped()) throw new Error('was stopped while it started');
     void connection.lost.then((how) => this.#crashed(connection, how));
     return connection;
   }
 
-  #open(): Promise<Connection> {
-    const kind = serverKind(this.config);
-    if (kind === ServerKind.COMMAND) return this.#spawn();
-    return kind === ServerKind.REMOTE ? this.#reach() : this.#contain();
-  }
-
-  async #spawn(): Promise<Connection> {
-    const { guard, slots, environmentOf, isClientFolder } = this.#context;
-    const env = environmentOf(this.config);
-    const spec = { ...this.#command(), env, cwd: this.config.cwd, isClientFolder };
-    const process = await startInTurn(slots, () => {
-      if (this.#isStopped()) throw new Error('was stopped before its turn came');
-      return spawnServer(spec, { guard: guard(), onStderrLine: (line) => this.#log.info(line) });
-    });
-    this.#log.debug?.(`started as process ${process.pid}`);
-    return new ProcessConnection(process, this.#conversation());
-  }
-
-  /** What it needs is loaded here: most gateways have no server elsewhere. */
-  async #reach(): Promise<Connection> {
-    const { reachServer } = await import('./remote/remote-connection.ts');
-    const { config } = this;
-    return reachServer({ ...this.#conversation(), config, clientInfo: this.#context.clientInfo });
-  }
-
-  async #contain(): Promise<Connection> {
-    const { clientInfo, environmentOf, guard, slots } = this.#context;
-    const [{ startContainer }, containers] = await Promise.all([
-      import('./container/start-container.ts'),
-      this.#context.containers(),
-    ]);
-    if (this.#isStopped()) throw new Error('was stopped before it was started');
-    const { config } = this;
-    const patienceMs = this.#startupTime();
-    const own = { config, clientInfo, containers, environmentOf, guard, patienceMs, slots };
-    const container = startContainer({ ...this.#conversation(), ...own });
-    this.#arriving = container;
-    return container.connection;
-  }
-
-  #conversation(): ConnectionOptions {
-    const { maxMessageSize, on } = this.#context;
-    return {
-      serverKey: this.serverKey,
-      maxMessageSize,
-      log: this.#log,
-      request: (message, related) => on.request(this, message, related),
-      notification: (message, related) => this.#notified(message, related),
-      renewed: () => this.#catalogue?.refreshAll(),
-      outdated: async () => this.#catalogue?.readAgain('tools'),
-    };
-  }
-
   async #greet(connection: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
     const { peer } = connection;
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
-    const patience = Math.min(this.#patience().probe, deadline.remaining() / 2);
+    const patience = Math.min(this.#patience.probe, deadline.remaining() / 2);
     const isFixed = this.#context.isEraFixed ?? false;
     const prefersLegacy = this.#goesBack(connection);
     const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience, prefersLegacy });
@@ -396,9 +294,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     return keepsSession && !this.#diesOfOldWay && this.#context.prefersLegacy?.() === true;
   }
 
-  /** The first list of tools decides; the other lists may come late or not at all. */
   async #readLists({ peer, screen }: Connection, deadline: Deadline): Promise<void> {
-    const catalogue = new LiveCatalogue({
+    this.#catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
       meta: await this.#meta(),
       request: (method, params) => peer.request(method, params),
@@ -406,23 +303,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       warn: (text) => this.#log.warn(text),
       changed: (kind) => this.#changed(kind),
     });
-    this.#catalogue = catalogue;
-    const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) =>
-      this.#loadQuietly(catalogue, kind),
-    );
-    await catalogue.load('tools');
-    await within(deadline.remaining(), Promise.all(others));
-  }
-
-  async #loadQuietly(catalogue: LiveCatalogue, kind: Kind): Promise<void> {
-    try {
-      await catalogue.load(kind);
-      this.#changed(kind);
-    } catch (error) {
-      // A server may have resources without templates; no capability tells.
-      const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
-      if (!isMissing) this.#log.warn(`could not list its ${kind}: ${(error as Error).message}`);
-    }
+    await this.#catalogue.loadAll(() => deadline.remaining());
   }
 
   #notified(message: Message, related?: number): void {
@@ -439,20 +320,13 @@ export class ChildServer implements Upstream, ChildServerClient {
   #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = this.#failure(ErrorPhase.RUNTIME, `${what}: it ${how}`);
+    this.#error = new ChildServerError(`${what}: it ${how}`, this.serverKey, ErrorPhase.RUNTIME);
     this.#context.on.crashed(this);
   }
 
   #giveUp(error: Error): ChildServerError {
     const connection = this.#connection;
-    const failure =
-      connection === undefined
-        ? this.#failure(ErrorPhase.STARTUP, Messages.spawnFailed(this.serverKey, error.message), error)
-        : this.#failure(
-            ErrorPhase.INITIALIZATION,
-            [Messages.startFailed(this.serverKey, reasonOf(error)), ...connection.lastWords()].join('\n'),
-            error,
-          );
+    const failure = startFailure(this.serverKey, error, connection);
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
     this.#error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
@@ -466,35 +340,12 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds = this.#startupTime();
+    const milliseconds = this.#patience.startup;
     return new Deadline(milliseconds, () => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
     });
-  }
-
-  #startupTime(): number {
-    return this.config.startupTimeout ?? this.#context.startupTimeout ?? this.#patience().startup;
-  }
-
-  #patience(): typeof PATIENCE {
-    if (this.config.command === undefined) return REMOTE_PATIENCE;
-    const { command, args } = this.#command();
-    return isLauncher(command, args) ? LAUNCHER_PATIENCE : PATIENCE;
-  }
-
-  #describe(): string {
-    const listed = ALL_KINDS.filter((kind) => this.catalogue[kind].items.length > 0);
-    const counts = listed.map((kind) => {
-      const { length } = this.catalogue[kind].items;
-      return `${length} ${length === 1 ? kind.slice(0, -1) : kind}`;
-    });
-    return `speaks ${this.#greeting?.version ?? ''}, lists ${counts.join(', ') || 'nothing'}`;
-  }
-
-  #failure(phase: ErrorPhase, text: string, cause?: Error): ChildServerError {
-    return new ChildServerError(text, this.serverKey, phase, cause);
   }
 
   /** What a modern server wants to hear with every request; nothing for the others. */
@@ -505,23 +356,6 @@ export class ChildServer implements Upstream, ChildServerClient {
       capabilities: await this.#context.capabilities,
     });
   }
-
-  #command(): Command {
-    return { command: this.config.command ?? '', args: this.config.args ?? [] };
-  }
-
-  /** What the server's era is remembered under: what is started, or where it is. */
-  #identity(): Command {
-    const { command, url, sseConfig, image, args = [], dockerConfig } = this.config;
-    const inside = dockerConfig?.image ?? image;
-    if (inside !== undefined) return { command: 'image', args: [inside, ...(dockerConfig?.command ?? args)] };
-    return command === undefined ? { command: 'url', args: [url ?? sseConfig?.url ?? ''] } : this.#command();
-  }
-}
-
-interface Command {
-  readonly command: string;
-  readonly args: readonly string[];
 }
 
 interface Opening {

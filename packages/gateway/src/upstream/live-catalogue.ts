@@ -1,14 +1,18 @@
+import { RpcErrorCode, type RpcError } from '../errors.ts';
 import type { Message } from '../wire/message.ts';
 import {
   ALL_KINDS,
   definitionOf,
   KINDS,
+  NO_LISTS,
   readList,
+  type Catalogue,
   type Kind,
   type Listed,
   type Listing,
 } from './catalogue.ts';
 import { readError } from './handshake.ts';
+import { within } from './within.ts';
 
 export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -29,24 +33,17 @@ interface Reading {
   done: Promise<void>;
 }
 
-const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
-
 /** What a server lists, read when it starts and again whenever it says that something has changed. */
 export class LiveCatalogue {
   readonly #options: LiveCatalogueOptions;
-  readonly #listings: Record<Kind, Listing> = {
-    tools: NOTHING,
-    prompts: NOTHING,
-    resources: NOTHING,
-    templates: NOTHING,
-  };
+  readonly #listings: Record<Kind, Listing> = { ...NO_LISTS };
   readonly #reading = new Map<Kind, Reading>();
 
   constructor(options: LiveCatalogueOptions) {
     this.#options = options;
   }
 
-  get listings(): Readonly<Record<Kind, Listing>> {
+  get listings(): Catalogue {
     return this.#listings;
   }
 
@@ -54,9 +51,11 @@ export class LiveCatalogue {
     return this.#options.capabilities[KINDS[kind].capability] !== undefined;
   }
 
-  /** Reads one list for the first time; rejects where the server refuses it. */
-  async load(kind: Kind): Promise<void> {
-    if (this.offers(kind)) this.#listings[kind] = await this.#read(kind);
+  /** Reads all lists for the first time. That of tools decides; the others may come late or not at all. */
+  async loadAll(remainingMs: () => number): Promise<void> {
+    const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) => this.#loadQuietly(kind));
+    await this.#load('tools');
+    await within(remainingMs(), Promise.all(others));
   }
 
   /** The lists that a `list_changed` notification is about, read again; several notices in a row are one reading. */
@@ -82,6 +81,22 @@ export class LiveCatalogue {
     this.#reading.set(kind, state);
     state.done = this.#readWhile(kind, state);
     return state.done;
+  }
+
+  async #loadQuietly(kind: Kind): Promise<void> {
+    try {
+      await this.#load(kind);
+      this.#options.changed(kind);
+    } catch (error) {
+      // A server may have resources without templates; no capability tells.
+      const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
+      if (!isMissing) this.#options.warn(`could not list its ${kind}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Rejects where the server refuses it. */
+  async #load(kind: Kind): Promise<void> {
+    if (this.offers(kind)) this.#listings[kind] = await this.#read(kind);
   }
 
   async #readWhile(kind: Kind, state: Reading): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Kind, Listing } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { Sharing } from './instances.ts';
 
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
@@ -20,7 +20,7 @@ export interface Upstream {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** How it wants to be used, in its own words. */
   readonly instructions: string | undefined;
-  readonly catalogue: Readonly<Record<Kind, Listing>>;
+  readonly catalogue: Catalogue;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
   /** Asks to be told when a resource changes; as often unwatched as watched. */

@@ -1,4 +1,5 @@
 import type { RpcError } from '../errors.ts';
+import type { Origin } from './peer.ts';
 import { encode, type Line } from './splice.ts';
 
 // The only place where our own results and errors become JSON-RPC. Ids arrive as the text they were sent as.
@@ -12,6 +13,11 @@ export function resultLine(id: string, result: Line): Line {
 export function errorLine(id: string | undefined, { code, message, data }: RpcError): string {
   const member = id === undefined ? '' : `"id":${id},`;
   return `{"jsonrpc":"2.0",${member}"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
+}
+
+/** Answers a request with one of our errors. */
+export function answerError(origin: Origin, id: string, error: RpcError): void {
+  origin.answer(errorLine(id, error), error.code);
 }
 
 export function requestLine(id: number, method: string, params: string): Line {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { shortHash } from '../../hash.ts';
+import { isAlive } from '../is-alive.ts';
 
 /** The process that a container belongs to, told apart from every other process of any machine at any time. */
 export interface Owner {
@@ -73,7 +74,7 @@ export function ownSelf(pid: number = process.pid): Owner {
 
 /** When a process was started, in whatever the system counts in; undefined where it is gone or only awaits burial. */
 export function startOfProcess(pid: number): string | undefined {
-  if (!exists(pid)) return undefined;
+  if (!isAlive(pid)) return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The program's name comes first, in brackets, and may hold anything.
@@ -81,15 +82,6 @@ export function startOfProcess(pid: number): string | undefined {
     return 'ZX'.includes(fields[0] ?? '') ? undefined : (fields[19] ?? UNKNOWN);
   } catch {
     return startByPs(pid);
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

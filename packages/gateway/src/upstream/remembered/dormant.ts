@@ -1,6 +1,6 @@
 import type { Era } from '../../wire/era.ts';
 import { Peer } from '../../wire/peer.ts';
-import { definitionOf, type Kind, type Listing } from '../catalogue.ts';
+import { readDefinitions, type Catalogue } from '../catalogue.ts';
 import type { Sharing } from '../instances.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Upstream } from '../upstream.ts';
@@ -26,7 +26,7 @@ export class Dormant implements Upstream {
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
-  readonly catalogue: Readonly<Record<Kind, Listing>>;
+  readonly catalogue: Catalogue;
   readonly peer: Peer = new Peer(NO_LINK);
   readonly #wake: () => Promise<Upstream>;
 
@@ -56,10 +56,6 @@ export class Dormant implements Upstream {
   }
 
   async listTools(): Promise<{ tools: unknown[] }> {
-    return {
-      tools: this.catalogue.tools.items.map(
-        (tool) => JSON.parse(definitionOf(tool).toString('utf8')) as unknown,
-      ),
-    };
+    return { tools: readDefinitions(this.catalogue.tools) };
   }
 }

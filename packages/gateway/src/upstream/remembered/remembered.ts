@@ -1,13 +1,21 @@
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import type { Era } from '../../wire/era.ts';
-import { ALL_KINDS, definitionOf, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import {
+  ALL_KINDS,
+  definitionOf,
+  listedKinds,
+  type Catalogue,
+  type Kind,
+  type Listed,
+  type Listing,
+} from '../catalogue.ts';
 
 /** What a server offers, as it can be told without it. */
 export interface Offering {
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
-  readonly catalogue: Readonly<Record<Kind, Listing>>;
+  readonly catalogue: Catalogue;
 }
 
 /** Its lines in JSON, without braces: one for each definition, all in one order, whatever order the server has. */
@@ -16,7 +24,7 @@ export function offeringLines({ era, capabilities, instructions, catalogue }: Of
     `"era":${JSON.stringify(era)}`,
     `"capabilities":${canonicalJson(Buffer.from(JSON.stringify(capabilities)))}`,
     ...(instructions === undefined ? [] : [`"instructions":${JSON.stringify(instructions)}`]),
-    ...ALL_KINDS.filter((kind) => catalogue[kind].items.length > 0).map(
+    ...listedKinds(catalogue).map(
       (kind) => `"${kind}":[\n${definitions(catalogue[kind], `${indent}  `)}\n${indent}]`,
     ),
   ];

@@ -38,9 +38,9 @@ interface Waiting {
 const ACCEPT = 'application/json, text/event-stream';
 /** Whoever refuses one of these, in whatever way, is there. */
 const PROBES: readonly string[] = ['server/discover', 'ping'];
-/** How long the server may take to hear that a session is over. */
 /** A server may say nothing, not even that the stream stands, before it has something to say on it. */
 const STANDING_MS = 250;
+/** How long the server may take to hear that a session is over. */
 const FAREWELL_MS = 1000;
 
 /** Streamable HTTP in both eras: every message is a POST of its own, and what comes of a request comes on its response. */
@@ -78,7 +78,7 @@ export class StreamableLink implements Link {
   }
 
   get keepsSession(): boolean {
-    return this.#session !== undefined;
+    return this.#session.number !== undefined;
   }
 
   get backlog(): number {

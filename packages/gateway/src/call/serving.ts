@@ -1,0 +1,94 @@
+import { EVERYTHING } from '../bridge/capabilities.ts';
+import type { ApartEvents } from '../upstream/apart.ts';
+import type { Fleet } from '../upstream/fleet.ts';
+import { Instances, type Apart, type Instance, type Tenant } from '../upstream/instances.ts';
+import { Twins } from '../upstream/twins.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import type { AskedClient, Caller } from './caller.ts';
+import { folderOf } from './roots.ts';
+
+export interface ServingOptions {
+  readonly fleet: Fleet;
+  /** What servers say that clients share. */
+  readonly on: ApartEvents;
+  /** A second conversation is there. */
+  opened(twin: Upstream): void;
+}
+
+/** Who serves a caller: the server that all share, its twin, or one of the client's or the call's own. */
+export class Serving {
+  readonly #options: ServingOptions;
+  readonly #instances: Instances<AskedClient>;
+  readonly #twins = new Twins((server) => this.#openTwin(server));
+
+  constructor(options: ServingOptions) {
+    const { fleet, on } = options;
+    this.#options = options;
+    this.#instances = new Instances((serverKey, client, tenant) =>
+      fleet.startApart(serverKey, tenant, {
+        request: (child, message, related) => on.request(child, message, related),
+        notification: (child, message, related) => client.notified(child, message, related),
+      }),
+    );
+  }
+
+  /** Asked by every call: nothing but fields is looked at, unless the eras differ. */
+  readonly isApart = (upstream: Upstream, caller: Caller): boolean =>
+    upstream.sharing !== 'shared' || upstream.isDormant === true || this.#mayHaveTwin(upstream, caller);
+
+  /** A server of the client's or the call's own, told of this client alone; or the one that all share. */
+  readonly instanceFor = (upstream: Upstream, caller: Caller, folder?: string): Promise<Instance> => {
+    const { serverKey, sharing } = upstream;
+    const { client } = caller;
+    if (sharing === 'shared') return this.#sharedOf(upstream, caller);
+    const tenant = (): Promise<Tenant> => tenantOf(caller, upstream.cwdFromRoots, folder);
+    if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, tenant);
+    const place = client.isMany ? (folder ?? '') : '';
+    return this.#instances.forSession({ serverKey, place }, client, tenant);
+  };
+
+  /** The second conversations that there are. */
+  get twins(): Upstream[] {
+    return this.#twins.running;
+  }
+
+  /** The client is gone, and with it what only it has used. */
+  leave(client: AskedClient): void {
+    this.#instances.end(client);
+  }
+
+  /** The server is gone. */
+  forget(server: Upstream): void {
+    this.#twins.forget(server);
+  }
+
+  /** One more process is worth it only for clients that can be asked what a server asks in the old way alone. */
+  #mayHaveTwin(upstream: Upstream, { era, client }: Caller): boolean {
+    if (era !== 'legacy' || upstream.era !== 'modern' || upstream.isModernOnly === true) return false;
+    return (upstream.isRemote === true || client.canBeAsked) && this.#twins.mayHave(upstream);
+  }
+
+  /** The one that all share, started where it does not run, or its twin. */
+  async #sharedOf(upstream: Upstream, caller: Caller): Promise<Instance> {
+    const { fleet } = this.#options;
+    const running = upstream.isDormant === true ? await fleet.wake(upstream.serverKey) : upstream;
+    const twin = this.#mayHaveTwin(running, caller) ? await this.#twins.of(running) : undefined;
+    return { upstream: twin ?? running, release() {} };
+  }
+
+  async #openTwin(server: Upstream): Promise<Apart | undefined> {
+    const { fleet, on } = this.#options;
+    const twin = await fleet.openTwin(server, EVERYTHING, on);
+    if (twin !== undefined) this.#options.opened(twin.upstream);
+    return twin;
+  }
+}
+
+async function tenantOf(caller: Caller, cwdFromRoots: boolean, folder: string | undefined): Promise<Tenant> {
+  return {
+    // A modern client says with each call what it can do.
+    capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
+    cwd: cwdFromRoots ? (folder ?? (await folderOf(caller))) : undefined,
+    era: caller.era === 'legacy' ? 'legacy' : undefined,
+  };
+}

@@ -1,0 +1,79 @@
+import { isWanted } from '../call/log-levels.ts';
+import { callsOf } from '../call/question.ts';
+import { isOver, taskIdOf } from '../call/tasks.ts';
+import { uriEdit } from '../call/uri-edits.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { Meta } from '../wire/era.ts';
+import { stringValue } from '../wire/members.ts';
+import type { Message } from '../wire/message.ts';
+import { changeMembers, splice } from '../wire/splice.ts';
+import type { Session } from './session.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/** What servers tell of their own accord, as one client hears it. */
+export class News {
+  readonly #session: Session;
+  readonly #gateway: Gateway;
+  readonly #subscriptions: Subscriptions;
+
+  constructor(session: Session, gateway: Gateway, subscriptions: Subscriptions) {
+    this.#session = session;
+    this.#gateway = gateway;
+    this.#subscriptions = subscriptions;
+  }
+
+  /** `related` is the id of the request that it is about, where that is known. */
+  tell(server: Upstream, told: Message, related: number | undefined): void {
+    const message = this.#gateway.directory.tasks.publicMessage(server, told);
+    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(server, message);
+    if (message.method === 'notifications/message') return this.#logged(server, message, related);
+    if (message.method.startsWith('notifications/tasks')) return this.#taskChanged(server, message);
+    // Between the gateway and a modern server.
+    if (message.method === 'notifications/subscriptions/acknowledged') return;
+    const { era, peer } = this.#session;
+    if (server.era === era) peer.send(splice(message.bytes, []));
+  }
+
+  #resourceUpdated(server: Upstream, message: Message): void {
+    const { params, meta, bytes } = message;
+    const { era, peer } = this.#session;
+    const uri = params && stringValue(params, 'uri');
+    if (params === undefined || uri === undefined) return;
+    const sharedUri = this.#gateway.directory.builder.sharedUri(server.serverKey, uri);
+    if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
+    const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(server, found) ?? sharedUri);
+    if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
+    peer.send(splice(bytes, edits));
+  }
+
+  /** News of a task are for the client it was made for; a modern one has to have asked for them. */
+  #taskChanged(server: Upstream, message: Message): void {
+    const { era, identity, peer } = this.#session;
+    if (server.era !== era) return;
+    const { directory, server: front } = this.#gateway;
+    const publicUri = (uri: string): string | undefined => directory.builder.sharedUri(server.serverKey, uri);
+    if (era === 'modern') return this.#subscriptions.taskChanged(server, message, publicUri);
+    const owner = directory.tasks.ownerOf(taskIdOf(message) ?? '');
+    const isMine = owner === undefined ? front.clients.size === 1 : owner === identity;
+    if (!isMine) return;
+    peer.send(splice(message.bytes, []));
+    if (message.params !== undefined && isOver(message.params)) directory.tasks.over(taskIdOf(message) ?? '');
+  }
+
+  /** A log is about the calls under way, if any; a modern client hears only what it has asked for with one of them. */
+  #logged(server: Upstream, message: Message, related: number | undefined): void {
+    const { era, logLevel: wanted, peer } = this.#session;
+    const level = message.params && stringValue(message.params, 'level');
+    const calls = callsOf(server, related);
+    const own = calls.filter(({ caller }) => caller?.client === this.#session);
+    if (related !== undefined && own.length < calls.length) return;
+    const line = splice(message.bytes, []);
+    if (era === 'legacy') {
+      if (isWanted(level, wanted)) (own.at(-1)?.origin ?? peer).send(line);
+      return;
+    }
+    const asking = own.filter(({ logLevel }) => logLevel !== undefined && isWanted(level, logLevel));
+    for (const origin of new Set(asking.map((call) => call.origin))) origin?.send(line);
+  }
+}

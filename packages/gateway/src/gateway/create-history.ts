@@ -1,0 +1,25 @@
+import { History } from '../call/history.ts';
+import type { McpConfig } from '../config/config.generated.ts';
+import { redactor } from '../config/redact.ts';
+import { Messages } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { HistoryFiles } from '../state/history-files.ts';
+import type { GatewayOptions } from './options.ts';
+
+/** The history of this process; on disk, too, where there is a state folder. */
+export function createHistory(
+  { state, history }: GatewayOptions,
+  log: Log,
+  config: () => McpConfig,
+): History {
+  const { pid } = process;
+  const now = Date.now;
+  const onFailed = (reason: string): void => log.warn(Messages.historyNotKept(reason));
+  return new History({
+    now,
+    prefix: `${now().toString(36)}-${pid.toString(36)}`,
+    redact: redactor(config),
+    keepsArguments: history === 'arguments',
+    sink: state === undefined ? undefined : new HistoryFiles({ state, pid, now, onFailed }),
+  });
+}

@@ -1,0 +1,35 @@
+import type { Log } from '../log.ts';
+import type { SupervisionRules } from '../upstream/health.ts';
+import type { ServerEvent } from '../upstream/supervisor.ts';
+
+export interface GatewayOptions {
+  /** The product's version, told to the servers. */
+  readonly version?: string;
+  readonly separator?: string;
+  /** Lists tools and prompts under their bare names. */
+  readonly noPrefix?: boolean;
+  /** Starts with the servers that do start, instead of failing with the first that does not. */
+  readonly keepGoing?: boolean;
+  /** Milliseconds that a server may take to start. */
+  readonly startupTimeout?: number;
+  readonly maxMessageSize?: number;
+  /** The folder where things are remembered from start to start; none, where there is none. */
+  readonly state?: string;
+  /** The file that the config came from: what is known of its servers is kept under its path, and not kept without. */
+  readonly configPath?: string;
+  /** The entries of the servers before variables were replaced: a changed one is tried anew. */
+  readonly unexpanded?: Readonly<Record<string, unknown>>;
+  /** Told of every change of a server's state. */
+  readonly onEvent?: (event: ServerEvent) => void;
+  /** `arguments` keeps those of every call in the history, too. */
+  readonly history?: 'arguments';
+  /** Starts servers at their first call, and answers lists from what is remembered of them. */
+  readonly lazy?: boolean;
+  /** Milliseconds after which a lazy server that nobody uses is ended; ten minutes unless set. */
+  readonly idleAfter?: number;
+  /** Other times than the usual ones. */
+  readonly supervision?: Partial<SupervisionRules>;
+  /** The environment that servers inherit their short safe list from. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly log?: Log;
+}

@@ -1,0 +1,169 @@
+import type { History } from '../call/history.ts';
+import { CallLimits } from '../call/limits.ts';
+import { LogLevels } from '../call/log-levels.ts';
+import { Parking } from '../call/parking.ts';
+import { ask } from '../call/question.ts';
+import type { Directory } from '../call/resolve.ts';
+import { Revival } from '../call/revival.ts';
+import { Serving } from '../call/serving.ts';
+import { Tasks } from '../call/tasks.ts';
+import type { McpConfig } from '../config/config.generated.ts';
+import { Messages } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ApartEvents } from '../upstream/apart.ts';
+import type { ChildServer } from '../upstream/child-server.ts';
+import { Fleet } from '../upstream/fleet.ts';
+import { systemTimers } from '../upstream/schedule.ts';
+import type { ServerEvent } from '../upstream/supervisor.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import type { Implementation } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import { Clients } from './clients.ts';
+import type { GatewayOptions } from './options.ts';
+import { Publication } from './publication.ts';
+import { Wishes } from './wishes.ts';
+
+export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
+  readonly log: Log;
+  readonly history: History;
+  readonly clientInfo: Implementation;
+  readonly maxMessageSize: number;
+  readonly env: NonNullable<GatewayOptions['env']>;
+  /** What the client can do, as JSON, once that is known. */
+  readonly capabilities: Promise<string>;
+}
+
+/** What a gateway consists of, and who of them hears of what happens to the others. */
+export class Parts {
+  readonly clients: Clients = new Clients((client) => this.#serving.leave(client));
+  readonly publication: Publication;
+  readonly fleet: Fleet;
+  readonly wishes: Wishes;
+  readonly tasks: Tasks;
+  readonly limits: CallLimits;
+  readonly parking: Parking = new Parking();
+  readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), systemTimers);
+  /** Where names lead at this moment. */
+  directory: Directory;
+  readonly #options: PartsOptions;
+  readonly #logLevels = new LogLevels();
+  readonly #serving: Serving;
+
+  constructor(config: McpConfig, options: PartsOptions) {
+    this.#options = options;
+    const heard: ApartEvents = {
+      request: (child, message, related) => this.#asked(child, message, related),
+      notification: (child, message, related) => this.clients.notified(child, message, related),
+    };
+    this.publication = this.#createPublication(config);
+    this.fleet = this.#createFleet(config, heard);
+    this.#serving = new Serving({
+      fleet: this.fleet,
+      on: heard,
+      opened: (twin) => this.wishes.tell(twin),
+    });
+    this.wishes = new Wishes({
+      clients: this.clients,
+      logLevels: this.#logLevels,
+      talking: () => [...this.fleet.running(), ...this.twins],
+    });
+    this.tasks = new Tasks(this.fleet.children.keys());
+    this.limits = new CallLimits(config, systemTimers);
+    this.directory = this.#createDirectory();
+  }
+
+  /** The second conversations that clients of the earlier revisions share. */
+  get twins(): Upstream[] {
+    return this.#serving.twins;
+  }
+
+  /** Calls are resolved against what holds now. */
+  publish(): void {
+    this.directory = this.#createDirectory();
+  }
+
+  #createPublication({ mcpServers }: McpConfig): Publication {
+    return new Publication(Object.keys(mcpServers), {
+      ...this.#options,
+      offering: () => this.fleet.offering(),
+      published: () => this.publish(),
+      listsChanged: (lists) => this.clients.listsChanged(lists),
+    });
+  }
+
+  #createFleet({ mcpServers }: McpConfig, heard: ApartEvents): Fleet {
+    return new Fleet(mcpServers, {
+      ...this.#options,
+      prefersLegacy: () => this.clients.preferLegacy,
+      on: {
+        ...heard,
+        changed: (kinds) => this.publication.rebuild(kinds),
+        ready: (child, before) => this.#ready(child, before),
+        gone: (child) => this.#gone(child),
+        isFollowed: (child) => this.clients.follow(child),
+        supervised: (event) => this.#supervised(event),
+      },
+    });
+  }
+
+  #createDirectory(): Directory {
+    const { fleet, publication } = this;
+    const { history, log } = this.#options;
+    const { isApart, instanceFor } = this.#serving;
+    return {
+      registry: publication.registry,
+      builder: publication.builder,
+      parking: this.parking,
+      logLevels: this.#logLevels,
+      tasks: this.tasks,
+      limits: this.limits.inForce,
+      revival: this.revival,
+      current: () => this.directory,
+      history,
+      isApart,
+      instanceFor,
+      servers: new Set(fleet.children.keys()),
+      prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
+      isStarting: (serverKey) => fleet.isStarting(serverKey),
+      trace: log.debug,
+    };
+  }
+
+  #ready(child: ChildServer, before: Upstream | undefined): void {
+    this.wishes.tell(child);
+    this.clients.returned(child);
+    this.publication.add(child, before);
+    this.revival.ready(child.serverKey);
+  }
+
+  #gone(child: ChildServer): void {
+    this.#serving.forget(child);
+    // Nothing is missed where something stands in for it.
+    if (this.fleet.standIn(child.serverKey) !== undefined) this.publication.rebuild([]);
+    else this.publication.remove(child);
+  }
+
+  #supervised(event: ServerEvent): void {
+    const { type, serverKey, status } = event;
+    this.revival.noted(event);
+    // Not the reason: a server's last words are for who runs the gateway.
+    if (type === 'server-auto-disabled')
+      this.clients.alert(Messages.autoDisabled(serverKey, status.retryState.backoffIntervals.length));
+    try {
+      this.#options.onEvent?.(event);
+    } catch (error) {
+      // A mistake of whoever listens is not to be the end of a server.
+      this.#options.log.error(`The listener for ${type} has failed: ${(error as Error).message}`);
+    }
+  }
+
+  #asked(child: ChildServer, message: Message, related: number | undefined): void {
+    const { parking, tasks } = this;
+    ask(child, tasks.publicMessage(child, message), {
+      related,
+      onlyClient: this.clients.only,
+      parking,
+      tasks,
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import { Notices, type ListName } from '../call/notices.ts';
+import { Messages } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { Collisions } from '../registry/collisions.ts';
+import { refusedNames } from '../registry/hosts.ts';
+import type { Collision } from '../registry/name-book.ts';
+import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
+import { RegistryBuilder, type Registry } from '../registry/registry.ts';
+import { listedKinds, type Kind } from '../upstream/catalogue.ts';
+import { differingKinds } from '../upstream/remembered/remembered.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+
+export interface PublicationOptions {
+  readonly separator?: string;
+  readonly noPrefix?: boolean;
+  /** Names that two servers want are no reason to fail. */
+  readonly keepGoing?: boolean;
+  readonly log: Log;
+  /** What can be published now, in the order of the config. */
+  offering(): readonly Upstream[];
+  /** Another registry counts from now on. */
+  published(): void;
+  /** Clients are to be told. */
+  listsChanged(lists: ReadonlySet<ListName>): void;
+}
+
+/** What all servers offer together, under public names: replaced whole whenever one of them comes, goes or changes. */
+export class Publication {
+  readonly builder: RegistryBuilder;
+  readonly #options: PublicationOptions;
+  readonly #collisions = new Collisions();
+  readonly #notices: Notices;
+  #registry: Registry;
+  #isOpen = false;
+
+  constructor(order: readonly string[], options: PublicationOptions) {
+    const { separator = DEFAULT_SEPARATOR, noPrefix = false, log } = options;
+    validateSeparator(separator);
+    this.#options = options;
+    this.#notices = new Notices((lists) => options.listsChanged(lists));
+    this.builder = new RegistryBuilder(
+      { separator, noPrefix, order },
+      {
+        collided: (kind, collision) => this.#collided(kind, collision),
+        passedOn: (kind, passed) => {
+          log.warn(Messages.nameHasPassed(passed));
+          this.#notices.changed([kind]);
+        },
+      },
+    );
+    this.#registry = this.builder.build([]);
+  }
+
+  get registry(): Registry {
+    return this.#registry;
+  }
+
+  /** The first time; throws where names collide that must not. */
+  open(): void {
+    const { noPrefix = false, keepGoing = false } = this.#options;
+    this.#publish(this.builder.build(this.#options.offering()));
+    if (this.#collisions.size > 0 && !keepGoing) throw this.#collisions.error(noPrefix);
+    this.#isOpen = true;
+  }
+
+  /** Other names than hosts can use are told of. */
+  warnOfNames(): void {
+    const warning = refusedNames(this.registry.tools.values(), this.builder.books.tools.rules);
+    if (warning !== undefined) this.#options.log.warn(warning);
+  }
+
+  /** A server runs; `before` is what stood in for it. */
+  add(server: Upstream, before: Upstream | undefined): void {
+    this.rebuild(before === undefined ? listedKinds(server.catalogue) : this.#corrected(server, before));
+  }
+
+  /** Nothing is offered any more in place of this server. */
+  remove({ serverKey, catalogue }: Upstream): void {
+    if (!this.#isOpen) return;
+    this.#publish(this.builder.without(this.registry, serverKey));
+    this.#notices.changed(listedKinds(catalogue));
+  }
+
+  /** What servers offer of these kinds has changed. Before the first list can be answered there is nothing to replace. */
+  rebuild(kinds: readonly Kind[]): void {
+    if (!this.#isOpen) return;
+    const { shares } = this.builder;
+    this.#publish(this.builder.build(this.#options.offering()));
+    // Where a URI has moved, tools that name it have changed as well.
+    this.#notices.changed(this.builder.shares === shares ? kinds : [...kinds, 'tools']);
+  }
+
+  /** What changes until then is one notice. */
+  hold(until: Promise<unknown>): void {
+    void this.#notices.hold(until);
+  }
+
+  /** Nobody is told of anything any more. */
+  close(): void {
+    this.#notices.stop();
+  }
+
+  #publish(registry: Registry): void {
+    this.#registry = registry;
+    this.#options.published();
+  }
+
+  /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */
+  #corrected({ serverKey, catalogue }: Upstream, before: Upstream): Kind[] {
+    const kinds = differingKinds(before.catalogue, catalogue);
+    if (kinds.length > 0) this.#options.log.info(Messages.listsDiffer(serverKey, kinds));
+    return kinds;
+  }
+
+  #collided(kind: Kind, collision: Collision): void {
+    const isNew = this.#collisions.note(kind, collision);
+    if (!isNew || (!this.#isOpen && this.#options.keepGoing !== true)) return;
+    this.#options.log.warn(`${Messages.namesCollide(collision)}. ${Messages.heldBack(collision)}.`);
+  }
+}

@@ -1,0 +1,130 @@
+import { Deferred } from '../deferred.ts';
+import { ALL_KINDS, type Kind } from './catalogue.ts';
+import type { ChildContext, ChildEvents } from './child-context.ts';
+import { ChildServer } from './child-server.ts';
+import type { Apart, Tenant } from './instances.ts';
+import type { Roster } from './roster.ts';
+import { seeOff } from './see-off.ts';
+
+/** What a server says that was started apart. */
+export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
+
+/** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
+export class ApartServers {
+  readonly #roster: Roster;
+  /** As those that clients share have it. */
+  readonly #context: ChildContext;
+  /** Until nothing is left of them, with what tells that they can be called no more. */
+  readonly #all = new Map<ChildServer, Deferred<void>>();
+  /** What is left of servers that have been removed or changed. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
+
+  constructor(roster: Roster, context: ChildContext) {
+    this.#roster = roster;
+    this.#context = context;
+  }
+
+  [Symbol.iterator](): Iterator<ChildServer> {
+    return this.#all.keys();
+  }
+
+  /** Starts a server once more, for one client or call. */
+  start(serverKey: string, tenant: Tenant, on: ApartEvents): Apart {
+    return this.#start(serverKey, tenant, on).apart;
+  }
+
+  /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
+  async openTwin(first: ChildServer, capabilities: string, on: ApartEvents): Promise<Apart | undefined> {
+    const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
+      first.isRemote ? undefined : this.#context.on.changed(first, kinds);
+    const tenant: Tenant = { capabilities, era: 'legacy', isEraFixed: true };
+    const { apart, child } = this.#start(first.serverKey, tenant, { ...on, changed });
+    await apart.started;
+    if (!child.keepsSession) {
+      apart.stop();
+      return undefined;
+    }
+    this.#accompany(first, child);
+    void apart.ended.then(() => {
+      if (child.error !== undefined) this.#context.log.warn(child.error.message);
+      this.#accompany(first, undefined);
+    });
+    return apart;
+  }
+
+  /** Ends all of a server's processes and conversations but the one that clients share. */
+  stopOf(serverKey: string): void {
+    for (const child of this.#of(serverKey)) void this.#end(child);
+  }
+
+  /** It is called no more; those who wait for it, or for what was started beside it, do so for a while longer. */
+  dismiss(child: ChildServer, what: string, cleared: Promise<unknown> | undefined): void {
+    const { serverKey } = child;
+    this.#all.set(child, new Deferred());
+    const ended = Promise.all([
+      cleared,
+      this.leaving(serverKey),
+      ...this.#of(serverKey).map((one) => this.#seeOff(one, what)),
+    ]);
+    this.#leaving.set(serverKey, ended);
+    void ended.then(() => this.leaving(serverKey) === ended && this.#leaving.delete(serverKey));
+  }
+
+  /** Resolves when nothing is left of what was dismissed; undefined where that is so already. */
+  leaving(serverKey: string): Promise<unknown> | undefined {
+    return this.#leaving.get(serverKey);
+  }
+
+  #of(key: string): ChildServer[] {
+    return [...this].filter(({ serverKey }) => serverKey === key);
+  }
+
+  #start(
+    serverKey: string,
+    { capabilities, cwd, era, isEraFixed }: Tenant,
+    on: ApartEvents & Partial<ChildEvents>,
+  ): { apart: Apart; child: ChildServer } {
+    const ended = new Deferred<void>();
+    const config = { ...this.#roster.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
+    const child = new ChildServer(serverKey, config, {
+      ...this.#context,
+      capabilities: Promise.resolve(capabilities),
+      era,
+      isEraFixed,
+      isClientFolder: cwd !== undefined,
+      prefersLegacy: undefined,
+      on: { changed() {}, ...on, crashed: () => this.#over(child) },
+    });
+    this.#all.set(child, ended);
+    const started = child.start();
+    started.catch(() => this.#over(child));
+    const stop = (): void => void this.#end(child);
+    return { child, apart: { upstream: child, started, ended: ended.promise, stop } };
+  }
+
+  /** What only the one of two conversations lists comes and goes with it. */
+  #accompany(server: ChildServer, twin: ChildServer | undefined): void {
+    const before = server.catalogue;
+    server.accompany(twin);
+    const now = server.catalogue;
+    const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
+    if (kinds.length > 0) this.#context.on.changed(server, kinds);
+  }
+
+  async #seeOff(child: ChildServer, what: string): Promise<void> {
+    await seeOff(child, what);
+    this.#over(child);
+  }
+
+  async #end(child: ChildServer): Promise<void> {
+    const rest = child.retire();
+    this.#all.get(child)?.resolve();
+    await rest?.stop();
+    this.#over(child);
+  }
+
+  #over(child: ChildServer): void {
+    this.#all.get(child)?.resolve();
+    this.#all.delete(child);
+  }
+}

@@ -1,0 +1,47 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import type { Log } from '../log.ts';
+import type { Verdicts } from '../state/verdicts.ts';
+import type { Era, Implementation } from '../wire/era.ts';
+import type { Message } from '../wire/message.ts';
+import type { Kind } from './catalogue.ts';
+import type { ChildServer } from './child-server.ts';
+import type { Containers } from './container/containers.ts';
+import type { Guard } from './guard.ts';
+import type { ServerLogs } from './server-logs.ts';
+import type { Slots } from './slots.ts';
+
+/** What all children of a gateway share. */
+export interface ChildContext {
+  readonly guard: () => Guard;
+  /** What servers in containers share; loaded with the first of them. */
+  readonly containers: () => Promise<Containers>;
+  readonly slots: Slots;
+  readonly verdicts: Verdicts;
+  readonly clientInfo: Implementation;
+  /** What the client can do, as JSON; known once it has opened the conversation. */
+  readonly capabilities: Promise<string>;
+  readonly startupTimeout?: number;
+  readonly maxMessageSize: number;
+  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
+  readonly log: Log;
+  /** The last words of and about each server. */
+  readonly logs: ServerLogs;
+  readonly on: ChildEvents;
+  /** How the server is greeted, where that is not to be found out. */
+  readonly era?: Era | undefined;
+  readonly isEraFixed?: boolean | undefined;
+  /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
+  readonly prefersLegacy?: (() => boolean) | undefined;
+  /** The working directory is the client's, not that of the config. */
+  readonly isClientFolder?: boolean | undefined;
+}
+
+export interface ChildEvents {
+  changed(child: ChildServer, kinds: readonly Kind[]): void;
+  request(child: ChildServer, message: Message, related?: number): void;
+  notification(child: ChildServer, message: Message, related?: number): void;
+  /** It ran, and runs no more. */
+  crashed(child: ChildServer): void;
+  /** A client wants to hear from it. */
+  isFollowed?(child: ChildServer): boolean;
+}

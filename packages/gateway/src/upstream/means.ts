@@ -1,0 +1,61 @@
+import { availableParallelism } from 'node:os';
+import { childEnvironments } from '../config/child-environment.ts';
+import type { Log } from '../log.ts';
+import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
+import type { ChildContext } from './child-context.ts';
+import type { Connection } from './connection.ts';
+import type { Containers } from './container/containers.ts';
+import { startGuard, type Guard } from './guard.ts';
+import { ServerLogs } from './server-logs.ts';
+import { createSlots, type Slots } from './slots.ts';
+import { stopServers } from './stop-servers.ts';
+
+export interface MeansOptions {
+  readonly state?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** What all servers are started with, and ended. */
+export class Means {
+  readonly logs: ServerLogs = new ServerLogs(Date.now);
+  readonly slots: Slots = createSlots(2 * availableParallelism());
+  readonly verdicts: ChildContext['verdicts'];
+  readonly environmentOf: ChildContext['environmentOf'];
+  readonly #options: MeansOptions;
+  #guard: Guard | undefined;
+  #containers: Promise<Containers> | undefined;
+
+  constructor(options: MeansOptions) {
+    const { state, env } = options;
+    this.#options = options;
+    this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
+    this.environmentOf = childEnvironments(env, process.platform);
+  }
+
+  /** Started right before the first server: a gateway without servers needs none. */
+  readonly guard = (): Guard => {
+    const { env, log } = this.#options;
+    this.#guard ??= startGuard({
+      path: env['PATH'],
+      onLost: (reason) => log.warn(`The guard that cleans up after a crash is gone: ${reason}`),
+    });
+    return this.#guard;
+  };
+
+  /** What containers need is loaded here: most gateways have none. */
+  readonly containers = (): Promise<Containers> => {
+    const { env, log } = this.#options;
+    this.#containers ??= import('./container/containers.ts').then(({ containersFor }) =>
+      containersFor(env, log),
+    );
+    return this.#containers;
+  };
+
+  /** Ends the last servers, and what has watched over them. */
+  async end(servers: readonly Pick<Connection, 'stop'>[]): Promise<void> {
+    void this.#containers?.then((containers) => containers.end());
+    if (this.#guard !== undefined) await stopServers(servers, this.#guard);
+    else await Promise.all(servers.map((server) => server.stop()));
+  }
+}

@@ -1,0 +1,56 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import { ServerKind, serverKind } from '../config/server-entry.ts';
+import type { ChildContext } from './child-context.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
+import { ProcessConnection } from './process-connection.ts';
+import { spawnServer } from './process.ts';
+import { startInTurn } from './slots.ts';
+
+export interface OpenOptions extends ConnectionOptions {
+  readonly config: ServerConfig;
+  readonly context: ChildContext;
+  /** How long a server on HTTP may take to listen. */
+  readonly patienceMs: number;
+  /** Nobody wants it any more. */
+  isStopped(): boolean;
+  /** Told of a container as soon as it may have to be stopped. */
+  arriving(container: Pick<Connection, 'stop'>): void;
+}
+
+/** Starts a server, or gets ready to reach it. */
+export function openConnection(options: OpenOptions): Promise<Connection> {
+  const kind = serverKind(options.config);
+  if (kind === ServerKind.COMMAND) return spawn(options);
+  return kind === ServerKind.REMOTE ? reach(options) : contain(options);
+}
+
+async function spawn(options: OpenOptions): Promise<Connection> {
+  const { config, context, log } = options;
+  const { guard, slots, environmentOf, isClientFolder } = context;
+  const { command = '', args = [], cwd } = config;
+  const spec = { command, args, env: environmentOf(config), cwd, isClientFolder };
+  const process = await startInTurn(slots, () => {
+    if (options.isStopped()) throw new Error('was stopped before its turn came');
+    return spawnServer(spec, { guard: guard(), onStderrLine: (line) => log.info(line) });
+  });
+  log.debug?.(`started as process ${process.pid}`);
+  return new ProcessConnection(process, options);
+}
+
+/** What it needs is loaded here: most gateways have no server elsewhere. */
+async function reach(options: OpenOptions): Promise<Connection> {
+  const { reachServer } = await import('./remote/remote-connection.ts');
+  return reachServer({ ...options, clientInfo: options.context.clientInfo });
+}
+
+async function contain(options: OpenOptions): Promise<Connection> {
+  const { clientInfo, environmentOf, guard, slots } = options.context;
+  const [{ startContainer }, containers] = await Promise.all([
+    import('./container/start-container.ts'),
+    options.context.containers(),
+  ]);
+  if (options.isStopped()) throw new Error('was stopped before it was started');
+  const container = startContainer({ ...options, clientInfo, containers, environmentOf, guard, slots });
+  options.arriving(container);
+  return container.connection;
+}

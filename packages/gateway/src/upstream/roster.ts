@@ -1,0 +1,49 @@
+import { configChanges, type ConfigChanges } from '../config/changes.ts';
+import type { ServerConfig } from '../config/config.generated.ts';
+import { isSwitchedOff } from '../config/server-entry.ts';
+import type { KnownServer } from '../state/server-memory.ts';
+
+export type Servers = Readonly<Record<string, ServerConfig>>;
+/** What the file says of servers, before variables were replaced. */
+export type Entries = Readonly<Record<string, unknown>>;
+
+/** Which servers are meant: what the config says that counts now. */
+export class Roster {
+  #servers: Servers;
+  #entries: Entries;
+
+  constructor(servers: Servers, entries: Entries) {
+    this.#servers = servers;
+    this.#entries = entries;
+  }
+
+  /** Those that the config does not leave out, in its order. */
+  keys(): string[] {
+    return Object.keys(this.#servers).filter((key) => !isSwitchedOff(this.configOf(key)));
+  }
+
+  configOf(key: string): ServerConfig {
+    return this.#servers[key] ?? {};
+  }
+
+  entryOf(key: string): unknown {
+    return this.#entries[key] ?? this.#servers[key];
+  }
+
+  /** All of them, also those that are left out. */
+  known(): KnownServer[] {
+    return Object.entries(this.#servers).map(([serverKey, server]) => ({
+      serverKey,
+      entry: this.entryOf(serverKey),
+      enabled: !isSwitchedOff(server),
+    }));
+  }
+
+  /** Goes over to another config, and tells what that changes. */
+  use(servers: Servers, entries: Entries): ConfigChanges {
+    const changes = configChanges(this.#servers, servers);
+    this.#servers = servers;
+    this.#entries = entries;
+    return changes;
+  }
+}
