@@ -128,6 +128,19 @@ describe('one gateway', () => {
     },
   );
 
+  verifies('HEALTH-3', 'says so where what it was told cannot be kept', async () => {
+    const machine = new Machine();
+    mkdirSync(machine.state);
+    writeFileSync(join(machine.state, 'records'), '');
+    await using weir = await machine.start({ e: fixture('echo') });
+    const disabled = await machine.weir('disable', 'e');
+    expect(disabled).toMatchObject({ code: 1, stdout: '' });
+    expect(disabled.stderr).toMatch(
+      /^What was changed about server 'e' holds only until the gateway ends: /u,
+    );
+    expect(await weir.tools()).toEqual([]);
+  });
+
   verifies('HEALTH-3', 'says so where a server does not come back', async () => {
     const machine = new Machine();
     const broken = join(machine.folder, 'broken');

@@ -119,6 +119,8 @@ export const Messages = {
   isDisabled: (serverKey: string, isByRule: boolean): string =>
     `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey) : `Enable it with "weir enable ${serverKey}".`}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  notKept: (serverKey: string, reason: string): string =>
+    `What was changed about server '${serverKey}' holds only until the gateway ends: ${reason}`,
   historyNotKept: (reason: string): string =>
     `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
   notSupervised: (serverKey: string): string =>

@@ -168,12 +168,14 @@ export class Gateway implements AggregatorServer {
   async enable(serverKey: string): Promise<void> {
     const supervisor = await this.#supervisorOf(serverKey);
     await supervisor.enable(serverKey);
+    await this.#keep(serverKey);
   }
 
   /** Ends a server, until it is enabled; also over restarts of the gateway. */
   async disable(serverKey: string): Promise<void> {
     const supervisor = await this.#supervisorOf(serverKey);
     await supervisor.disable(serverKey);
+    await this.#keep(serverKey);
   }
 
   /** Ends a server and starts it anew. */
@@ -295,6 +297,12 @@ export class Gateway implements AggregatorServer {
     if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Messages.offInFile(serverKey));
     await this.#decided();
     return this.#parts.fleet.supervisor;
+  }
+
+  /** Whoever was told that it holds over restarts is not to be surprised by one. */
+  async #keep(serverKey: string): Promise<void> {
+    const reason = await this.#parts.fleet.whyNotKept(serverKey);
+    if (reason !== undefined) throw new Error(Messages.notKept(serverKey, reason));
   }
 
   /** A start that is under way decides first which servers there are. */

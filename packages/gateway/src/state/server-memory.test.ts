@@ -109,5 +109,6 @@ test('a folder that cannot be used is told, and nothing worse', async () => {
   one.remember('s', off, true);
   await one.flush();
   expect(said.join()).toContain("The state of server 's' is not kept");
+  expect(await one.whyNotKept('s')).toContain('records');
   expect(await one.recall(['s'])).toEqual(new Map());
 });

@@ -38,6 +38,8 @@ export class ServerMemory {
   readonly #options: ServerMemoryOptions;
   #servers: ReadonlyMap<string, KnownServer>;
   readonly #pending = new Map<string, Change>();
+  /** Why what was to be kept the last time is not, by server. */
+  readonly #unkept = new Map<string, string>();
   #store: Promise<KeyValueStore> | undefined;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -85,6 +87,12 @@ export class ServerMemory {
     return this.#writing ?? Promise.resolve();
   }
 
+  /** Undefined where all is written that there is to know of a server. */
+  async whyNotKept(serverKey: string): Promise<string | undefined> {
+    await this.flush();
+    return this.#unkept.get(serverKey);
+  }
+
   async #recall(serverKey: string): Promise<ServerRecord | undefined> {
     try {
       const file = entryOf(this.#servers.get(serverKey));
@@ -119,8 +127,11 @@ export class ServerMemory {
       const store = await this.#opened();
       await store.set(this.#keyOf(serverKey), { ...record, file: entryOf(change.server) });
       if (!isNotable) rmSync(mark, { force: true });
+      this.#unkept.delete(serverKey);
     } catch (error) {
-      this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${(error as Error).message}`);
+      const reason = (error as Error).message;
+      this.#unkept.set(serverKey, reason);
+      this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${reason}`);
     }
   }
 

@@ -166,6 +166,11 @@ export class Fleet {
     if (!keepGoing) this.supervisor.begin();
   }
 
+  /** Why what is known of a server will be forgotten with the gateway, if so. */
+  whyNotKept(serverKey: string): Promise<string | undefined> {
+    return this.#memory.whyNotKept(serverKey);
+  }
+
   /** Starts a server that is needed now; however many need it, it is started once. */
   async wake(serverKey: string): Promise<ChildServer> {
     const isLost = this.supervisor.healthOf(serverKey)?.connectionState === 'error';

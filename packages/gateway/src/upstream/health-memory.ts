@@ -40,6 +40,10 @@ export class HealthMemory {
     if (urgency !== 'none') this.#memory?.remember(serverKey, recordOf(health), urgency === 'urgent');
   }
 
+  async whyNotKept(serverKey: string): Promise<string | undefined> {
+    return await this.#memory?.whyNotKept(serverKey);
+  }
+
   /** Resolves when everything is written that can be. */
   async flush(): Promise<void> {
     await this.#memory?.flush();
