@@ -113,7 +113,7 @@ class EncryptedDirectory implements KeyValueStore {
     try {
       await write();
     } catch (error) {
-      const text = `Cannot store ${JSON.stringify(key)}, what was there before still is: ${(error as Error).message}`;
+      const text = `Cannot store the record ${key}, what was there before still is: ${(error as Error).message}`;
       throw new RecordError(text, { key, file: this.#path(name), cause: error });
     }
   }
@@ -145,7 +145,7 @@ class EncryptedDirectory implements KeyValueStore {
 }
 
 function damaged(file: string, { key, cause }: { key?: string; cause: unknown }): RecordError {
-  const what = key === undefined ? 'A record' : `The record ${JSON.stringify(key)}`;
+  const what = key === undefined ? 'A record' : `The record ${key}`;
   const text = `${what} cannot be read: ${file} is damaged or was written with another master key (${(cause as Error).message}). Delete it to begin anew.`;
   return new RecordError(text, { ...(key !== undefined && { key }), file, cause });
 }
