@@ -44,8 +44,10 @@ const listing = (definitions: string): ServerEntry =>
 
 describe('weir lock', () => {
   verifies('AGG-REG-1', 'holds every server with all that it lists, and a hash of each', async () => {
-    const { ended, locked } = await lock({ t: serverWith(['b', 'a']), r: fixture('resources') });
+    const off = { ...fixture('echo'), enabled: false };
+    const { ended, locked } = await lock({ t: serverWith(['b', 'a']), r: fixture('resources'), off });
     expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stdout).toMatch(/weir\.lock\.json holds what 2 servers offer now\.\n$/u);
     const { servers } = locked();
     expect(Object.keys(servers)).toEqual(['r', 't']);
     expect(servers['t']?.tools.map(({ name }) => name)).toEqual(['a', 'b']);

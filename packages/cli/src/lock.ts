@@ -34,7 +34,7 @@ export async function writeLock(args: CliArgs, { log, env, output, stopped }: Lo
   );
   const file = join(dirname(path), LOCK_FILE);
   replace(file, text);
-  const count = Object.keys(config.mcpServers).length;
+  const count = Object.keys((JSON.parse(text) as { servers: object }).servers).length;
   output.write(`${file} holds what ${count === 1 ? 'the server offers' : `${count} servers offer`} now.\n`);
 }
 
