@@ -42,6 +42,12 @@ export class ChildServerError extends Error {
   }
 }
 
+/** What clients are told of a failure: a server's last words are for who runs the gateway. */
+export function forClients(error: Error): string {
+  const { message } = error;
+  return error instanceof ChildServerError ? message.replace(/\n.*$/su, '') : message;
+}
+
 /** The JSON-RPC codes that cross the wire. */
 export const RpcErrorCode = {
   PARSE_ERROR: -32700,

@@ -1,4 +1,4 @@
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { forClients, Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError } from '../wire/answer.ts';
@@ -43,9 +43,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
     (error: unknown) => {
       if (isCalledOff) return;
       origin.served(ticket);
-      // A server's last words are for who runs the gateway.
-      const [reason = ''] = (error as Error).message.split('\n');
-      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance(reason)));
+      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance(forClients(error as Error))));
     },
   );
 }

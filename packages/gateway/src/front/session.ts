@@ -10,7 +10,7 @@ import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
 import { isTaskMethod, withoutTasks } from '../call/tasks.ts';
-import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { forClients, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -291,8 +291,8 @@ export class Session implements Client {
     for (const { message, caller } of this.#waitingRoom.callIn()) this.#dispatch(message, caller);
   }
 
-  #refuseAll({ message: reason }: Error): void {
-    const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
+  #refuseAll(reason: Error): void {
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, forClients(reason));
     for (const { message, caller } of this.#waitingRoom.callIn())
       answerError(caller.origin, message.id, error);
   }
