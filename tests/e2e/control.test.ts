@@ -242,6 +242,7 @@ describe('the socket', () => {
     const none = await machine.weir('ps');
     expect(none).toMatchObject({ code: 1, stdout: '' });
     expect(none.stderr).toMatch(/^No gateway runs\. .*weir serve --config FILE/u);
+    expect(await machine.weir('ps', '--json')).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     expect(machine.sockets).toEqual([]);
   });
 

@@ -23,7 +23,8 @@ export async function control(args: ControlArgs, context: ControlContext): Promi
   if (action === 'history' && args.shown.follow)
     return followHistory(required(found, args), args, { ...context, place });
   if (action === 'history') return void (await showHistory(found, args, context));
-  if (action === 'ps') return ps(required(found, args), args, context);
+  // For a program no gateway is an answer like any other.
+  if (action === 'ps') return ps(args.json ? found : required(found, args), args, context);
   if (action === 'logs') return logs(required(found, args), args, context);
   await change(action, onlyOne(required(found, args), args), { args, context });
 }
