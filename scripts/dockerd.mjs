@@ -4,21 +4,13 @@
 // folders and a network bridge of its own. It ends, and leaves nothing, when the process that has started it ends.
 // `node scripts/dockerd.mjs` runs one until its stdin ends or Ctrl-C, and prints where it is.
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { root, runMain } from './steps.mjs';
+import { packageEnvironment, unpackPackages } from './debian-packages.mjs';
+import { root, runMain, tryTo } from './steps.mjs';
 
 const cache = join(root, '.cache', 'docker');
 const REQUIRED = ['docker.io', 'containerd', 'runc', 'tini'];
@@ -65,8 +57,8 @@ export function whyNoEngine() {
  * @returns {Promise<DockerEngine>}
  */
 export async function startEngine() {
-  const unpacked = ensureUnpacked();
-  const env = environment(unpacked);
+  const unpacked = unpackPackages(cache, { required: REQUIRED, optional: OPTIONAL });
+  const env = packageEnvironment(unpacked);
   const bin = commandFolder();
   const folder = mkdtempSync(join(tmpdir(), 'weir-docker-'));
   const bridge = `weir${process.pid.toString(36)}${Math.floor(Math.random() * 36).toString(36)}`;
@@ -91,47 +83,6 @@ export async function startEngine() {
   const words = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-3).join('\n') : '';
   await stop();
   throw new Error(`dockerd does not start here\n${words}`);
-}
-
-/** Downloads and unpacks the packages where that has not been done yet; two at once do no harm. */
-function ensureUnpacked() {
-  const unpacked = join(cache, 'root');
-  if (existsSync(unpacked)) return unpacked;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(join(cache, 'fresh-'));
-  try {
-    for (const name of REQUIRED) download(name, fresh);
-    for (const name of OPTIONAL) tryTo(() => download(name, fresh));
-    for (const file of readdirSync(fresh).filter((name) => name.endsWith('.deb')))
-      execFileSync('dpkg', ['-x', join(fresh, file), join(fresh, 'root')], { stdio: 'ignore' });
-    tryTo(() => renameSync(join(fresh, 'root'), unpacked));
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-  return unpacked;
-}
-
-/**
- * @param {string} name
- * @param {string} cwd
- */
-function download(name, cwd) {
-  execFileSync('apt-get', ['download', name], { cwd, stdio: 'ignore', timeout: 120_000 });
-}
-
-/** @param {string} unpacked */
-function environment(unpacked) {
-  const inside = (/** @type {string[]} */ ...folders) =>
-    folders.map((folder) => join(unpacked, folder)).join(':');
-  const libraries = ['lib', 'usr/lib'].flatMap((folder) =>
-    existsSync(join(unpacked, folder))
-      ? readdirSync(join(unpacked, folder)).map((name) => join(folder, name))
-      : [],
-  );
-  return {
-    PATH: `${inside('usr/bin', 'usr/sbin', 'sbin')}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    LD_LIBRARY_PATH: inside(...libraries.filter((name) => name.endsWith('-linux-gnu'))),
-  };
 }
 
 function commandFolder() {
@@ -186,16 +137,6 @@ async function answers({ host, bin, log }) {
     await delay(100);
   }
   return false;
-}
-
-/** @param {() => unknown} action */
-function tryTo(action) {
-  try {
-    action();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

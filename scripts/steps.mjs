@@ -69,3 +69,16 @@ export async function runMain(main) {
     process.exitCode = 1;
   }
 }
+
+/**
+ * Whether it could be done.
+ * @param {() => unknown} action
+ */
+export function tryTo(action) {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}

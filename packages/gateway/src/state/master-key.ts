@@ -18,9 +18,10 @@ export interface MasterKeyOptions {
 const BYTES = 32;
 const HOW_TO = 'it must be 32 bytes, in base64 or as 64 hex digits, as `openssl rand -base64 32` makes them';
 
-/** What the state is encrypted with: from the environment, from a file it names, else made here at the first use. */
+/** What the state is encrypted with: from the environment, the keychain, or a file it names, else made here at the first use. */
 export async function masterKey({ env, folder }: MasterKeyOptions): Promise<MasterKey> {
   const { WEIR_MASTER_KEY: text, WEIR_MASTER_KEY_FILE: file } = env;
+  if (text === 'keychain') return readKeychain(env);
   if (text) return { bytes: parse(text, 'WEIR_MASTER_KEY') };
   if (file) return readNamed(file);
   const own = join(folder, 'master.key');
@@ -39,6 +40,12 @@ function parse(text: string, where: string): Buffer {
   const isBase64 = /^[\w+/-]{43}=?$/u.test(trimmed);
   if (!isHex && !isBase64) throw new Error(`${where} holds no master key: ${HOW_TO}`);
   return Buffer.from(trimmed, isHex ? 'hex' : 'base64');
+}
+
+/** Only where it is asked for: a keychain may be locked, and wait for a person. */
+async function readKeychain(env: MasterKeyOptions['env']): Promise<MasterKey> {
+  const { keychainText } = await import('./keychain.ts');
+  return { bytes: parse(await keychainText({ env }), "The keychain's item weir/master-key") };
 }
 
 function readNamed(file: string): MasterKey {

@@ -1,0 +1,151 @@
+// Our side of the conversation, with commands that stand in for the real ones; tests/keychain.test.ts has a real keyring.
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { keychainText } from './keychain.ts';
+import { masterKey } from './master-key.ts';
+
+let folder: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-keychain-'));
+  env = { PATH: `${folder}:/usr/bin:/bin`, KEPT: join(folder, 'kept'), TOLD: join(folder, 'told') };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A shell script of this name, first on PATH; it notes its arguments. */
+function standIn(name: string, body: string): void {
+  const file = join(folder, name);
+  writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "$*" >>"$TOLD"\n${body}\n`);
+  chmodSync(file, 0o755);
+}
+
+const told = () => readFileSync(join(folder, 'told'), 'utf8');
+const kept = () => readFileSync(join(folder, 'kept'), 'utf8');
+
+async function refusalOf(promise: Promise<unknown>): Promise<string> {
+  const refusal = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return (refusal as Error).message;
+}
+
+const SECRET_TOOL = `case $1 in
+lookup) cat "$KEPT" 2>/dev/null ;;
+search) test ! -e "$KEPT" || echo "[/1]" ;;
+store) cat >"$KEPT" ;;
+esac`;
+
+// As it was seen to be: silent, with exit code 1, and the item is listed without its secret.
+const LOCKED_SECRET_TOOL = `case $1 in
+lookup) exit 1 ;;
+search) echo "[/1]"; echo "secret-tool: Cannot get secret of a locked object" >&2 ;;
+store) cat >"$KEPT" ;;
+esac`;
+
+const SECURITY = `case $1 in
+find-generic-password) cat "$KEPT" 2>/dev/null || { echo "could not be found" >&2; exit 44; } ;;
+-i) read -r line; test -e "$KEPT" || printf '%s\\n' "\${line##* }" >"$KEPT" ;;
+esac`;
+
+describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
+  const platform = 'linux';
+
+  test('gets a new key by stdin, once, and nothing is written to the folder', async () => {
+    standIn('secret-tool', SECRET_TOOL);
+    const state = join(folder, 'state');
+    const options = { env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder: state };
+    const keys = await Promise.all([masterKey(options), masterKey(options), masterKey(options)]);
+    const hex = kept();
+    expect(hex).toMatch(/^[0-9a-f]{64}$/u);
+    expect(keys.map(({ bytes }) => bytes.toString('hex'))).toEqual([hex, hex, hex]);
+    expect(told().match(/^store .*/gmu)).toEqual([
+      'store --label=Weir master key service weir account master-key',
+    ]);
+    expect(told()).not.toContain(hex);
+    expect(existsSync(state)).toBe(false);
+  });
+
+  test('that holds something else is refused, unshown', async () => {
+    standIn('secret-tool', SECRET_TOOL);
+    writeFileSync(join(folder, 'kept'), 'hunter2');
+    const message = await refusalOf(masterKey({ env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder }));
+    expect(message).toContain("The keychain's item weir/master-key holds no master key");
+    expect(message).not.toContain('hunter2');
+    expect(kept()).toBe('hunter2');
+  });
+
+  test('that is locked, and says so to nobody, is not overwritten', async () => {
+    standIn('secret-tool', LOCKED_SECRET_TOOL);
+    expect(await refusalOf(keychainText({ env, platform }))).toMatch(
+      /^The keychain is locked: unlock it, or/u,
+    );
+    expect(existsSync(join(folder, 'kept'))).toBe(false);
+  });
+
+  test('that cannot reach a keychain is quoted', async () => {
+    standIn('secret-tool', 'echo "secret-tool: Cannot autolaunch D-Bus" >&2; exit 1');
+    expect(await refusalOf(keychainText({ env, platform }))).toMatch(
+      /^The keychain cannot be used \(secret-tool: Cannot autolaunch D-Bus\): .*WEIR_MASTER_KEY_FILE$/u,
+    );
+  });
+
+  test('that repeats what it was to store is not quoted', async () => {
+    const store = 'value=$(cat); printf %s "$value" >"$KEPT.seen"; echo "no: $value" >&2; exit 1';
+    standIn('secret-tool', `case $1 in lookup) exit 1 ;; store) ${store} ;; esac`);
+    const message = await refusalOf(keychainText({ env, platform }));
+    const seen = readFileSync(join(folder, 'kept.seen'), 'utf8');
+    expect(seen).toMatch(/^[0-9a-f]{64}$/u);
+    expect(message).toContain('(no: …)');
+  });
+
+  test('that does not answer is not waited for', async () => {
+    standIn('secret-tool', 'exec sleep 30');
+    const began = performance.now();
+    const message = await refusalOf(keychainText({ env, platform, limitMs: 300 }));
+    expect(message).toMatch(/^The keychain has not answered within 0\.3 s: unlock it/u);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  test('that another process keeps busy is waited for', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    standIn('secret-tool', SECRET_TOOL.replace('store)', 'store) sleep 1;'));
+    const texts = await Promise.all([keychainText({ env, platform }), keychainText({ env, platform })]);
+    process.off('warning', note);
+    expect(texts).toEqual([kept(), kept()]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('that is missing is asked for', async () => {
+    const message = await refusalOf(keychainText({ env: { PATH: folder }, platform }));
+    expect(message).toMatch(/needs the command "secret-tool", which was not found: .*libsecret-tools.*, or/u);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('security', () => {
+  const platform = 'darwin';
+
+  test('gets a new key by stdin, which takes no place of another', async () => {
+    standIn('security', SECURITY);
+    const text = await keychainText({ env, platform });
+    expect(text.trim()).toMatch(/^[0-9a-f]{64}$/u);
+    expect(await keychainText({ env, platform })).toBe(text);
+    expect(told()).not.toContain(text.trim());
+  });
+
+  test('that refuses is quoted, and asked for nothing more', async () => {
+    standIn('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
+    expect(await refusalOf(keychainText({ env, platform }))).toContain('User interaction is not allowed.');
+    expect(told()).toBe('find-generic-password -s weir -a master-key -w\n');
+  });
+});
+
+test('where none is known, it is said what to do instead', async () => {
+  expect(await refusalOf(keychainText({ env, platform: 'win32' }))).toBe(
+    'WEIR_MASTER_KEY=keychain is of no use on win32: provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE',
+  );
+});

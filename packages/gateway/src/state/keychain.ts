@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import type { Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface KeychainOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+  /** For everything together: a keychain may wait for a person who is not there. */
+  readonly limitMs?: number;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Talk {
+  readonly run: (command: string, args: readonly string[], input?: string) => Promise<Outcome>;
+  /** When the limit is over. */
+  readonly signal: AbortSignal;
+}
+
+interface Keychain {
+  readonly find: (talk: Talk) => Promise<string | undefined>;
+  /** Never takes the place of another: whoever comes later finds that. */
+  readonly add: (talk: Talk, value: string) => Promise<void>;
+}
+
+const LIMIT_MS = 10_000;
+const ITEM = ['service', 'weir', 'account', 'master-key'];
+const LABEL = 'Weir master key';
+const INSTEAD = 'provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE';
+/** How `security` says that there is no such item. */
+const NOT_FOUND = 44;
+const RETRY_MS = 50;
+
+/** The master key as the system's keychain has it; where it has none, one is made and put there. */
+export async function keychainText(options: KeychainOptions): Promise<string> {
+  const { env, platform = process.platform, limitMs = LIMIT_MS } = options;
+  const keychain = keychainOf(platform);
+  const signal = AbortSignal.timeout(limitMs);
+  const talk: Talk = {
+    run: (command, args, input) => runCommand(command, args, { env, signal, input }),
+    signal,
+  };
+  try {
+    return (await keychain.find(talk)) ?? (await make(keychain, talk));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const text = `The keychain has not answered within ${limitMs / 1000} s: unlock it if it is locked, or ${INSTEAD}`;
+    throw new Error(text, { cause: error });
+  }
+}
+
+function keychainOf(platform: NodeJS.Platform): Keychain {
+  if (platform === 'linux') return secretService;
+  if (platform === 'darwin') return macKeychain;
+  throw new Error(`WEIR_MASTER_KEY=keychain is of no use on ${platform}: ${INSTEAD}`);
+}
+
+/** What counts is what is found afterwards: another process may have been faster. */
+async function make(keychain: Keychain, talk: Talk): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
+  await keychain.add(talk, randomBytes(32).toString('hex'));
+  const kept = await keychain.find(talk);
+  if (kept === undefined) throw new Error(`The keychain has not kept the new master key: ${INSTEAD}`);
+  return kept;
+}
+
+const secretService: Keychain = {
+  async find({ run }) {
+    const { code, stdout, stderr } = await run('secret-tool', ['lookup', ...ITEM]);
+    if (code === 0) return stdout;
+    if (stderr !== '') throw refusal('secret-tool', stderr);
+    return undefined;
+  },
+  // `store` would replace what is there: one process at a time, and only where there is nothing, not even locked.
+  add: (talk, value) =>
+    alone(talk.signal, async () => {
+      if ((await secretService.find(talk)) !== undefined) return;
+      const { code, stdout, stderr } = await talk.run('secret-tool', ['search', ...ITEM]);
+      if (stdout !== '') throw new Error(`The keychain is locked: unlock it, or ${INSTEAD}`);
+      if (code !== 0) throw refusal('secret-tool', stderr);
+      const stored = await talk.run('secret-tool', ['store', `--label=${LABEL}`, ...ITEM], value);
+      if (stored.code !== 0) throw refusal('secret-tool', stored.stderr.replaceAll(value, '…'));
+    }),
+};
+
+const macKeychain: Keychain = {
+  async find({ run }) {
+    const args = ['find-generic-password', '-s', 'weir', '-a', 'master-key', '-w'];
+    const { code, stdout, stderr } = await run('security', args);
+    if (code === 0) return stdout;
+    if (code !== NOT_FOUND) throw refusal('security', stderr);
+    return undefined;
+  },
+  // Other users see the arguments of a process, not its stdin. Without -U it refuses to replace what is there.
+  async add({ run }, value) {
+    const command = `add-generic-password -s weir -a master-key -l "${LABEL}" -w ${value}\n`;
+    await run('security', ['-i'], command);
+  },
+};
+
+function refusal(command: string, words: string): Error {
+  const reason = words.split('\n', 1)[0] || `${command} does not say why`;
+  return new Error(`The keychain cannot be used (${reason}): unlock it if it is locked, or ${INSTEAD}`);
+}
+
+interface RunOptions {
+  readonly env: KeychainOptions['env'];
+  readonly signal: AbortSignal;
+  readonly input: string | undefined;
+}
+
+function runCommand(command: string, args: readonly string[], options: RunOptions): Promise<Outcome> {
+  const { input, ...rest } = options;
+  return new Promise((resolve, reject) => {
+    const child = execFile(command, args, { ...rest, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+      process.off('exit', kill);
+      const code = error === null ? 0 : error.code;
+      if (typeof code === 'number') resolve({ code, stdout, stderr: stderr.trim() });
+      else reject(notRun(command, error as Error));
+    });
+    // A gateway that ends does not leave it waiting for a person.
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    // One that ends without reading says why by its exit code.
+    child.stdin?.on('error', () => {}).end(input);
+  });
+}
+
+function notRun(command: string, error: NodeJS.ErrnoException): Error {
+  const source = command === 'secret-tool' ? ' (Debian: libsecret-tools, Fedora: libsecret)' : '';
+  const text =
+    error.code === 'ENOENT'
+      ? `The keychain needs the command "${command}", which was not found: install it${source}, or ${INSTEAD}`
+      : `The keychain cannot be used, "${command}" did not run to its end: ${INSTEAD}`;
+  return new Error(text, { cause: error });
+}
+
+/** One process of this user at a time. The system lets go of such a name with the process, however that ends. */
+async function alone(signal: AbortSignal, action: () => Promise<void>): Promise<void> {
+  // Filled up to the end: releases of Node differ in what follows a shorter name.
+  const name = `\0weir-keychain-${process.getuid?.()}-`.padEnd(108, '.');
+  let held = await hold(name);
+  while (held === undefined) {
+    await delay(RETRY_MS, undefined, { signal });
+    held = await hold(name);
+  }
+  try {
+    await action();
+  } finally {
+    held.close();
+  }
+}
+
+async function hold(name: string): Promise<Server | undefined> {
+  const { createServer } = await import('node:net');
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    );
+    server.listen(name, () => resolve(server));
+  });
+}
