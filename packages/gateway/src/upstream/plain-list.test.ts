@@ -39,7 +39,8 @@ describe('a list as JavaScript writes it', () => {
     '{"tools":[{"name":"a","2":0,"1":0}]}',
     '{"tools":[',
     '[]',
-    `{"tools":[{"name":"a","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}`,
+    `{"tools":[{"name":"a","deep":${'['.repeat(10_000)}${']'.repeat(10_000)}}]}`,
+    JSON.stringify({ tools: [{ name: 'a', description: 'x'.repeat(32 * 1024) }] }),
   ])('is nothing that is written otherwise: %.60s', (text) => {
     expect(plain(text)).toBeUndefined();
   });

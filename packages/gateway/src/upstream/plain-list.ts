@@ -12,17 +12,21 @@ export interface ListNames {
   readonly key: string;
 }
 
+/** What a long list would leave behind has to be cleared away, during the first calls; walking through it pays there. */
+const LONGEST = 32 * 1024;
+
 type Sizes = (value: unknown) => number;
 
 /**
  * Reads a list that is written as JavaScript writes it, as nearly all are: the engine's own parser and writer then tell
- * where each thing stands, long before a walk over the bytes would be compiled. Undefined for every other writing.
+ * where each thing stands, long before a walk over the bytes would be compiled. Undefined for every other writing, and for long lists.
  */
 export function readPlainList(
   page: Buffer,
   { at, end }: { at: number; end: number },
   names: ListNames,
 ): PlainList | undefined {
+  if (end - at > LONGEST) return undefined;
   const text = page.toString('utf8', at, end);
   const result = parsed(text);
   if (!isObject(result)) return undefined;
