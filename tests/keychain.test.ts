@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)(
 );
 
 test.skipIf(process.platform !== 'linux')(
-  'a command of the keychain that waits for a person ends with the gateway',
+  'a command of the keychain that waits for a person ends with the gateway (needs Linux)',
   async () => {
     const folder = temporaryFolder();
     const script = '#!/bin/sh\necho $$ >"$HOME/pid"\nexec sleep 60\n';
