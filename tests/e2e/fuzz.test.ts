@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { lineBytes } from '../json-texts.ts';
+import { parseJson } from '../parse-json.ts';
 import { verifies } from '../verifies.ts';
 import { fixture, startWeir, temporaryFolder, textOf, type Received, type Weir } from './harness.ts';
 
@@ -70,7 +71,7 @@ function isJsonRpc(line: string): boolean {
 
 function parse(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return parseJson(line);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe } from 'vitest';
 import { jsonText } from '../../../../tests/json-texts.ts';
+import { parseJson } from '../../../../tests/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
 import { readMessage, type Message } from '../wire/message.ts';
@@ -72,9 +73,8 @@ const failed = (error: string): Message => message(`{"jsonrpc":"2.0","id":1,"err
 const called = (params: string): Message =>
   message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
 
-const parsed = (latin1: string): unknown => JSON.parse(Buffer.from(latin1, 'latin1').toString('utf8'));
-const paramsOf = ({ bytes }: Message): Json =>
-  (JSON.parse(bytes.toString('utf8')) as { params: Json }).params;
+const parsed = (latin1: string): unknown => parseJson(Buffer.from(latin1, 'latin1').toString('utf8'));
+const paramsOf = ({ bytes }: Message): Json => (parseJson(bytes.toString('utf8')) as { params: Json }).params;
 const mapOf = (texts: Iterable<[string, string]>): Map<unknown, unknown> =>
   new Map(Array.from(texts, ([key, value]) => [parsed(key), parsed(value)]));
 
@@ -117,7 +117,7 @@ function forAll(cases: Texts, check: (text: string) => void): void {
 describe('rounds', () => {
   verifies('ERA-2', 'are read as a parser would read them', () => {
     forAll(either(round), (result) => {
-      assert.deepEqual(foundRound(readRound(answered(result))), expectedRound(JSON.parse(result)));
+      assert.deepEqual(foundRound(readRound(answered(result))), expectedRound(parseJson(result)));
     });
   });
 
@@ -138,7 +138,7 @@ describe('rounds', () => {
         ['"__proto__"', '{}'],
       ]);
       const again = paramsOf(retryOf(first, responses, '"state"'));
-      const others = without(JSON.parse(params) as Json, 'inputResponses', 'requestState');
+      const others = without(parseJson(params) as Json, 'inputResponses', 'requestState');
       assert.deepEqual(without(again, 'inputResponses', 'requestState'), others);
       assert.equal(again['requestState'], 'state');
       assert.deepEqual(Object.keys(again['inputResponses'] as Json), ['a', '__proto__']);
@@ -149,7 +149,7 @@ describe('rounds', () => {
 
   verifies('ERA-2', 'have answers that are read as a parser would read them', () => {
     forAll(request, (params) => {
-      const { inputResponses, requestState } = Object.fromEntries(without(JSON.parse(params) as Json));
+      const { inputResponses, requestState } = Object.fromEntries(without(parseJson(params) as Json));
       const answers = isObject(inputResponses) ? Object.entries(inputResponses) : [];
       const { responses, state } = readRetry(called(params));
       assert.deepEqual(mapOf(responses), new Map(answers.filter(([, answer]) => isObject(answer))));
@@ -169,7 +169,7 @@ describe('rounds', () => {
     const data = object({ elicitations: either(list) });
     forAll(either(data), (found) => {
       const questions = addressesFirst(failed(`{"code":-32042,"message":"m","data":${found}}`));
-      const value = JSON.parse(found) as unknown;
+      const value = parseJson(found);
       const all = isObject(value) && Object.hasOwn(value, 'elicitations') ? value['elicitations'] : undefined;
       const isUsable =
         Array.isArray(all) &&
@@ -199,10 +199,7 @@ describe('rounds', () => {
           Buffer.from(asked).toString('latin1'),
           Buffer.from(offered).toString('latin1'),
         );
-        assert.equal(
-          lacking === undefined,
-          canBeAsked(method, JSON.parse(asked) as Json, JSON.parse(offered)),
-        );
+        assert.equal(lacking === undefined, canBeAsked(method, parseJson(asked) as Json, parseJson(offered)));
       }),
       { numRuns: RUNS },
     );

@@ -30,10 +30,11 @@ function askedFor(params: Members): string {
 
 /**
  * Numbers count as they are written: a parser takes 12345678901234567890 and its neighbours for one.
- * Keys get a mark, too, so that none is left that an object treats in a way of its own.
+ * Keys, too, become words that no parser takes for others, and no object treats in a way of its own.
  */
 function spelledOut(scalar: string): string {
-  return scalar.startsWith('"') ? `"$${scalar.slice(1)}` : `"#${scalar}"`;
+  if (!scalar.startsWith('"')) return `"#${scalar}"`;
+  return `"$${Buffer.from(JSON.parse(scalar) as string, 'utf16le').toString('base64')}"`;
 }
 
 function sorted(value: unknown): unknown {

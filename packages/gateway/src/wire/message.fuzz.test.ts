@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { idText, inChunks, jsonText, lineBytes, messageText, mutated } from '../../../../tests/json-texts.ts';
+import { parseJson } from '../../../../tests/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { LineReader } from './lines.ts';
 import { findMember, readMembers, stringValue, type Members } from './members.ts';
@@ -26,7 +27,7 @@ function forAll<T>(cases: fc.Arbitrary<T>, check: (one: T) => void, numRuns: num
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return parseJson(bytes.toString('utf8'));
   } catch {
     return undefined;
   }
