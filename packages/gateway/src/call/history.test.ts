@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { History, type HistoryOptions, type Invocation } from './history.ts';
+import type { ToolInvocationRequest } from './invocation.ts';
 
 const SUBJECT = { serverId: 'files', toolText: '"read"', source: 'mcp-client' } as const;
 
@@ -12,6 +13,16 @@ function historyOf(options: Partial<HistoryOptions> = {}): History {
 
 function answer(body: object): Message {
   return readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))) as Message;
+}
+
+/** A place for lines, and what has been written there. */
+function memory() {
+  const sink = { append: vi.fn<(lines: string) => void>(), flush: vi.fn(async () => {}) };
+  const written = (): ToolInvocationRequest[] =>
+    sink.append.mock.calls
+      .flatMap(([lines]) => lines.split('\n').slice(0, -1))
+      .map((line) => JSON.parse(line) as ToolInvocationRequest);
+  return { sink, written };
 }
 
 /** What is known of one call after something has happened to it. */
@@ -111,12 +122,8 @@ describe('what is kept', () => {
     expect(history.recent()[0]?.error).toEqual({ message: 'wrong password [hidden]' });
   });
 
-  test('the line of a call says what its record does', () => {
-    const lines: unknown[] = [];
-    const sink = {
-      add: (entry: { line(): string }) => void lines.push(JSON.parse(entry.line())),
-      flush: async () => {},
-    };
+  test('the line of a call says what its record does', async () => {
+    const { sink, written } = memory();
     const history = historyOf({ sink });
     const names = ['"read"', '"a\\"b\\u00e9"', Buffer.from('"é水"').toString('latin1')];
     for (const toolText of names)
@@ -125,24 +132,60 @@ describe('what is kept', () => {
         call.started();
         call.ended(status, status === 'error' ? { message: 'x' } : undefined);
       }
-    expect(lines).toEqual(history.recent());
+    await history.close();
+    expect(written()).toEqual(history.recent());
     expect(history.recent().map(({ toolName }) => toolName)).toEqual(
       expect.arrayContaining(['read', 'a"bé', 'é水']),
     );
   });
 
-  test('finished calls are written and told, once each', () => {
-    const [add, flush, told] = [vi.fn<(entry: { line(): string }) => void>(), vi.fn(async () => {}), vi.fn()];
-    const history = historyOf({ sink: { add, flush } });
+  test('finished calls are written and told, once each', async () => {
+    const { sink, written } = memory();
+    const told = vi.fn();
+    const history = historyOf({ sink });
     const unfollow = history.follow(told);
     const call = history.begin(SUBJECT);
-    expect(add).not.toHaveBeenCalled();
     call.ended('success');
     call.ended('cancelled');
-    expect(add.mock.calls.map(([entry]) => JSON.parse(entry.line()) as unknown)).toEqual(history.recent());
     expect(told.mock.calls).toEqual([[history.recent()[0]]]);
     unfollow();
     history.begin(SUBJECT).ended('success');
     expect(told).toHaveBeenCalledTimes(1);
+    history.begin(SUBJECT);
+    await history.close();
+    expect(written()).toEqual(history.recent().slice(0, 2));
+    expect(sink.flush).toHaveBeenCalledTimes(1);
+  });
+
+  verifies('HEALTH-7', 'is written a moment later without being asked, many lines at once', async () => {
+    const { sink, written } = memory();
+    const history = historyOf({ sink });
+    for (let call = 0; call < 3; call++) history.begin(SUBJECT).ended('success');
+    expect(written()).toEqual([]);
+    await expect.poll(written).toEqual(history.recent());
+    expect(sink.append).toHaveBeenCalledTimes(1);
+  });
+
+  verifies('HEALTH-7', 'loses nothing, however many end in one turn', async () => {
+    const { sink, written } = memory();
+    const history = historyOf({ sink });
+    const long = history.begin(SUBJECT);
+    for (let call = 2; call < 3500; call++) history.begin(SUBJECT).ended('success');
+    expect(history.recent().map(({ id }) => id)).not.toContain('x-1');
+    long.ended('timeout');
+    await history.close();
+    const ids = written().map(({ id }) => id);
+    expect(ids).toEqual([...Array.from({ length: 3498 }, (_, call) => `x-${call + 2}`), 'x-1']);
+    expect(sink.append.mock.calls.length).toBeLessThan(5);
+  });
+
+  verifies('HEALTH-7', 'of calls that go on for long their place, as long as they are among the last', () => {
+    const history = historyOf();
+    const long = history.begin(SUBJECT);
+    for (let call = 2; call < 1000; call++) history.begin(SUBJECT).ended('success');
+    expect(history.recent()[0]).toMatchObject({ id: 'x-1', status: 'pending' });
+    long.ended('success');
+    expect(history.recent()[0]).toMatchObject({ id: 'x-1', status: 'success' });
+    expect(history.recent()).toHaveLength(999);
   });
 });

@@ -10,9 +10,9 @@ import type {
   ToolInvocationRequest,
 } from './invocation.ts';
 
-/** Where finished calls go that are to be kept; nothing in it may take time. */
+/** Where finished calls go that are to be kept, a line each; nothing in it may take time. */
 interface HistorySink {
-  add(entry: { line(): string }): void;
+  append(lines: string): void;
   flush(): Promise<void>;
 }
 
@@ -38,17 +38,28 @@ export interface Subject {
   readonly argumentsText?: string | undefined;
 }
 
+const NOTHING: Subject = { serverId: '', toolText: '""', source: 'mcp-client' };
+
 /** How many calls memory knows. */
 const KEPT = 1000;
 /** Of arguments that are kept. */
 const LONGEST_ARGUMENTS = 4096;
+/** Lines wait this long for others to be written with, and for no more than so many. */
+const BATCH_MS = 250;
+const BATCH_LINES = 500;
 
 /** Every call of a tool: the last ones in memory, all of them where there is a place for that. */
 export class History {
   readonly options: HistoryOptions;
-  readonly #ring: (Invocation | undefined)[] = Array.from({ length: KEPT }, () => undefined);
   readonly #followers = new Set<(record: ToolInvocationRequest) => void>();
+  /** Those under way, each in the place of its number. */
+  readonly #underWay: (Invocation | undefined)[] = [];
+  /** The last that ended, copied: objects kept for so long would cost the collector more than the calls themselves. */
+  readonly #over: Invocation[] = [];
   #count = 0;
+  #ended = 0;
+  #unwritten = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HistoryOptions) {
     this.options = options;
@@ -64,18 +75,16 @@ export class History {
   }
 
   begin(subject: Subject): Invocation {
-    const number = ++this.#count;
-    const invocation = new Invocation(this, subject, number);
-    this.#ring[number % KEPT] = invocation;
+    const invocation = new Invocation(this, subject, ++this.#count, this.options.now());
+    this.#underWay[this.#count % KEPT] = invocation;
     return invocation;
   }
 
   /** The last ones, oldest first, those under way included. */
   recent(): ToolInvocationRequest[] {
-    const after = (this.#count + 1) % KEPT;
-    return [...this.#ring.slice(after), ...this.#ring.slice(0, after)].flatMap(
-      (invocation) => invocation?.record() ?? [],
-    );
+    const known = [...this.#over, ...this.#underWay].filter((invocation) => invocation !== undefined);
+    const oldestFirst = known.toSorted((one, other) => one.number - other.number);
+    return oldestFirst.slice(-KEPT).map((invocation) => invocation.record());
   }
 
   /** Tells of every call that ends from now on, until what is returned is called. */
@@ -85,22 +94,46 @@ export class History {
   }
 
   ended(invocation: Invocation): void {
-    this.options.sink?.add(invocation);
+    const place = invocation.number % KEPT;
+    if (this.#underWay[place] === invocation) this.#underWay[place] = undefined;
+    (this.#over[this.#ended++ % KEPT] ??= Invocation.blank(this)).become(invocation);
+    if (this.options.sink !== undefined) this.#writeLater();
     for (const tell of this.#followers) tell(invocation.record());
   }
 
   /** Resolves when everything that was to be kept has been written. */
   async close(): Promise<void> {
+    this.#write();
     await this.options.sink?.flush();
+  }
+
+  #writeLater(): void {
+    this.#unwritten++;
+    this.#timer ??= setTimeout(() => this.#write(), BATCH_MS).unref();
+    // Putting lines together takes time: not in the middle of a call, unless the next would take the first one's place.
+    if (this.#unwritten === BATCH_LINES) setImmediate(() => this.#write());
+    if (this.#unwritten === KEPT) this.#write();
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    let lines = '';
+    for (; this.#unwritten > 0; this.#unwritten--)
+      lines += `${this.#over[(this.#ended - this.#unwritten) % KEPT]?.line()}\n`;
+    if (lines !== '') this.options.sink?.append(lines);
   }
 }
 
 /** One call. It is made for every one: what only readers need is worked out when they read. */
 export class Invocation {
   readonly #history: History;
-  readonly #subject: Subject;
-  readonly #number: number;
-  readonly #submittedAt: number;
+  #number: number;
+  #serverId: string;
+  #toolText: string;
+  #source: InvocationSource;
+  #argumentsText: string | undefined;
+  #submittedAt: number;
   #status: InvocationStatus = 'pending';
   #startedAt = 0;
   #completedAt = 0;
@@ -108,11 +141,38 @@ export class Invocation {
   #maxRetries = 0;
   #failure: ErrorInfo | undefined;
 
-  constructor(history: History, subject: Subject, number: number) {
+  constructor(history: History, subject: Subject, number: number, submittedAt: number) {
     this.#history = history;
-    this.#subject = subject;
     this.#number = number;
-    this.#submittedAt = history.options.now();
+    this.#serverId = subject.serverId;
+    this.#toolText = subject.toolText;
+    this.#source = subject.source;
+    this.#argumentsText = subject.argumentsText;
+    this.#submittedAt = submittedAt;
+  }
+
+  /** One that is to become others. */
+  static blank(history: History): Invocation {
+    return new Invocation(history, NOTHING, 0, 0);
+  }
+
+  become(other: Invocation): void {
+    this.#number = other.#number;
+    this.#serverId = other.#serverId;
+    this.#toolText = other.#toolText;
+    this.#source = other.#source;
+    this.#argumentsText = other.#argumentsText;
+    this.#submittedAt = other.#submittedAt;
+    this.#status = other.#status;
+    this.#startedAt = other.#startedAt;
+    this.#completedAt = other.#completedAt;
+    this.#retryAttempt = other.#retryAttempt;
+    this.#maxRetries = other.#maxRetries;
+    this.#failure = other.#failure;
+  }
+
+  get number(): number {
+    return this.#number;
   }
 
   get id(): string {
@@ -149,13 +209,13 @@ export class Invocation {
   }
 
   record(): ToolInvocationRequest {
-    const { serverId, toolText, source, argumentsText } = this.#subject;
+    const argumentsText = this.#argumentsText;
     return {
       id: this.id,
-      serverId,
-      toolName: decode(toolText),
+      serverId: this.#serverId,
+      toolName: decode(this.#toolText),
       ...(argumentsText !== undefined && { parameters: this.#arguments(argumentsText) }),
-      source,
+      source: this.#source,
       status: this.#status,
       submittedAt: this.#submittedAt,
       ...(this.#startedAt !== 0 && { startedAt: this.#startedAt }),
@@ -168,15 +228,10 @@ export class Invocation {
 
   /** The record as JSON. Most calls end well, and nothing in the text of theirs takes work. */
   line(): string {
-    const { serverId, toolText, source, argumentsText } = this.#subject;
-    if (
-      this.#failure !== undefined ||
-      argumentsText !== undefined ||
-      this.#startedAt === 0 ||
-      !isAscii(toolText)
-    )
-      return JSON.stringify(this.record());
-    const what = `"serverId":${JSON.stringify(serverId)},"toolName":${toolText},"source":"${source}"`;
+    const isPlain = this.#failure === undefined && this.#argumentsText === undefined && this.#startedAt !== 0;
+    if (!isPlain || !isAscii(this.#toolText)) return JSON.stringify(this.record());
+    const server = JSON.stringify(this.#serverId);
+    const what = `"serverId":${server},"toolName":${this.#toolText},"source":"${this.#source}"`;
     const times = `"submittedAt":${this.#submittedAt},"startedAt":${this.#startedAt},"completedAt":${this.#completedAt}`;
     const attempts = `"retryAttempt":${this.#retryAttempt},"maxRetries":${this.#maxRetries}`;
     return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}}`;

@@ -20,17 +20,16 @@ function filesOf(pid: number, rules: HistoryFilesOptions['rules'] = {}): History
   return new HistoryFiles({ state, pid, now: () => time++, onFailed, rules });
 }
 
-function add(files: HistoryFiles, line: () => string): void {
-  files.add({ line });
-}
-
 function names(): string[] {
   return readdirSync(join(state, 'history')).toSorted();
 }
 
 verifies('HEALTH-7', 'lines come back in order, from files for their owner alone', async () => {
   const files = filesOf(7);
-  for (let line = 0; line < 1000; line++) add(files, () => JSON.stringify({ line }));
+  for (let line = 0; line < 1000; line += 2) {
+    files.append(`{"line":${line}}\n{"line":${line + 1}}\n`);
+    await files.flush();
+  }
   await files.flush();
   expect(readHistory(state)).toEqual(Array.from({ length: 1000 }, (_, line) => ({ line })));
   expect(names()).toHaveLength(1);
@@ -39,18 +38,26 @@ verifies('HEALTH-7', 'lines come back in order, from files for their owner alone
   expect(statSync(join(state, 'history', names()[0] ?? '')).mode & 0o777).toBe(0o600);
 });
 
-verifies('HEALTH-7', 'written a moment later without being asked, and nothing before', async () => {
-  const files = filesOf(7, { batchMs: 20 });
-  add(files, () => '{"a":1}');
-  expect(readHistory(state)).toEqual([]);
-  await expect.poll(() => readHistory(state)).toEqual([{ a: 1 }]);
-});
+verifies(
+  'HEALTH-7',
+  'no more waits for a slow disk than it may, and what waits is written in order',
+  async () => {
+    const files = filesOf(7);
+    for (let line = 0; line < 100; line++) files.append(`{"line":${line}}\n`);
+    await files.flush();
+    expect(readHistory(state)).toEqual(Array.from({ length: 41 }, (_, line) => ({ line })));
+    files.append('{"line":"next"}\n');
+    await files.flush();
+    expect(readHistory(state).at(-1)).toEqual({ line: 'next' });
+  },
+);
 
 verifies('HEALTH-7', 'two at once do not meet', async () => {
   const both = [filesOf(1), filesOf(2)];
-  for (let line = 0; line < 500; line++)
-    both.forEach((files, by) => add(files, () => JSON.stringify({ by, line })));
-  await Promise.all(both.map((files) => files.flush()));
+  for (let line = 0; line < 500; line++) {
+    both.forEach((files, by) => files.append(`${JSON.stringify({ by, line })}\n`));
+    await Promise.all(both.map((files) => files.flush()));
+  }
   expect(names()).toHaveLength(2);
   expect(readHistory(state)).toHaveLength(1000);
 });
@@ -59,7 +66,7 @@ verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', as
   const rules = { largestFile: 1000, largestFolder: 4000 };
   const files = filesOf(7, rules);
   for (let batch = 0; batch < 40; batch++) {
-    add(files, () => JSON.stringify({ batch, padding: 'x'.repeat(200) }));
+    files.append(`${JSON.stringify({ batch, padding: 'x'.repeat(200) })}\n`);
     await files.flush();
   }
   const sizes = names().map((name) => statSync(join(state, 'history', name)).size);
@@ -71,7 +78,7 @@ verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', as
 verifies('HEALTH-7', 'many short lives leave no more than so many files', async () => {
   for (let pid = 1; pid <= 12; pid++) {
     const files = filesOf(pid, { mostFiles: 5 });
-    add(files, () => JSON.stringify({ pid }));
+    files.append(`${JSON.stringify({ pid })}\n`);
     await files.flush();
   }
   expect(readHistory(state)).toEqual([8, 9, 10, 11, 12].map((pid) => ({ pid })));
@@ -79,7 +86,7 @@ verifies('HEALTH-7', 'many short lives leave no more than so many files', async 
 
 test('half a line, as a killed gateway leaves it, is passed over; what is not ours is left alone', async () => {
   const files = filesOf(7);
-  add(files, () => '{"a":1}');
+  files.append('{"a":1}\n');
   await files.flush();
   appendFileSync(join(state, 'history', names()[0] ?? ''), '{"b":');
   writeFileSync(join(state, 'history', 'notes.txt'), '{"c":1}\n');
@@ -90,7 +97,7 @@ test('what cannot be written is said once, and adding goes on', async () => {
   writeFileSync(join(state, 'history'), '');
   const files = filesOf(7);
   for (let times = 0; times < 3; times++) {
-    add(files, () => '{}');
+    files.append('{}\n');
     await files.flush();
   }
   expect(failures).toHaveLength(1);

@@ -13,8 +13,6 @@ export interface HistoryFilesOptions {
 }
 
 interface Rules {
-  /** Lines wait this long for others to be written with. */
-  readonly batchMs: number;
   readonly largestFile: number;
   /** All files together, those of other gateways too. */
   readonly largestFolder: number;
@@ -22,20 +20,13 @@ interface Rules {
 }
 
 const RULES: Rules = {
-  batchMs: 250,
   largestFile: 4 * 1024 * 1024,
   largestFolder: 16 * 1024 * 1024,
   mostFiles: 256,
 };
 
-interface Entry {
-  line(): string;
-}
-
-/** Lines of one turn: putting them together holds up calls. */
-const LINES_AT_ONCE = 500;
-/** What may wait for a disk that is slower than the calls. */
-const MOST_WAITING = 20_000;
+/** Texts that may wait for a disk that is slower than the calls. */
+const MOST_WAITING = 40;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
 
 /** Keeps lines in files of this process alone, so that gateways never get in each other's way. */
@@ -43,8 +34,7 @@ export class HistoryFiles {
   readonly #options: HistoryFilesOptions;
   readonly #rules: Rules;
   readonly #folder: string;
-  #waiting: Entry[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #waiting: string[] = [];
   #writing: Promise<void> | undefined;
   #file: string | undefined;
   #size = 0;
@@ -56,40 +46,26 @@ export class HistoryFiles {
     this.#folder = folderIn(options.state);
   }
 
-  /** Its line is asked for later; adding one costs nothing. */
-  add(entry: Entry): void {
+  append(lines: string): void {
     if (this.#waiting.length >= MOST_WAITING) return;
-    this.#waiting.push(entry);
-    this.#timer ??= setTimeout(() => void this.flush(), this.#rules.batchMs).unref();
-    // Entries that wait long cost more to keep than to write.
-    if (this.#waiting.length >= LINES_AT_ONCE) void this.#begin(LINES_AT_ONCE);
+    this.#waiting.push(lines);
+    this.#writing ??= this.#writeWaiting();
   }
 
-  /** Resolves when all that has been added is written, or cannot be. */
+  /** Resolves when all that has been appended is written, or cannot be. */
   async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     await this.#writing;
-    await this.#begin(1);
   }
 
-  #begin(least: number): Promise<void> {
-    this.#writing ??= this.#writeAll(least).finally(() => (this.#writing = undefined));
-    return this.#writing;
-  }
-
-  /** Writes until fewer than so many wait. */
-  async #writeAll(least: number): Promise<void> {
-    // Not in the middle of a call.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length >= least) {
-      const lines = this.#waiting.splice(0, LINES_AT_ONCE).map((entry) => `${entry.line()}\n`);
+  async #writeWaiting(): Promise<void> {
+    for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
       try {
-        await this.#write(lines.join(''));
+        await this.#write(text);
       } catch (error) {
         this.#failed(error as Error);
       }
     }
+    this.#writing = undefined;
   }
 
   async #write(text: string): Promise<void> {

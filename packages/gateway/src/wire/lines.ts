@@ -31,11 +31,12 @@ export class LineReader {
 
   push(chunk: Buffer): void {
     let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+    while (start < chunk.length) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) return this.#keep(start === 0 ? chunk : chunk.subarray(start));
       this.#finish(chunk.subarray(start, end));
       start = end + 1;
     }
-    if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
   }
 
   /** The stream has ended: what stands without its newline still counts. */

@@ -21,13 +21,14 @@ export function splice(bytes: Buffer, edits: Edit[]): Line {
 }
 
 function spliceSmall(bytes: Buffer, edits: readonly Edit[]): string {
+  const whole = bytes.toString('latin1');
   let line = '';
   let at = 0;
   for (const { start, end, text } of edits) {
-    line += bytes.toString('latin1', at, start) + text;
+    line += whole.slice(at, start) + text;
     at = end;
   }
-  return line + bytes.toString('latin1', at);
+  return line + whole.slice(at);
 }
 
 function spliceLarge(bytes: Buffer, edits: readonly Edit[]): (string | Buffer)[] {

