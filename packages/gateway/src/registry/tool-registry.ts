@@ -81,6 +81,7 @@ export class Route implements ToolRegistryEntry {
   readonly publicName: string;
   readonly #listed: Listed;
   readonly #uriOf: UriOf | undefined;
+  #originalText: string | undefined;
   #schema: ToolSchema | undefined;
   #isRepeatable: boolean | undefined;
 
@@ -102,7 +103,8 @@ export class Route implements ToolRegistryEntry {
   /** The original name as JSON, one character a byte, ready to be spliced into a request. */
   get originalText(): string {
     const { page, keyAt, keyEnd } = this.#listed;
-    return page.toString('latin1', keyAt, keyEnd);
+    this.#originalText ??= page.toString('latin1', keyAt, keyEnd);
+    return this.#originalText;
   }
 
   get isRepeatable(): boolean {

@@ -1,4 +1,5 @@
 // The parts of a scanned text: objects as lists of positions, and what stands there.
+import { textAt } from './latin1.ts';
 import { keyEnd, skipKey, skipSpace, skipValue } from './scan.ts';
 
 const SPACE = 0x20;
@@ -67,7 +68,9 @@ export function findMember({ bytes, flat }: Members, key: string): number {
 /** The JSON text of a member's value, one character a byte; undefined where there is no such member. */
 export function valueText(members: Members, key: string): string | undefined {
   const m = findMember(members, key);
-  return m < 0 ? undefined : members.bytes.toString('latin1', members.flat[m + 2], members.flat[m + 3]);
+  return m < 0
+    ? undefined
+    : textAt(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
 }
 
 /** The text of a member that is a string. */
@@ -111,7 +114,7 @@ export function readString(bytes: Buffer, start: number, end: number): string | 
     const byte = bytes[i] as number;
     if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes, start, end);
   }
-  return bytes.toString('latin1', start + 1, end - 1);
+  return textAt(bytes, start + 1, end - 1);
 }
 
 function parseString(bytes: Buffer, start: number, end: number): string | undefined {

@@ -1,4 +1,5 @@
 import { canonicalMessage, canonicalObject } from './canonical.ts';
+import { textAt } from './latin1.ts';
 import {
   findMember,
   hasEscape,
@@ -174,7 +175,7 @@ function keyName(bytes: Buffer, start: number, end: number): string | undefined 
 
 function readVersion(head: Head, at: number): number {
   const end = judgeValue(head.bytes, at);
-  head.hasVersion = readString(head.bytes, at, end) === '2.0';
+  head.hasVersion = keyIs(head.bytes, at, end, '"2.0"') || readString(head.bytes, at, end) === '2.0';
   return end;
 }
 
@@ -253,7 +254,7 @@ function firstByte(members: Members, key: string): number | undefined {
 /** The text of a string or number; undefined for ids of other kinds, which nobody can be answered under. */
 function idText(bytes: Buffer, at: number, end: number): string | undefined {
   const first = bytes[at];
-  return first === QUOTE || isNumber(first) ? bytes.toString('latin1', at, end) : undefined;
+  return first === QUOTE || isNumber(first) ? textAt(bytes, at, end) : undefined;
 }
 
 function isNumber(first: number | undefined): boolean {

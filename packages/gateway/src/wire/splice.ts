@@ -1,3 +1,4 @@
+import { LARGE, lineText } from './latin1.ts';
 import { findMember, type Members } from './members.ts';
 
 /** Bytes `start` to `end` of a message give way to `text`, one character a byte. */
@@ -10,18 +11,15 @@ export interface Edit {
 /** A message on its way out. Small ones are a string of bytes (latin1), large ones keep their buffers. */
 export type Line = string | readonly (string | Buffer)[];
 
-/** Above this size a message travels as the buffers it came in instead of being copied into one string. */
-const KEEP_BUFFERS_FROM = 16 * 1024;
-
 const FEW_EDITS = 8;
 
 export function splice(bytes: Buffer, edits: Edit[]): Line {
   sortByStart(edits);
-  return bytes.length < KEEP_BUFFERS_FROM ? spliceSmall(bytes, edits) : spliceLarge(bytes, edits);
+  return bytes.length < LARGE ? spliceSmall(bytes, edits) : spliceLarge(bytes, edits);
 }
 
 function spliceSmall(bytes: Buffer, edits: readonly Edit[]): string {
-  const whole = bytes.toString('latin1');
+  const whole = lineText(bytes);
   let line = '';
   let at = 0;
   for (const { start, end, text } of edits) {
