@@ -1,14 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { Meta, type Era } from '../wire/era.ts';
-import {
-  findMember,
-  isOdd,
-  objectValue,
-  readMembers,
-  stringValue,
-  valueText,
-  type Members,
-} from '../wire/members.ts';
+import { findMember, isOdd, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 import { ADDRESSES_FIRST } from './addresses.ts';
@@ -24,7 +16,7 @@ const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([
 /** The edits that make an answer right for a client of another era, or why it cannot be told to it. */
 export function answerEdits(answer: Message, method: string, hop: { from: Era; to: Era }): Edit[] | RpcError {
   if (hop.from === hop.to) return [];
-  const body = readMembers(answer.bytes, answer.bodyAt);
+  const { body } = answer;
   if (body === undefined || isOdd(body)) return [];
   if (answer.isError) return hop.to === 'modern' ? modernError(body) : [];
   return hop.to === 'modern' ? modernResult(body, method) : legacyResult(body, method);

@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { answerError, errorLine, resultLine } from '../wire/answer.ts';
-import { findMember, readMembers, valueText } from '../wire/members.ts';
+import { findMember, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Pause, Recipient, Served, Waiter } from '../wire/peer.ts';
 import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
@@ -295,7 +295,6 @@ export class Relayed implements Waiter, Served {
   }
 }
 
-function errorCode({ bytes, bodyAt }: Message): number {
-  const error = readMembers(bytes, bodyAt);
-  return Number(error && valueText(error, 'code'));
+function errorCode({ body }: Message): number {
+  return Number(body && valueText(body, 'code'));
 }

@@ -3,7 +3,7 @@ import { legacyQuestion } from '../bridge/questions.ts';
 import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { requestLine } from '../wire/answer.ts';
-import { readMembers, stringValue, valueText, type Members } from '../wire/members.ts';
+import { stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
 import { judgeValue } from '../wire/scan.ts';
@@ -109,7 +109,7 @@ function readAnswer(method: string, answer: Message): string | RpcError {
 
 /** The client's own code and words: a person may have said no. */
 function refused(method: string, answer: Message): RpcError {
-  const error = readMembers(answer.bytes, answer.bodyAt);
+  const error = answer.body;
   const code = Number(error && valueText(error, 'code'));
   const reason = (error && stringValue(error, 'message')) ?? '';
   return new RpcError(

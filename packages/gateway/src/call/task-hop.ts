@@ -1,14 +1,7 @@
 import type { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import {
-  findMember,
-  objectValue,
-  readMembers,
-  stringValue,
-  valueText,
-  type Members,
-} from '../wire/members.ts';
+import { findMember, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Edit } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
@@ -60,7 +53,7 @@ class TaskHop extends HopAround {
   override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
     if (this.#awaited !== undefined) this.#tasks.over(this.#awaited);
     const edits = super.adapt(answer, call) ?? [];
-    const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
+    const result = answer.isError ? undefined : answer.body;
     return Array.isArray(edits) && result !== undefined ? [...edits, ...this.#taskEdits(result)] : edits;
   }
 

@@ -89,8 +89,7 @@ class TaskList implements Served {
     peer.send(requestLine(id, 'tasks/list', encode(cursor === undefined ? {} : { cursor })));
   }
 
-  #read({ bytes, bodyAt }: Message, serverKey: string): Page {
-    const result = readMembers(bytes, bodyAt);
+  #read({ bytes, body: result }: Message, serverKey: string): Page {
     const m = result === undefined ? -1 : findMember(result, 'tasks');
     if (result === undefined || m < 0) return NOTHING;
     const tasks: string[] = [];

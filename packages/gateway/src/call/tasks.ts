@@ -126,8 +126,8 @@ export class Tasks {
   }
 
   /** The other direction: the edits that give an answer the id by which its server knows the task. */
-  ownRelatedEdits(serverKey: string, { bytes, bodyAt, isError }: Message): Edit[] {
-    const result = isError || !this.areApart ? undefined : readMembers(bytes, bodyAt);
+  ownRelatedEdits(serverKey: string, { body, isError }: Message): Edit[] {
+    const result = isError || !this.areApart ? undefined : body;
     const meta = result && objectValue(result, '_meta');
     const holder = meta && objectValue(meta, RELATED_TASK);
     const own = splitTaskId((holder && stringValue(holder, 'taskId')) ?? '');

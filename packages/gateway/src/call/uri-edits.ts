@@ -15,7 +15,7 @@ export type PublicUri = (uri: string) => string | undefined;
 
 /** The edits that give the links and embedded resources of a result their public URIs. */
 export function uriEdits(answer: Message, publicUri: PublicUri): Edit[] {
-  const result = answer.isError ? undefined : readMembers(answer.bytes, answer.bodyAt);
+  const result = answer.isError ? undefined : answer.body;
   return result === undefined ? [] : resultUriEdits(result, publicUri);
 }
 

@@ -3,7 +3,7 @@ import { LineReader } from './lines.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
 import type { Line } from './splice.ts';
-import { LineWriter } from './writer.ts';
+import { LineWriter, readThenWrite } from './writer.ts';
 
 /** A two-way stream of JSON-RPC messages. */
 export interface Link {
@@ -52,7 +52,8 @@ export function openLink(
   });
   // A peer that is gone shows as the end of its output; the failed write has nothing to add.
   output.on('error', () => {});
-  input.on('data', (chunk: Buffer) => reader.push(chunk));
+  const push = (chunk: Buffer): void => reader.push(chunk);
+  input.on('data', (chunk: Buffer) => readThenWrite(chunk, push));
   return {
     send: (line, expectsMore) => writer.write(line, expectsMore),
     pause: () => void input.pause(),

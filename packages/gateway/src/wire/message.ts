@@ -27,6 +27,8 @@ export interface Message {
   /** Where the result or error of a response begins and ends. */
   readonly bodyAt: number;
   readonly bodyEnd: number;
+  /** What is in it, where it is an object. */
+  readonly body: Members | undefined;
   readonly isError: boolean;
 }
 
@@ -79,6 +81,7 @@ interface Head {
   errorEnd: number;
   paramsAt: number;
   params: Members | undefined;
+  body: Members | undefined;
 }
 
 const QUOTE = 0x22;
@@ -102,6 +105,7 @@ function scanHead(bytes: Buffer): Head | undefined {
     errorEnd: -1,
     paramsAt: -1,
     params: undefined,
+    body: undefined,
   };
   let i = skipSpace(bytes, 0);
   if (bytes[i] !== OPEN_BRACE) return undefined;
@@ -138,11 +142,11 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
     case 'result':
       head.isOdd ||= head.resultAt >= 0;
       head.resultAt = value;
-      return (head.resultEnd = skipValue(bytes, value));
+      return (head.resultEnd = enterBody(head, value));
     case 'error':
       head.isOdd ||= head.errorAt >= 0;
       head.errorAt = value;
-      return (head.errorEnd = skipValue(bytes, value));
+      return (head.errorEnd = enterBody(head, value));
     case 'jsonrpc':
       head.isOdd ||= head.hasVersion;
       return readVersion(head, value);
@@ -152,6 +156,11 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
     default:
       return judgeValue(bytes, value);
   }
+}
+
+function enterBody(head: Head, at: number): number {
+  head.body = readMembers(head.bytes, at);
+  return head.body?.end ?? skipValue(head.bytes, at);
 }
 
 /** Which of the known keys stands there. */
@@ -209,15 +218,27 @@ function request(
   if (method === undefined || (paramsAt >= 0 && params === undefined)) return undefined;
   const kind = id === '' ? 'notification' : 'request';
   const meta = params && objectValue(params, '_meta');
-  return { kind, bytes, id, idAt, method, params, meta, bodyAt: -1, bodyEnd: -1, isError: false };
+  return {
+    kind,
+    bytes,
+    id,
+    idAt,
+    method,
+    params,
+    meta,
+    bodyAt: -1,
+    bodyEnd: -1,
+    body: undefined,
+    isError: false,
+  };
 }
 
 function response(
-  { bytes, idAt, resultAt, resultEnd, errorAt, errorEnd }: Head,
+  { bytes, idAt, resultAt, resultEnd, errorAt, errorEnd, body }: Head,
   id: string,
 ): Message | undefined {
   const isError = resultAt < 0;
-  if (id === '' || isError === errorAt < 0 || (isError && !isErrorObject(bytes, errorAt))) return undefined;
+  if (id === '' || isError === errorAt < 0 || (isError && !isErrorObject(body))) return undefined;
   const bodyAt = isError ? errorAt : resultAt;
   const bodyEnd = isError ? errorEnd : resultEnd;
   return {
@@ -230,6 +251,7 @@ function response(
     meta: undefined,
     bodyAt,
     bodyEnd,
+    body,
     isError,
   };
 }
@@ -240,8 +262,7 @@ function unusable({ bytes, methodAt, resultAt, errorAt }: Head, id: string | und
 }
 
 /** Clients drop an error without these two, and then wait for ever. */
-function isErrorObject(bytes: Buffer, at: number): boolean {
-  const read = readMembers(bytes, at);
+function isErrorObject(read: Members | undefined): boolean {
   const error = read !== undefined && isOdd(read) ? readMembers(canonicalObject(read), 0) : read;
   return error !== undefined && isNumber(firstByte(error, 'code')) && firstByte(error, 'message') === QUOTE;
 }

@@ -1,8 +1,23 @@
 import type { Writable } from 'node:stream';
 import type { Line } from './splice.ts';
 
-/** What waits for it runs before anything else is read; `queueMicrotask` costs seven times as much. */
+/** What waits for it runs before anything else happens; `queueMicrotask` costs seven times as much. */
 const endOfTurn: Promise<void> = Promise.resolve();
+
+/** What has lines to write that came of what is being read. */
+const waiting: LineWriter[] = [];
+let isReading = false;
+
+/** What comes of a chunk is written when all of it has been read. */
+export function readThenWrite(chunk: Buffer, read: (chunk: Buffer) => void): void {
+  isReading = true;
+  try {
+    read(chunk);
+  } finally {
+    isReading = false;
+    for (let writer = waiting.pop(); writer !== undefined; writer = waiting.pop()) writer.flush();
+  }
+}
 
 /** Writes lines, all those of one tick in one write, and tells when the reader falls behind and catches up. */
 export class LineWriter {
@@ -46,6 +61,7 @@ export class LineWriter {
     if (this.#scheduled) return;
     this.#scheduled = true;
     if (expectsMore) setImmediate(this.#flush);
+    else if (isReading) waiting.push(this);
     else void endOfTurn.then(this.#flush);
   }
 
@@ -79,7 +95,7 @@ export class LineWriter {
   }
 
   #drop(): void {
-    this.#queue = [];
+    if (this.#queue.length > 0) this.#queue = [];
     this.#gathered = '';
     this.#queued = 0;
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readMembers, stringValue } from '../../wire/members.ts';
+import { stringValue } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
 
 /** What a handshake over HTTP has settled. In the modern era there is none. */
@@ -19,8 +19,7 @@ export class RemoteSession {
   }
 
   /** Takes over what the server has answered to a handshake. */
-  adopt({ bytes, bodyAt }: Message, { headers }: IncomingMessage): void {
-    const result = readMembers(bytes, bodyAt);
+  adopt({ body: result }: Message, { headers }: IncomingMessage): void {
     const id = headers['mcp-session-id'];
     this.#version = (result && stringValue(result, 'protocolVersion')) ?? '';
     this.#id = typeof id === 'string' ? id : undefined;

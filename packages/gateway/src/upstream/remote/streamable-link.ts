@@ -3,7 +3,7 @@ import { Deferred } from '../../deferred.ts';
 import { RpcErrorCode } from '../../errors.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import type { Link } from '../../wire/link.ts';
-import { readMembers, valueText } from '../../wire/members.ts';
+import { valueText } from '../../wire/members.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
 import type { ParameterHeader } from '../parameter-headers.ts';
@@ -246,9 +246,8 @@ export class StreamableLink implements Link {
   }
 
   /** The server misses headers, or others: its definition of the tool must have changed. */
-  #isOutdated({ id, method, isModern }: Exchange, { bytes, bodyAt }: Message): boolean {
+  #isOutdated({ id, method, isModern }: Exchange, { body: error }: Message): boolean {
     if (!isModern || method !== 'tools/call' || this.#repeated.has(id)) return false;
-    const error = readMembers(bytes, bodyAt);
     return error !== undefined && valueText(error, 'code') === String(RpcErrorCode.HEADER_MISMATCH);
   }
 
