@@ -1,4 +1,4 @@
-import type { Listed } from '../upstream/catalogue.ts';
+import type { Listed, Listing } from '../upstream/catalogue.ts';
 import { findMember, objectValue, readMembers, readString, type Members } from '../wire/members.ts';
 
 /** Where a tool's definition names the resource that shows its results; `start` and `end` include the quotes. */
@@ -14,6 +14,16 @@ const FLAT_KEYS: readonly string[] = ['ui/resourceUri', 'openai/outputTemplate']
 /** What no tool without an app has in its definition, so that most are not looked into. */
 const HINTS: readonly string[] = ['resourceUri"', 'openai/outputTemplate"'];
 
+/** What was found in a list; it never changes, and is asked for at every change of any server. */
+const found = new WeakMap<Listing, readonly AppUri[]>();
+
+/** The same for all tools of a server. */
+export function allAppUris(tools: Listing): readonly AppUri[] {
+  const uris = found.get(tools) ?? tools.items.flatMap(appUris);
+  found.set(tools, uris);
+  return uris;
+}
+
 /** The URIs in a tool's `_meta` that lead to resources of the same server. */
 export function appUris({ page, at, end }: Listed): AppUri[] {
   const definition = page.subarray(at, end);
@@ -22,8 +32,8 @@ export function appUris({ page, at, end }: Listed): AppUri[] {
   const meta = tool && objectValue(tool, '_meta');
   if (meta === undefined) return [];
   const ui = objectValue(meta, 'ui');
-  const found = [ui && uriAt(ui, 'resourceUri'), ...FLAT_KEYS.map((key) => uriAt(meta, key))];
-  return found.filter((appUri) => appUri !== undefined);
+  const uris = [ui && uriAt(ui, 'resourceUri'), ...FLAT_KEYS.map((key) => uriAt(meta, key))];
+  return uris.filter((appUri) => appUri !== undefined);
 }
 
 function uriAt(members: Members, key: string): AppUri | undefined {

@@ -11,11 +11,11 @@ const BETWEEN: Buffer = Buffer.from(',');
 /** Answers one kind of list. The bytes are put together once, when they are first asked for. */
 export class Pages {
   readonly #kind: Kind;
-  readonly #definitions: Iterable<Buffer>;
+  readonly #definitions: Iterable<readonly Buffer[]>;
   readonly #hints: CacheHints;
   #pages: Map<string | undefined, Buffer> | undefined;
 
-  constructor(kind: Kind, definitions: Iterable<Buffer>, hints: CacheHints) {
+  constructor(kind: Kind, definitions: Iterable<readonly Buffer[]>, hints: CacheHints) {
     this.#kind = kind;
     this.#definitions = definitions;
     this.#hints = hints;
@@ -44,8 +44,10 @@ export class Pages {
     for (const definition of this.#definitions) {
       if (size > PAGE_BYTES) close(`${CURSOR}${count}`);
       if (size > 0) page.push(BETWEEN);
-      page.push(definition);
-      size += definition.length;
+      for (const part of definition) {
+        page.push(part);
+        size += part.length;
+      }
       count++;
     }
     close(undefined);

@@ -1,7 +1,7 @@
 import { ALL_KINDS, KINDS, strictest, type CacheHints, type Kind } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
-import { appUris } from './apps.ts';
+import { allAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
 import { Pages } from './pages.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
@@ -125,10 +125,11 @@ export class RegistryBuilder {
       return undefined;
     };
     const uriOf = (serverKey: string, uri: string): string | undefined => this.sharedUri(serverKey, uri);
-    const naming = { nameOf, uriOf: kind === 'tools' ? uriOf : undefined };
     this.#assignExact(kind, upstreams);
     for (const upstream of upstreams) {
-      addServerTools(routes, upstream.serverKey, upstream, upstream.catalogue[kind].items, naming);
+      const { serverKey, catalogue } = upstream;
+      const naming = { nameOf, uriOf: this.sharesUris(serverKey) ? uriOf : undefined };
+      addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
     }
     return routes;
   }
@@ -156,7 +157,7 @@ export class RegistryBuilder {
   #apps(upstreams: readonly Upstream[], listed: Routes): Map<string, AppResource> {
     const apps = new Map<string, AppResource>();
     for (const client of upstreams) {
-      for (const { uri } of client.catalogue.tools.items.flatMap(appUris)) {
+      for (const { uri } of allAppUris(client.catalogue.tools)) {
         const publicUri = this.publicUri(client.serverKey, uri);
         if (!listed.has(publicUri)) apps.set(publicUri, { client, originalText: encode(uri) });
       }
@@ -168,7 +169,7 @@ export class RegistryBuilder {
   #note(upstream: Upstream): void {
     const { resources, templates, tools } = upstream.catalogue;
     for (const { key } of [...resources.items, ...templates.items]) this.#noteUri(upstream.serverKey, key);
-    for (const { uri } of tools.items.flatMap(appUris)) this.#noteUri(upstream.serverKey, uri);
+    for (const { uri } of allAppUris(tools)) this.#noteUri(upstream.serverKey, uri);
   }
 
   #noteUri(lister: string, uri: string): void {
@@ -200,8 +201,8 @@ function publish(
   };
 }
 
-function* definitions(routes: Routes): Generator<Buffer> {
-  for (const route of routes.values()) yield route.definition();
+function* definitions(routes: Routes): Generator<readonly Buffer[]> {
+  for (const route of routes.values()) yield route.parts();
 }
 
 function hintsOf(kind: Kind, upstreams: readonly Upstream[]): CacheHints {

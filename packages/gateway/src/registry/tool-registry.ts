@@ -119,16 +119,21 @@ export class Route implements ToolRegistryEntry {
 
   /** The definition as the server wrote it, but for its name and the URIs that had to be told apart. */
   definition(): Buffer {
+    return Buffer.concat(this.parts());
+  }
+
+  /** The definition in parts, to be put together with others. */
+  parts(): Buffer[] {
     const { page, at, end } = this.#listed;
     const changes = [...this.#nameChange(), ...this.#uriChanges()].sort((a, b) => a.start - b.start);
-    if (changes.length === 0) return page.subarray(at, end);
     const parts: Buffer[] = [];
     let done = at;
     for (const { start, end: until, text } of changes) {
       parts.push(page.subarray(done, start), Buffer.from(JSON.stringify(text)));
       done = until;
     }
-    return Buffer.concat([...parts, page.subarray(done, end)]);
+    parts.push(page.subarray(done, end));
+    return parts;
   }
 
   #nameChange(): Change[] {

@@ -1,10 +1,13 @@
+/** At first; there are two ledgers for every server, started or not. */
+const PLACES = 64;
+
 /**
  * Numbers what comes and goes by the thousand. A Map would do, but things that are entered and taken out make it allocate
  * a new table every few dozen changes; here nothing is allocated on the way.
  */
 export class Ledger<T> {
-  #entries: (T | undefined)[] = Array.from({ length: 64 }, () => undefined);
-  #numbers: number[] = Array.from({ length: 64 }, () => 0);
+  #entries: (T | undefined)[] = Array.from({ length: PLACES });
+  #numbers: number[] = Array.from<number>({ length: PLACES }).fill(0);
   #next = 1;
   #size = 0;
 
@@ -55,8 +58,8 @@ export class Ledger<T> {
   /** Twice the size: numbers that had different places still have. */
   #grow(): void {
     const [entries, numbers] = [this.#entries, this.#numbers];
-    this.#entries = Array.from({ length: entries.length * 2 }, () => undefined);
-    this.#numbers = Array.from({ length: entries.length * 2 }, () => 0);
+    this.#entries = Array.from({ length: entries.length * 2 });
+    this.#numbers = Array.from<number>({ length: entries.length * 2 }).fill(0);
     entries.forEach((entry, place) => entry !== undefined && this.#put(numbers[place] as number, entry));
   }
 }
