@@ -243,6 +243,9 @@ describe('apps', () => {
       'ui/resourceUri': 'ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html',
     });
     expect(tools[2]?._meta?.ui).toEqual({ resourceUri: 7 });
+    // Only tools have apps.
+    const prompts = itemsOf<App>(await ask('prompts/list'), 'prompts');
+    expect(prompts.map(({ _meta }) => _meta?.ui?.resourceUri)).toEqual(Array(2).fill('ui://app/listed.html'));
     for (const [name, uri] of await appsOf(ask)) {
       const [page] = itemsOf(await ask('resources/read', { uri }), 'contents');
       const label = name.startsWith('a:') ? 'A' : 'B';

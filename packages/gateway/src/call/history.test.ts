@@ -179,6 +179,15 @@ describe('what is kept', () => {
     expect(sink.append.mock.calls.length).toBeLessThan(5);
   });
 
+  test('what ends while the last lines are written is written as well', async () => {
+    const { sink, written } = memory();
+    const history = historyOf({ sink });
+    history.begin(SUBJECT).ended('success');
+    sink.flush.mockImplementationOnce(async () => history.begin(SUBJECT).ended('error'));
+    await history.close();
+    expect(written()).toHaveLength(2);
+  });
+
   verifies('HEALTH-7', 'of calls that go on for long their place, as long as they are among the last', () => {
     const history = historyOf();
     const long = history.begin(SUBJECT);

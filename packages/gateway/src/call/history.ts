@@ -103,8 +103,11 @@ export class History {
 
   /** Resolves when everything that was to be kept has been written. */
   async close(): Promise<void> {
-    this.#write();
-    await this.options.sink?.flush();
+    do {
+      this.#write();
+      await this.options.sink?.flush();
+      // A call may have ended meanwhile.
+    } while (this.#unwritten > 0);
   }
 
   #writeLater(): void {

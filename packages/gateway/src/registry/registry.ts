@@ -128,7 +128,7 @@ export class RegistryBuilder {
     this.#assignExact(kind, upstreams);
     for (const upstream of upstreams) {
       const { serverKey, catalogue } = upstream;
-      const naming = { nameOf, uriOf: this.sharesUris(serverKey) ? uriOf : undefined };
+      const naming = { nameOf, uriOf: kind === 'tools' && this.sharesUris(serverKey) ? uriOf : undefined };
       addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
     }
     return routes;

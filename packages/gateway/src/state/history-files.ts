@@ -25,8 +25,8 @@ const RULES: Rules = {
   mostFiles: 256,
 };
 
-/** Texts that may wait for a disk that is slower than the calls. */
-const MOST_WAITING = 40;
+/** Characters that may wait for a disk that is slower than the calls. */
+const MOST_WAITING = 8 * 1024 * 1024;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
 
 /** Keeps lines in files of this process alone, so that gateways never get in each other's way. */
@@ -34,7 +34,7 @@ export class HistoryFiles {
   readonly #options: HistoryFilesOptions;
   readonly #rules: Rules;
   readonly #folder: string;
-  readonly #waiting: string[] = [];
+  #waiting = '';
   #writing: Promise<void> | undefined;
   #file: string | undefined;
   #size = 0;
@@ -48,7 +48,7 @@ export class HistoryFiles {
 
   append(lines: string): void {
     if (this.#waiting.length >= MOST_WAITING) return;
-    this.#waiting.push(lines);
+    this.#waiting += lines;
     this.#writing ??= this.#writeWaiting();
   }
 
@@ -58,7 +58,9 @@ export class HistoryFiles {
   }
 
   async #writeWaiting(): Promise<void> {
-    for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
+    while (this.#waiting !== '') {
+      const text = this.#waiting;
+      this.#waiting = '';
       try {
         await this.#write(text);
       } catch (error) {

@@ -1,6 +1,9 @@
 /** From this size on a line travels as the buffers it came in instead of being copied into one string. */
 export const LARGE: number = 16 * 1024;
 
+/** Shorter pieces of a text are copies; from here on V8 makes them part of the text, which then lives as long as they do. */
+const LONG_PIECE = 13;
+
 let lastBytes: Buffer | undefined;
 let lastText = '';
 
@@ -16,7 +19,8 @@ export function lineText(bytes: Buffer): string {
   return lastText;
 }
 
-/** A piece of a line as text, one character a byte. */
+/** A piece of a line as text, one character a byte; it may be kept. */
 export function textAt(bytes: Buffer, start: number, end: number): string {
-  return bytes.length < LARGE ? lineText(bytes).slice(start, end) : bytes.toString('latin1', start, end);
+  const isShort = end - start < LONG_PIECE && bytes.length < LARGE;
+  return isShort ? lineText(bytes).slice(start, end) : bytes.toString('latin1', start, end);
 }
