@@ -72,6 +72,9 @@ describe.each(['legacy', 'modern'] as const)('real servers, asked by a client of
   beforeAll(async () => {
     direct = await askDirectly(era);
     through = await askThroughGateway(era);
+    // One that takes over 2 s to boot is spoken to in the old way, and other tests may keep the machine busy.
+    for (let again = 0; again < 2 && era === 'modern' && !isSpokenToInItsEra(through); again++)
+      through = await askThroughGateway(era);
   }, 300_000);
 
   verifies('AGG-REG-1', 'every tool of the fleet is asked something', () => {
@@ -147,6 +150,13 @@ async function askThroughGateway(era: Era): Promise<Findings> {
     keys.map(async (key) => [key, await takeSteps(conversation, stepsFor(key, era), key)] as const),
   );
   return { lists, outcomes: Object.fromEntries(outcomes) };
+}
+
+/** Only in the modern era servers introduce themselves with every result. */
+function isSpokenToInItsEra({ outcomes }: Findings): boolean {
+  return [...MODERN_SERVERS].every((key) =>
+    JSON.stringify(outcomes[key]).includes('io.modelcontextprotocol/serverInfo'),
+  );
 }
 
 /** A server's questions reach a client of its own era only; so the modern client says that it answers none. */
