@@ -10,7 +10,7 @@ export const withPeer = true;
 export async function run({ quick, ...options }) {
   const { running, close } = await startRows({ quick, ...options });
   await warmUp(running, quick ? 1000 : 3000);
-  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 5 : 30 };
+  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 5 : 60 };
   const rounds = await inRounds(running, effort, (row) => visit(row, quick ? 100 : 200));
   await close();
   return { tables: tables(running, rounds), figures: figures(rounds) };

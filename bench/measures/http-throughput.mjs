@@ -11,7 +11,7 @@ const COUNT = 640;
 export async function run({ quick, ...options }) {
   const { running, close } = await startRows({ quick, ...options });
   await warmUp(running, quick ? 2000 : 3000);
-  const rounds = await inRounds(running, { rounds: quick ? 12 : 40, seconds: quick ? 6 : 35 }, visit);
+  const rounds = await inRounds(running, { rounds: quick ? 12 : 40, seconds: quick ? 6 : 60 }, visit);
   await close();
   return { tables: tables(running, rounds), figures: figures(rounds) };
 }

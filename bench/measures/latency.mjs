@@ -9,7 +9,7 @@ export const withPeer = true;
 
 export async function run({ variants, quick }) {
   const running = await Promise.all(variants.map((variant) => variant.start(benchServers(1))));
-  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 3 : 15 };
+  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 3 : 60 };
   await warmUp(running);
   const rounds = await inRounds(running, effort, (variant) => visit(variant, quick ? 200 : 300));
   await closeAll(running);

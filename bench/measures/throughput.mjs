@@ -10,7 +10,7 @@ const COUNT = 1920;
 
 export async function run({ variants, quick }) {
   const running = await Promise.all(variants.map((variant) => variant.start(benchServers(1))));
-  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 5 : 20 };
+  const effort = { rounds: quick ? 12 : 40, seconds: quick ? 5 : 60 };
   await warmUp(running);
   const rounds = await inRounds(running, effort, visit);
   await closeAll(running);
