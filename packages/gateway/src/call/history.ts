@@ -1,4 +1,5 @@
 import { redactedBy } from '../config/redact.ts';
+import { isAscii } from '../wire/latin1.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';
 import { failureIn } from './failure.ts';
@@ -247,10 +248,6 @@ export class Invocation {
   #redacted({ message, ...rest }: ErrorInfo): ErrorInfo {
     return { message: this.#history.options.redact(message), ...rest };
   }
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
 
 function codeOf({ code }: ErrorInfo): { code?: number } {

@@ -24,3 +24,8 @@ export function textAt(bytes: Buffer, start: number, end: number): string {
   const isShort = end - start < LONG_PIECE && bytes.length < LARGE;
   return isShort ? lineText(bytes).slice(start, end) : bytes.toString('latin1', start, end);
 }
+
+/** Whether a text is the same as bytes and as characters. */
+export function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}

@@ -1,4 +1,4 @@
-import { LARGE, lineText } from './latin1.ts';
+import { isAscii, LARGE, lineText } from './latin1.ts';
 import { findMember, type Members } from './members.ts';
 
 /** Bytes `start` to `end` of a message give way to `text`, one character a byte. */
@@ -71,10 +71,6 @@ export function encode(value: unknown): string {
 /** The other direction, for a text known to be a JSON string. */
 export function decode(text: string): string {
   return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as string;
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
 
 /** The edit that gives a member another value. */
