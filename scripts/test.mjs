@@ -9,7 +9,8 @@ import { ensureInstalled } from './install.mjs';
 import { ensureBuilt } from './setup.mjs';
 import { root } from './steps.mjs';
 
-/** @typedef {{ name: string; outcome: 'passed' | 'failed' | 'skipped' }} Line */
+/** @typedef {'passed' | 'failed' | 'skipped'} Outcome */
+/** @typedef {{ name: string; outcome: Outcome; why: string[] }} Line Why it failed, or failed at first. */
 
 const bin = {
   oxfmt: 'node_modules/oxfmt/bin/oxfmt',
@@ -65,20 +66,24 @@ function vitest() {
 
 /** Counts every test, and returns how many failed. */
 function readReport() {
-  /** @type {{ testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[] }} */
+  /** @type {{ testResults: { name: string; status: string; message?: string; assertionResults: { status: string; fullName: string; failureMessages: string[] }[] }[] }} */
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   const before = of('failed').length;
-  for (const { name, status, assertionResults } of testResults) {
+  for (const { name, status, message = '', assertionResults } of testResults) {
     const file = relative(root, name);
     // A file that cannot even be loaded has no tests to count.
     if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed'))
-      add(`${file} does not run`, 'failed');
-    for (const test of assertionResults) add(`${file}: ${test.fullName}`, outcomeOf(test.status));
+      add(`${file} does not run`, 'failed', [message]);
+    for (const test of assertionResults)
+      add(`${file}: ${test.fullName}`, outcomeOf(test.status), test.failureMessages);
   }
   return of('failed').length - before;
 }
 
-/** @param {string} status */
+/**
+ * @param {string} status
+ * @returns {Outcome}
+ */
 function outcomeOf(status) {
   return status === 'passed' || status === 'failed' ? status : 'skipped';
 }
@@ -118,8 +123,9 @@ function check(name, body) {
     body();
     add(name, 'passed');
   } catch (error) {
-    console.log(error instanceof Error ? error.message : error);
-    add(name, 'failed');
+    const why = error instanceof Error ? error.message : String(error);
+    console.log(why);
+    add(name, 'failed', [why]);
   }
 }
 
@@ -137,23 +143,39 @@ function node(args, executable = process.execPath) {
 
 /**
  * @param {string} name
- * @param {Line['outcome']} outcome
+ * @param {Outcome} outcome
+ * @param {string[]} [why]
  */
-function add(name, outcome) {
-  lines.push({ name, outcome });
+function add(name, outcome, why = []) {
+  lines.push({ name, outcome, why });
 }
 
 function finish() {
   console.log('');
   for (const { name } of of('skipped')) console.log(`skipped: ${name}`);
-  for (const { name } of of('failed')) console.log(`failed: ${name}`);
+  for (const line of of('passed').filter(({ why }) => why.length > 0))
+    explain('passed at the second try', line);
+  for (const line of of('failed')) explain('failed', line);
   console.log(
     `${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`,
   );
   process.exitCode = of('failed').length > 0 ? 1 : 0;
 }
 
-/** @param {Line['outcome']} outcome */
+/**
+ * Often only the last lines of a run are kept: they tell why it failed, too.
+ * @param {string} outcome
+ * @param {Line} line
+ */
+function explain(outcome, { name, why }) {
+  console.log(`${outcome}: ${name}`);
+  for (const reason of why) {
+    const telling = reason.split('\n').filter((row) => !row.includes('/node_modules/'));
+    console.log(telling.slice(0, 12).join('\n').replaceAll(/^/gm, '  '));
+  }
+}
+
+/** @param {Outcome} outcome */
 function of(outcome) {
   return lines.filter((line) => line.outcome === outcome);
 }

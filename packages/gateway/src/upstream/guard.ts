@@ -33,8 +33,11 @@ export interface GuardOptions {
 
 type Program = ChildProcessByStdio<Writable, Readable, null>;
 
-/** A look at thousands of processes takes a fifth of a second; a guard that takes longer must not hold up the end. */
-const LONGEST_LOOK_MS = 500;
+/**
+ * A look at thousands of processes takes a fifth of a second, on a machine that has other things to do a whole one.
+ * Whatever started in a session of its own is lost without it, but a stuck guard must not hold up the end.
+ */
+const LONGEST_LOOK_MS = 1500;
 
 /** A killed gateway's servers may end faster than the guard can look, so it also looks while all is calm. */
 const LOOK_MS = { afterStart: 2000, again: 30_000 };
@@ -129,9 +132,9 @@ class ShellGuard implements Guard {
   }
 
   /** One look serves all servers that are stopped at the same time. */
-  note(): Promise<void> {
-    this.#noting ??= this.#note().finally(() => (this.#noting = undefined));
-    return this.#noting;
+  async note(): Promise<void> {
+    this.#noting ??= this.#look().finally(() => (this.#noting = undefined));
+    await within(LONGEST_LOOK_MS, this.#noting);
   }
 
   sweep(): void {
@@ -152,11 +155,11 @@ class ShellGuard implements Guard {
     }, ms).unref();
   }
 
-  async #note(): Promise<void> {
+  async #look(): Promise<void> {
     if (!this.#program.stdin.writable) return;
     const noted = new Promise((resolve) => this.#program.stdout.once('data', resolve));
     this.#tell('note');
-    await within(LONGEST_LOOK_MS, Promise.race([noted, this.#gone]));
+    await Promise.race([noted, this.#gone]);
   }
 
   async #release(graceMs: number): Promise<void> {
