@@ -173,17 +173,23 @@ describe('a server of both ways that clients share', () => {
     await until(() => !pids.some(isAlive));
   });
 
+  verifies('HEALTH-3', 'does not sleep while its second process starts', async () => {
+    await using http = await serveTest({ b: fixture('both') }, { lazy: true, idleAfter: 50 });
+    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+    expect((await who(session)).era).toBe('legacy');
+  });
+
   onLinux(
     'HEALTH-3',
     'does not sleep while its second process works, and takes it with it when it does',
     async () => {
-      const options = { lazy: true, idleAfter: 600 };
+      const options = { lazy: true, idleAfter: 1500 };
       await using http = await serveTest({ b: fixture('both') }, options);
       const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
       const { pid } = await who(session);
       let isAnswered = false;
       void session.post(session.call('b:stall')).then(() => (isAnswered = true));
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await new Promise((resolve) => setTimeout(resolve, 2500));
       expect([isAlive(pid), isAnswered]).toEqual([true, false]);
       await session.post(rpc('notifications/cancelled', { requestId: 1 }));
       await until(() => !isAlive(pid));

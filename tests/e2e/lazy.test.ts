@@ -168,6 +168,18 @@ describe('a lazy server', () => {
     expect(starts()).toBe(1);
   });
 
+  for (const sharing of ['per-session', 'per-call'])
+    verifies('AGG-REG-1', `takes nothing with it that clients have for themselves (${sharing})`, async () => {
+      const slow = scripted(`
+        import { serve, text, tool } from 'stdio';
+        serve({ name: 'slow', tools: [tool('wait')], call: { wait: () => new Promise((resolve) => setTimeout(() => resolve(text('done')), 1500)) } });
+      `);
+      const weir = serveInProcess({ s: { ...slow, sharing } }, { lazy: true, idleAfter: 200 });
+      await using _ = weir;
+      await weir.tools();
+      expect(textOf(await weir.callTool('s:wait'))).toBe('done');
+    });
+
   verifies(
     ['AGG-REG-1', 'HEALTH-2'],
     'that cannot be started says so to who calls it, and is tried again by the rule alone',

@@ -39,7 +39,7 @@ export class ApartServers {
       first.isRemote ? undefined : this.#context.on.changed(first, kinds);
     const tenant: Tenant = { capabilities, era: 'legacy', isEraFixed: true };
     const { apart, child } = this.#start(first.serverKey, tenant, { ...on, changed });
-    await apart.started;
+    await first.busyWith(apart.started);
     if (!child.keepsSession) {
       apart.stop();
       return undefined;

@@ -49,6 +49,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #twin: ChildServer | undefined;
   #diesOfOldWay = false;
   #isHeld = false;
+  #beside = 0;
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
@@ -149,6 +150,16 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
+  /** Somebody waits for what is done beside it: until that is over, it is in use. */
+  async busyWith(something: Promise<unknown>): Promise<void> {
+    this.#beside++;
+    try {
+      await something;
+    } finally {
+      this.#beside--;
+    }
+  }
+
   /** A second conversation with it, until that ends: what is asked and told there is its business too. */
   accompany(twin: ChildServer | undefined): void {
     this.#twin = twin;
@@ -168,7 +179,7 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** Somebody waits for it, or wants to hear from it. */
   get isInUse(): boolean {
-    if (this.inFlight > 0 || this.#watching?.isAsked === true) return true;
+    if (this.inFlight > 0 || this.#beside > 0 || this.#watching?.isAsked === true) return true;
     return this.#context.on.isFollowed?.(this) === true;
   }
 

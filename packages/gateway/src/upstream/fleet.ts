@@ -302,7 +302,7 @@ export class Fleet {
       create: (key) => this.#create(key),
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
-      gone: (child) => this.#gone(child),
+      gone: (child, isAsleep) => (isAsleep ? this.#leave(child) : this.#end(child)),
       onEvent: (event) => this.#supervised(event),
       remember: (serverKey, health, before) => this.#memory.remember(serverKey, health, before),
     });
@@ -324,17 +324,21 @@ export class Fleet {
   }
 
   #crashed(child: ChildServer): void {
-    const { serverKey, sharing, error } = child;
+    const { serverKey, error } = child;
     const reason = error?.message ?? Messages.serverCrashed(serverKey);
     this.#options.log.error(reason);
-    // What clients have for themselves lives on.
-    if (sharing === 'shared') this.#apart.stopOf(serverKey);
-    this.#options.on.gone(child);
+    this.#leave(child);
     this.supervisor.lost(child, reason);
   }
 
+  /** It is called no more, but what clients have for themselves lives on. */
+  #leave(child: ChildServer): void {
+    if (child.sharing === 'shared') this.#end(child);
+    else this.#options.on.gone(child);
+  }
+
   /** Nothing of it is left running, because somebody wants it so. */
-  #gone(child: ChildServer): void {
+  #end(child: ChildServer): void {
     this.#apart.stopOf(child.serverKey);
     this.#options.on.gone(child);
   }

@@ -14,8 +14,8 @@ export interface WardOptions {
   readonly idleAfterMs?: (serverKey: string) => number | undefined;
   /** It can be called. */
   ready(child: ChildServer): void;
-  /** It is called no more. */
-  gone(child: ChildServer): void;
+  /** It is called no more; one that sleeps is started again when somebody needs it. */
+  gone(child: ChildServer, isAsleep: boolean): void;
   changed(event: HealthEvent, before: Health): void;
 }
 
@@ -118,12 +118,12 @@ export class Ward {
     await this.#attempt();
   }
 
-  #stop(what: string): void {
+  #stop(what: string, isAsleep = false): void {
     const child = this.#child;
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#turn++;
     this.#clear(child, what);
-    if (wasRunning) this.#options.gone(child);
+    if (wasRunning) this.#options.gone(child, isAsleep);
   }
 
   #clear(child: ChildServer, what?: string): void {
@@ -196,9 +196,8 @@ export class Ward {
     });
   }
 
-  /** It is started again when somebody needs it. */
   #sleep(): void {
-    this.#stop('was ended because nobody used it');
+    this.#stop('was ended because nobody used it', true);
     this.#apply({ type: 'stopped' });
   }
 
