@@ -2,22 +2,30 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { fixture, runWeir, scripted, temporaryFolder, textOf } from './harness.ts';
 import { connectHttp, eventually, modern, send, startServe, type Answer, type ServeProcess } from './http.ts';
 
 const servers = { echo: fixture('echo') };
 
-/** Answers after so many milliseconds. */
+/** Says that it is asked, and answers after so many milliseconds. */
 const slow = scripted(`
   import { serve, text, tool } from 'stdio';
   serve({ name: 'slow', tools: [tool('slow')], call: {
-    slow: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve(text('at last')), ms)),
+    slow: ({ ms }) => new Promise((resolve) => {
+      console.error('asked');
+      setTimeout(() => resolve(text('at last')), ms);
+    }),
   } });
 `);
 
 function health({ url }: ServeProcess, path: string): Promise<Answer> {
   return send(url.replace('/mcp', path), { method: 'GET', headers: { Authorization: undefined } });
+}
+
+function isAsked(weir: ServeProcess): Promise<unknown> {
+  return until(() => weir.stderr.includes('asked'), 20_000);
 }
 
 describe('weir serve', () => {
@@ -142,7 +150,7 @@ describe('weir serve', () => {
       const headers = { ...call.headers, Authorization: `Bearer ${weir.token}` };
       await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
       const answered = send(weir.url, { ...call, headers });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await isAsked(weir);
       weir.kill(signal);
       expect(textOf((await answered).json)).toBe('at last');
       expect(await weir.ended).toEqual({ code: 0, signal: null });
@@ -163,9 +171,9 @@ describe('weir serve', () => {
       () => 'answered',
       () => 'lost',
     );
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await isAsked(weir);
     weir.kill('SIGINT');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => weir.stdout.includes('Waiting up to 5 s'), 20_000);
     const started = performance.now();
     weir.kill('SIGINT');
     await weir.ended;

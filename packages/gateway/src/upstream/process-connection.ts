@@ -24,15 +24,17 @@ export class ProcessConnection implements Connection {
   readonly keepsSession: boolean = true;
   readonly #process: ServerProcess;
   readonly #options: ConnectionOptions;
+  readonly #lastBreathMs: number;
   readonly #lost = new Deferred<string>();
   readonly #ended = new Deferred<void>();
   #flowing = new Deferred<void>();
   #heard = 0;
   #noise: readonly string[] = [];
 
-  constructor(process: ServerProcess, options: ConnectionOptions) {
+  constructor(process: ServerProcess, options: ConnectionOptions, lastBreathMs: number = LAST_BREATH_MS) {
     this.#process = process;
     this.#options = options;
+    this.#lastBreathMs = lastBreathMs;
     const link = openLink(process.stdout, process.stdin, options.maxMessageSize, {
       message: (message) => this.#receive(message),
       unusable: (line) => this.#unusable(line),
@@ -92,14 +94,14 @@ export class ProcessConnection implements Connection {
   async #exited(how: string): Promise<void> {
     if (!this.#flowing.isResolved) {
       await this.#flowing.promise;
-      await within(LAST_BREATH_MS, this.#ended.promise);
+      await within(this.#lastBreathMs, this.#ended.promise);
     }
     this.#lost.resolve(how);
   }
 
   /** A server that lives on but has shut one of its ends is as good as dead. */
   async #cutOff(what: string): Promise<void> {
-    if (await within(LAST_BREATH_MS, this.#process.exited)) return;
+    if (await within(this.#lastBreathMs, this.#process.exited)) return;
     this.#lost.resolve(what);
     await this.stop();
   }

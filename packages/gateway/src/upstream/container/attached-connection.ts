@@ -2,13 +2,16 @@ import type { ConnectionOptions } from '../connection.ts';
 import { ProcessConnection } from '../process-connection.ts';
 import { endContainer, type RunningContainer } from './end-container.ts';
 
+/** When its streams have ended, the engine's command ends as well, and the engine is asked what happened. */
+const LAST_BREATH_MS = 3000;
+
 /** A server in a container that is spoken to by its stdin and stdout. */
 export class AttachedConnection extends ProcessConnection {
   readonly #container: RunningContainer;
   #stopping: Promise<void> | undefined;
 
   constructor(container: RunningContainer, options: ConnectionOptions) {
-    super(container.process, options);
+    super(container.process, options, LAST_BREATH_MS);
     this.#container = container;
   }
 
