@@ -6,12 +6,19 @@ export interface Timers {
   later(ms: number, action: () => void): () => void;
 }
 
-/** No process lives on for one of these. */
+/**
+ * No process lives on for one of these. What has come in by then is read first: a gateway that was held up itself
+ * must not take for silence what it has not heard yet.
+ */
 export const systemTimers: Timers = {
   now: Date.now,
   later(ms, action) {
-    const timer = setTimeout(action, ms).unref();
-    return () => clearTimeout(timer);
+    let read: NodeJS.Immediate | undefined;
+    const timer = setTimeout(() => (read = setImmediate(action)), ms).unref();
+    return () => {
+      clearTimeout(timer);
+      clearImmediate(read);
+    };
   },
 };
 

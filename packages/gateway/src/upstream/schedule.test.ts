@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { systemTimers } from './schedule.ts';
+
+verifies(
+  ['HEALTH-1', 'HEALTH-4'],
+  'time is up only when what came in before is read, also for a process that stood still',
+  async () => {
+    const child = spawn(process.execPath, ['-e', 'process.stdin.once("data", () => console.log("pong"))']);
+    await once(child, 'spawn');
+    const order: string[] = [];
+    child.stdout.once('data', () => order.push('answer'));
+    const over = new Promise<void>((resolve) => {
+      systemTimers.later(50, () => resolve(void order.push('over')));
+    });
+    child.stdin.end('ping\n');
+    await new Promise((resolve) => setImmediate(resolve));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    await over;
+    expect(order).toEqual(['answer', 'over']);
+  },
+);
+
+test('what is called off is not done, not even when its time has come', async () => {
+  let isDone = false;
+  const callOff = systemTimers.later(1, () => (isDone = true));
+  setTimeout(callOff, 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(isDone).toBe(false);
+});
