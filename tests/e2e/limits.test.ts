@@ -338,9 +338,9 @@ describe('a time limit', () => {
   );
 
   verifies('HEALTH-4', 'begins when the call does: time in the queue does not count', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 1000 });
+    await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 2000 });
     await weir.tools();
-    const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 300));
+    const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 600));
     expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3', '4']);
   });
 
