@@ -8,8 +8,8 @@ verifies(
   ['HEALTH-1', 'HEALTH-4'],
   'time is up only when what came in before is read, also for a process that stood still',
   async () => {
-    const child = spawn(process.execPath, ['-e', 'process.stdin.once("data", () => console.log("pong"))']);
-    await once(child, 'spawn');
+    const child = spawn(process.execPath, ['-e', 'console.log("ready"); process.stdin.pipe(process.stdout)']);
+    await once(child.stdout, 'data');
     const order: string[] = [];
     child.stdout.once('data', () => order.push('answer'));
     const over = new Promise<void>((resolve) => {
@@ -17,7 +17,7 @@ verifies(
     });
     child.stdin.end('ping\n');
     await new Promise((resolve) => setImmediate(resolve));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
     await over;
     expect(order).toEqual(['answer', 'over']);
   },
