@@ -13,7 +13,7 @@ verifies(
     const order: string[] = [];
     child.stdout.once('data', () => order.push('answer'));
     const over = new Promise<void>((resolve) => {
-      systemTimers.later(50, () => resolve(void order.push('over')));
+      systemTimers.later(500, () => resolve(void order.push('over')));
     });
     child.stdin.end('ping\n');
     await new Promise((resolve) => setImmediate(resolve));
