@@ -1,4 +1,6 @@
 // Both generations at one address: sessions, streams that can be taken up again, and requests that say everything.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { serveHttp } from '@weir/gateway';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -14,6 +16,7 @@ import {
   rpc,
   send,
   serveTest,
+  wireText,
   type Answer,
 } from './http.ts';
 import { createTestGateway } from './in-process.ts';
@@ -410,6 +413,39 @@ describe('beside /mcp', () => {
     const ready = (): Promise<Answer> => send(front.url.replace('/mcp', '/readyz'), { method: 'GET' });
     expect((await ready()).status).toBe(503);
     await front.close();
+  });
+});
+
+describe('requests that come before the last one is answered', () => {
+  async function connected(url: string, ...texts: string[]): Promise<Socket> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket
+      .setEncoding('utf8')
+      .on('error', () => {})
+      .write(texts.join(''));
+    return socket;
+  }
+
+  test('are answered in their order', async () => {
+    await using http = await serveTest({ echo: fixture('echo') });
+    const call = (text: string): string =>
+      wireText(http.url, modern('tools/call', { name: 'echo:echo', arguments: { text } }));
+    const socket = await connected(http.url, call('first'), call('second'), call('third'));
+    let text = '';
+    socket.on('data', (chunk: string) => (text += chunk));
+    await eventually(() => Promise.resolve(text.includes('third') || undefined));
+    expect(text.match(/first|second|third/gu)).toEqual(['first', 'second', 'third']);
+    socket.destroy();
+  });
+
+  verifies('ERA-1', 'leave nothing behind when their connection breaks', async () => {
+    await using http = await serveTest({ echo: fixture('echo') });
+    const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const socket = await connected(http.url, ...Array<string>(3).fill(wireText(http.url, listen)));
+    await once(socket, 'data');
+    socket.destroy();
+    await eventually(() => Promise.resolve(http.front.load.underWay === 0 || undefined));
   });
 });
 
