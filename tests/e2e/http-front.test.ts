@@ -243,6 +243,27 @@ describe('a session', () => {
     expect(rest.at(-1)?.data).toMatchObject({ id: 1, result: {} });
   });
 
+  verifies('ERA-1', 'that has come back for a call gets its answer when the gateway ends', async () => {
+    const late = scripted(`
+      import { notify, reply, serve, text, tool } from 'stdio';
+      serve({ name: 'late', tools: [tool('begin')], call: {
+        begin: (_args, { id, params }) => {
+          notify('notifications/progress', { progressToken: params._meta.progressToken, progress: 1 });
+          setTimeout(() => reply(id, text('late')), 1000);
+        },
+      } });
+    `);
+    await using http = await serveTest({ late });
+    const client = await openSession(http.url);
+    const first = await client.stream(client.call('late:begin', {}, { meta: progressToken }));
+    const { event } = await first.message();
+    first.drop();
+    const second = await client.listen(event);
+    const closed = http.front.close();
+    expect(textIn(await second.message())).toBe('late');
+    await closed;
+  });
+
   test('that asks for an event nobody knows is told so', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url);

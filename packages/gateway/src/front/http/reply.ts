@@ -46,9 +46,8 @@ export class Reply implements Beating {
     res.once('close', () => (this.#isClosed = true));
   }
 
-  /** True as long as somebody waits for it on its own connection. */
   get isAwaited(): boolean {
-    return !this.#isClosed && this.#missing > 0;
+    return this.#missing > 0 && this.isAttended;
   }
 
   /** Whether its client is there, on this connection or on one that it came back with. */
