@@ -304,6 +304,34 @@ describe('a session', () => {
     expect(await events.rest()).toEqual([]);
   });
 
+  verifies('ERA-1', 'is not asked where nobody is left to hear the question', async () => {
+    const curious = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      let begun = 0;
+      let told = '';
+      serve({ name: 'curious', tools: [tool('wait'), tool('begun'), tool('go'), tool('told')], call: {
+        wait: () => void begun++,
+        begun: () => text(begun),
+        go: () => {
+          setTimeout(async () => (told = (await ask('roots/list', {})).error.message));
+          return text('went');
+        },
+        told: () => text(told),
+      } });
+    `);
+    await using http = await serveTest({ curious });
+    const client = await openSession(http.url, { capabilities: { roots: {} } });
+    const call = async (name: string): Promise<unknown> =>
+      textIn((await client.post(client.call(name))).json);
+    const hangUp = begin(http.url, { headers: client.headers, body: client.call('curious:wait') });
+    await eventually(async () => (await call('curious:begun')) === '1' || undefined);
+    hangUp();
+    await eventually(() => Promise.resolve(http.front.awaited === 0 || undefined));
+    await call('curious:go');
+    const told = await eventually(async () => (await call('curious:told')) || undefined);
+    expect(told).toBe('The client has closed the connection on which it could have been asked.');
+  });
+
   verifies(
     'ERA-1',
     'calls off a request by a notification: its server hears of it, its response ends',
