@@ -1,4 +1,6 @@
 // Both generations at one address: sessions, streams that can be taken up again, and requests that say everything.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { serveHttp } from '@weir/gateway';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -14,6 +16,7 @@ import {
   rpc,
   send,
   serveTest,
+  wireText,
   type Answer,
 } from './http.ts';
 import { createTestGateway } from './in-process.ts';
@@ -240,6 +243,27 @@ describe('a session', () => {
     expect(rest.at(-1)?.data).toMatchObject({ id: 1, result: {} });
   });
 
+  verifies('ERA-1', 'that has come back for a call gets its answer when the gateway ends', async () => {
+    const late = scripted(`
+      import { notify, reply, serve, text, tool } from 'stdio';
+      serve({ name: 'late', tools: [tool('begin')], call: {
+        begin: (_args, { id, params }) => {
+          notify('notifications/progress', { progressToken: params._meta.progressToken, progress: 1 });
+          setTimeout(() => reply(id, text('late')), 1000);
+        },
+      } });
+    `);
+    await using http = await serveTest({ late });
+    const client = await openSession(http.url);
+    const first = await client.stream(client.call('late:begin', {}, { meta: progressToken }));
+    const { event } = await first.message();
+    first.drop();
+    const second = await client.listen(event);
+    const closed = http.front.close();
+    expect(textIn(await second.message())).toBe('late');
+    await closed;
+  });
+
   test('that asks for an event nobody knows is told so', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url);
@@ -278,6 +302,34 @@ describe('a session', () => {
     expect([status, text]).toEqual([202, '']);
     expect(JSON.stringify(await events.message())).toContain('file:///here');
     expect(await events.rest()).toEqual([]);
+  });
+
+  verifies('ERA-1', 'is not asked where nobody is left to hear the question', async () => {
+    const curious = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      let begun = 0;
+      let told = '';
+      serve({ name: 'curious', tools: [tool('wait'), tool('begun'), tool('go'), tool('told')], call: {
+        wait: () => void begun++,
+        begun: () => text(begun),
+        go: () => {
+          setTimeout(async () => (told = (await ask('roots/list', {})).error.message));
+          return text('went');
+        },
+        told: () => text(told),
+      } });
+    `);
+    await using http = await serveTest({ curious });
+    const client = await openSession(http.url, { capabilities: { roots: {} } });
+    const call = async (name: string): Promise<unknown> =>
+      textIn((await client.post(client.call(name))).json);
+    const hangUp = begin(http.url, { headers: client.headers, body: client.call('curious:wait') });
+    await eventually(async () => (await call('curious:begun')) === '1' || undefined);
+    hangUp();
+    await eventually(() => Promise.resolve(http.front.awaited === 0 || undefined));
+    await call('curious:go');
+    const told = await eventually(async () => (await call('curious:told')) || undefined);
+    expect(told).toBe('The client has closed the connection on which it could have been asked.');
   });
 
   verifies(
@@ -410,6 +462,39 @@ describe('beside /mcp', () => {
     const ready = (): Promise<Answer> => send(front.url.replace('/mcp', '/readyz'), { method: 'GET' });
     expect((await ready()).status).toBe(503);
     await front.close();
+  });
+});
+
+describe('requests that come before the last one is answered', () => {
+  async function connected(url: string, ...texts: string[]): Promise<Socket> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket
+      .setEncoding('utf8')
+      .on('error', () => {})
+      .write(texts.join(''));
+    return socket;
+  }
+
+  test('are answered in their order', async () => {
+    await using http = await serveTest({ echo: fixture('echo') });
+    const call = (text: string): string =>
+      wireText(http.url, modern('tools/call', { name: 'echo:echo', arguments: { text } }));
+    const socket = await connected(http.url, call('first'), call('second'), call('third'));
+    let text = '';
+    socket.on('data', (chunk: string) => (text += chunk));
+    await eventually(() => Promise.resolve(text.includes('third') || undefined));
+    expect(text.match(/first|second|third/gu)).toEqual(['first', 'second', 'third']);
+    socket.destroy();
+  });
+
+  verifies('ERA-1', 'leave nothing behind when their connection breaks', async () => {
+    await using http = await serveTest({ echo: fixture('echo') });
+    const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const socket = await connected(http.url, ...Array<string>(3).fill(wireText(http.url, listen)));
+    await once(socket, 'data');
+    socket.destroy();
+    await eventually(() => Promise.resolve(http.front.load.underWay === 0 || undefined));
   });
 });
 

@@ -176,6 +176,14 @@ function headersOf(headers: Headers = {}): Record<string, string> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
+/** A request as the text that goes over a connection. */
+export function wireText(url: string, { method = 'POST', headers = {}, body = '' }: Sent): string {
+  const { host, pathname } = new URL(url);
+  const all = { Host: host, ...headersOf(headers), 'Content-Length': Buffer.byteLength(body) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${String(body)}`;
+}
+
 /** Sends a request of which nobody waits for the answer; the function hangs up. */
 export function begin(url: string, sent: Sent): () => void {
   const outgoing = request(url, { method: 'POST', headers: headersOf(sent.headers), agent: false });

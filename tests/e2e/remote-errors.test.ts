@@ -149,6 +149,34 @@ describe.each(ERAS)('a server of the %s era', (era) => {
     }
   });
 
+  verifies(
+    'MANAGED-4',
+    'what is over the limit and no answer to it fails its call all the same',
+    async () => {
+      const long = 'x'.repeat(2 * 1024 * 1024);
+      const answersAnother = { ...answerText(987, long) };
+      const asks = { jsonrpc: '2.0', id: 'question', method: 'ping', params: { long } };
+      const asEvent =
+        (message: unknown): Handler =>
+        (_, response) => {
+          const events = openEvents(response);
+          events.send(message);
+          events.end();
+        };
+      const told = async (misbehave: Handler): Promise<string> =>
+        (await errorOf(era, misbehave, { maxMessageSize: 1024 * 1024 })).message;
+      for (const body of [long, answersAnother, asks, [asks], { jsonrpc: '2.0', id: null, error: { long } }])
+        expect(await told((_, response) => sendJson(response, body))).toMatch(
+          /^Server 'far' sent a message of 2097\d{3} bytes, over the limit of 1048576; raise/,
+        );
+      for (const event of [long, answersAnother])
+        expect(await told(asEvent(event))).toBe(
+          "Server 'far' ended its answer to tools/call before the result came",
+        );
+      expect(await told(asEvent({ jsonrpc: '2.0', id: null, error: { long } }))).toContain('over the limit');
+    },
+  );
+
   verifies('MANAGED-4', 'a line that never ends holds up nobody else', async () => {
     let timer: NodeJS.Timeout | undefined;
     let calls = 0;

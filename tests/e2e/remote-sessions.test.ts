@@ -127,21 +127,73 @@ describe('a server that is killed and comes back at its address', () => {
       expect(second.posted('initialize')).toHaveLength(1);
     },
   );
+
+  verifies(
+    'MANAGED-4',
+    'of the oldest kind: where a new stream cannot be greeted, the next one can',
+    async () => {
+      const first = await serveHttp(oldest(() => {}));
+      await using weir = serveInProcess({ far: { url: first.url } });
+      await weir.tools();
+      let refusals = 0;
+      const server = oldest((send, { id }) => send(answerText(id, 'second')));
+      await using second = await reopen(first, (seen, response) =>
+        seen.message.method === 'initialize' && refusals++ === 0
+          ? response.writeHead(503).end()
+          : server(seen, response),
+      );
+      expect((await weir.callTool('far:tool')).error?.message).toContain('answered POST with HTTP 503');
+      expect(textOf(await weir.callTool('far:tool'))).toBe('second');
+      expect(second.posted('initialize')).toHaveLength(2);
+    },
+  );
+
+  verifies('MANAGED-4', 'of the oldest kind: not more waits for its stream than for a pipe', async () => {
+    const first = await serveHttp(oldest(() => {}));
+    await using weir = serveInProcess({ far: { url: first.url } });
+    await weir.tools();
+    await using second = await reopen(first, (_, response) => void openEvents(response));
+    await until(() => second.seen.length > 0);
+    const long = 'x'.repeat(4 * 1024 * 1024);
+    const answers = Array.from({ length: 6 }, () => weir.callTool('far:tool', { long }));
+    expect((await Promise.race(answers)).error?.message).toContain('has yet to read 16 MiB');
+  });
+});
+
+describe('a server of the oldest kind', () => {
+  verifies('MANAGED-4', 'may name its address once more, and answers all the same', async () => {
+    await using remote = await serveHttp(
+      oldest((send, { id }, nameAddress) => {
+        nameAddress();
+        send(answerText(id, 'fine'));
+      }),
+    );
+    await using weir = serveInProcess({ far: { url: remote.url } });
+    await weir.tools();
+    for (let calls = 0; calls < 2; calls++) expect(textOf(await weir.callTool('far:tool'))).toBe('fine');
+    expect(remote.posted('initialize').filter(({ headers }) => headers['accept'] === undefined)).toHaveLength(
+      1,
+    );
+  });
 });
 
 /** HTTP+SSE in a few lines. */
-function oldest(call: (send: (message: Json) => void, message: { id?: number }) => unknown): Handler {
+function oldest(
+  call: (send: (message: Json) => void, message: { id?: number }, nameAddress: () => void) => unknown,
+): Handler {
   let stream: ReturnType<typeof openEvents> | undefined;
+  let nameAddress = (): void => {};
   const answers = toolServer('legacy', (_seen, response) => void response.end());
   return async (seen, response) => {
     if (seen.method === 'GET') {
       stream = openEvents(response);
-      return void response.write('event: endpoint\ndata: /mcp?to=1\n\n');
+      nameAddress = () => void response.write('event: endpoint\ndata: /mcp?to=1\n\n');
+      return nameAddress();
     }
     if (stream === undefined || seen.message.method === 'server/discover')
       return void response.writeHead(405).end();
     const { send } = stream;
-    if (seen.message.method === 'tools/call') call((message) => send(message), seen.message);
+    if (seen.message.method === 'tools/call') call((message) => send(message), seen.message, nameAddress);
     else
       answers(
         seen,

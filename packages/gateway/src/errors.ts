@@ -159,6 +159,7 @@ export const Messages = {
     `Several calls are under way on server '${serverKey}', perhaps of several clients, so it is not known whom to ask. Set "sharing": "${sharing}" in its entry to tell them apart.`,
   clientLacks: (method: string, capability: string): string =>
     `${method} cannot be passed on: the client does not offer "${capability}"`,
+  clientLeft: (): string => 'The client has closed the connection on which it could have been asked.',
   clientRefused: (method: string, reason: string): string => `The client refused ${method}: ${reason}`,
   noRequests: (method: string): string =>
     `${method} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,

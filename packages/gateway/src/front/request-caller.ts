@@ -36,7 +36,7 @@ export class Through implements Recipient {
   }
 
   get gone(): RpcError | undefined {
-    return this.#peer.gone;
+    return this.#peer.gone ?? this.#origin.gone;
   }
 
   get backlog(): number {

@@ -14,6 +14,8 @@ export interface Origin {
   answer(line: Line, errorCode?: number): void;
   /** The answer will take its time: the client may be sent away, where it knows how to come back for it. */
   release?(pause: Pause): void;
+  /** Why nothing that is sent there is heard any more, once that is so. */
+  readonly gone?: RpcError | undefined;
   serve(served: Served): number;
   served(ticket: number): void;
 }

@@ -67,7 +67,9 @@ export class HttpFront {
     });
     this.ended.catch(() => {});
     this.#server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
-    this.#server.on('request', (req, res) => this.#guard(res, () => this.#handle(req, res)));
+    this.#server.on('request', (req, res) =>
+      inTurn(res, () => this.#guard(res, () => this.#handle(req, res))),
+    );
     this.#start();
   }
 
@@ -187,6 +189,12 @@ export class HttpFront {
     const isReady = this.#gateway.isTried && this.#closing === undefined;
     respondEmpty(res, isHealth || isReady ? 200 : 503);
   }
+}
+
+/** A request that came before the last one is answered waits for that: of the end of its connection Node would not tell it. */
+function inTurn(res: ServerResponse, work: () => void): void {
+  if (res.socket === null) res.once('socket', work);
+  else work();
 }
 
 function whyNoJson(bytes: Buffer): string {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Origin, Pause, Peer, Served } from '../../wire/peer.ts';
@@ -46,14 +46,18 @@ export class Reply implements Beating {
     res.once('close', () => (this.#isClosed = true));
   }
 
-  /** True as long as somebody waits for it on its own connection. */
   get isAwaited(): boolean {
-    return !this.#isClosed && this.#missing > 0;
+    return this.#missing > 0 && this.isAttended;
   }
 
   /** Whether its client is there, on this connection or on one that it came back with. */
   get isAttended(): boolean {
     return this.#channel === undefined ? !this.#isClosed : this.#channel.isCarried;
+  }
+
+  /** Its client has left, and has nothing to come back to. */
+  get isLeft(): boolean {
+    return this.#isClosed && this.#channel === undefined;
   }
 
   send(line: Line): void {
@@ -117,6 +121,10 @@ export class RepliedRequest implements Origin, Served {
     this.id = id;
     this.#reply = reply;
     this.#peer = peer;
+  }
+
+  get gone(): RpcError | undefined {
+    return this.#reply.isLeft ? new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientLeft()) : undefined;
   }
 
   send(line: Line): void {

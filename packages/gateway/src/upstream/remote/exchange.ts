@@ -114,7 +114,9 @@ export class Exchange {
       done: (body) => {
         if (this.#isOver) return;
         if (body === undefined) return this.#lose(this.#without(response));
-        if (!Buffer.isBuffer(body)) return this.#oversized(body);
+        // Whatever it is, nothing else comes in its place.
+        if (!Buffer.isBuffer(body))
+          return this.#oversized({ size: body.size, meant: 'response', id: undefined });
         const answer = readAnswer(body, this.id);
         if (answer === undefined)
           this.#lose(`answered ${this.method} with something that is no JSON-RPC message`);
@@ -164,7 +166,11 @@ export class Exchange {
 
   /** Some servers return a number as a string. */
   #isOwn({ kind, id }: Message): boolean {
-    return kind === 'response' && (id === String(this.id) || id === `"${this.id}"`);
+    return kind === 'response' && this.#isOwnId(id);
+  }
+
+  #isOwnId(id: string): boolean {
+    return id === String(this.id) || id === `"${this.id}"`;
   }
 
   #answer(answer: Message, response: IncomingMessage): void {
@@ -175,8 +181,12 @@ export class Exchange {
 
   /** Only where it is the answer; what is too long on the way is left out. */
   #oversized(data: Oversized): void {
-    if (data.meant === 'response') this.#isOver = true;
-    this.#events.oversized(this, data);
+    const { id = String(this.id), meant, size } = data;
+    if (meant !== 'response') return this.#events.oversized(this, data);
+    if (!this.#isOwnId(id))
+      return this.#wire.debug(`answered ${id} where ${this.id} was asked; that is dropped`);
+    this.#isOver = true;
+    this.#events.oversized(this, { id: String(this.id), meant, size });
   }
 
   #ended(): void {

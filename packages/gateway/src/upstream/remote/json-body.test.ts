@@ -55,3 +55,9 @@ test('a line is told as soon as it is there', () => {
   body.push(Buffer.from(`${NOTE}\n{"json`));
   expect(lines).toEqual([NOTE]);
 });
+
+test('empty lines without end before a message do no harm', () => {
+  const empty = '\n'.repeat(100_000);
+  expect(read(`${empty}${ANSWER}`, 64 * 1024)).toEqual({ lines: [], text: ANSWER });
+  expect(read(`${NOTE}\n${empty}${ANSWER}`, 64 * 1024)).toEqual({ lines: [NOTE, ANSWER], text: undefined });
+});

@@ -28,12 +28,17 @@ export class JsonBody {
   }
 
   push(chunk: Buffer): void {
-    if (this.#lines !== undefined) return this.#lines.push(chunk);
-    const end = this.#isOneText ? -1 : chunk.indexOf(NEWLINE);
-    if (end < 0 || this.#whole.length + end > this.#limit) return this.#whole.add(chunk);
-    this.#whole.add(chunk.subarray(0, end));
-    this.#decide(this.#whole.take() as Buffer);
-    this.push(chunk.subarray(end + 1));
+    let rest = chunk;
+    // A loop, however many empty lines a server sends so that nobody on the way gives up.
+    while (this.#lines === undefined && !this.#isOneText) {
+      const end = rest.indexOf(NEWLINE);
+      if (end < 0 || this.#whole.length + end > this.#limit) break;
+      this.#whole.add(rest.subarray(0, end));
+      this.#decide(this.#whole.take() as Buffer);
+      rest = rest.subarray(end + 1);
+    }
+    if (this.#lines === undefined) this.#whole.add(rest);
+    else this.#lines.push(rest);
   }
 
   /** The text, where it is one; undefined where there were lines, the last of which needs no newline. */

@@ -43,7 +43,8 @@ export class SseLink implements Link {
   }
 
   get backlog(): number {
-    return this.#options.client.backlog;
+    const waiting = this.#waiting?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
+    return this.#options.client.backlog + waiting;
   }
 
   send(line: Line): void {
@@ -91,13 +92,15 @@ export class SseLink implements Link {
 
   #read(response: IncomingMessage): void {
     const { maxMessageSize, handlers } = this.#options;
+    const stream = this.#sending;
     readEvents(response, maxMessageSize, {
-      event: (event) => this.#event(event),
+      // What still comes of one that was given up is nobody's.
+      event: (event) => this.#sending === stream && this.#event(event),
       oversized: (data) => handlers.oversized(data),
       retry: (milliseconds) => {
         this.#backOff.retry = milliseconds;
       },
-      ended: () => this.#broken('has closed its stream of events'),
+      ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
     });
     this.#streams.add(response);
   }
@@ -109,7 +112,7 @@ export class SseLink implements Link {
     const message = readMessage(data);
     if (message.kind === 'unusable')
       return this.#options.handlers.debug('sent an event that is no JSON-RPC message');
-    if (this.#isGreetingAgain && message.kind === 'response') return this.#greeted(message);
+    if (this.#isGreetingAgain && this.#isGreeting(message)) return this.#greeted(message);
     if (message.kind === 'response') this.#asked.delete(Number(message.id));
     this.#options.handlers.message(message);
   }
@@ -118,24 +121,33 @@ export class SseLink implements Link {
   #opened(address: string): void {
     const { url } = this.#options;
     const endpoint = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
-    if (endpoint?.origin !== url.origin) {
-      this.#sending?.abort();
-      return this.#broken('names an address to post to that is not its own; that is not followed');
-    }
+    if (endpoint?.origin !== url.origin)
+      return this.#giveUp('names an address to post to that is not its own; that is not followed');
+    const isFirst = this.#endpoint === undefined;
     this.#endpoint = endpoint;
     this.#backOff.reset();
+    if (!isFirst) return;
     const { opening } = this.#memory;
-    if (opening === undefined) return this.#release();
+    if (opening === undefined) this.#release();
+    else this.#greetAgain(opening);
+  }
+
+  #greetAgain(opening: Message): void {
+    const stream = this.#sending;
     this.#isGreetingAgain = true;
-    this.#post(opening);
+    this.#deliver(opening.bytes, (what) => {
+      if (this.#sending === stream) this.#giveUp(what);
+    });
+  }
+
+  /** Whether this answers the handshake, and not a call. */
+  #isGreeting({ kind, id }: Message): boolean {
+    return kind === 'response' && Number(id.replaceAll('"', '')) === Number(this.#memory.opening?.id);
   }
 
   #greeted({ isError }: Message): void {
     this.#isGreetingAgain = false;
-    if (isError) {
-      this.#sending?.abort();
-      return this.#broken('refuses to be greeted again');
-    }
+    if (isError) return this.#giveUp('refuses to be greeted again');
     for (const told of [lineBytes(notificationLine('notifications/initialized')), ...this.#memory.replay()])
       this.#deliver(told);
     this.#release();
@@ -150,11 +162,10 @@ export class SseLink implements Link {
 
   #post(message: Message): void {
     this.#memory.note(message);
-    const isRequest = message.kind === 'request' && !this.#isGreetingAgain;
+    const isRequest = message.kind === 'request';
     if (isRequest) this.#asked.add(Number(message.id));
     this.#deliver(message.bytes, (what) => {
-      if (this.#isGreetingAgain) this.#options.handlers.debug(what);
-      else if (isRequest) this.#lose(Number(message.id), what);
+      if (isRequest) this.#lose(Number(message.id), what);
     });
   }
 
@@ -182,12 +193,19 @@ export class SseLink implements Link {
     if (this.#asked.delete(id)) this.#options.handlers.lost(id, what);
   }
 
+  /** Nothing can be said over this stream. */
+  #giveUp(what: string): void {
+    this.#sending?.abort();
+    this.#broken(what);
+  }
+
   /** Nobody gets an answer through a stream that is no more; those who come later wait for the next one. */
   #broken(what: string): void {
     if (this.#isClosed) return;
     for (const { id, kind } of this.#waiting ?? []) if (kind === 'request') this.#asked.add(Number(id));
     this.#waiting = [];
     this.#endpoint = undefined;
+    this.#sending = undefined;
     this.#isGreetingAgain = false;
     this.#backOff.later(() => this.#open());
     for (const id of this.#asked) this.#lose(id, what);
