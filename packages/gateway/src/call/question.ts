@@ -93,6 +93,11 @@ export function callsOf({ peer }: Upstream, related?: number): Relayed[] {
   return waiters.filter((waiter) => waiter instanceof Relayed).filter(({ caller }) => caller !== undefined);
 }
 
+/** What clients are being asked by requests, for a server that works on their calls. */
+export function questionsOf({ peer }: Upstream): Relayed[] {
+  return peer.requests().filter((request) => request instanceof Relayed);
+}
+
 function paramsText({ bytes, params }: Message): string {
   return params === undefined ? '{}' : bytes.toString('latin1', params.at, params.end);
 }

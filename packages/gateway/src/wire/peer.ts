@@ -145,6 +145,11 @@ export class Peer implements Origin {
     this.#served.take(ticket);
   }
 
+  /** All of the peer's requests that are under way. */
+  requests(): Served[] {
+    return this.#served.all();
+  }
+
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
   request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
