@@ -150,7 +150,6 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
-  /** Somebody waits for what is done beside it: until that is over, it is in use. */
   async busyWith(something: Promise<unknown>): Promise<void> {
     this.#beside++;
     try {
@@ -177,9 +176,15 @@ export class ChildServer implements Upstream, ChildServerClient {
     return (this.#connection?.peer.asked ?? 0) + (this.#twin?.asked ?? 0);
   }
 
-  /** Somebody waits for it, or wants to hear from it. */
+  /** It has asked something itself, and waits for the answer. */
+  get isAsking(): boolean {
+    return (this.#connection?.peer.serving ?? 0) > 0 || this.#twin?.isAsking === true;
+  }
+
+  /** Somebody waits for it or is asked by it, or wants to hear from it. */
   get isInUse(): boolean {
-    if (this.inFlight > 0 || this.#beside > 0 || this.#watching?.isAsked === true) return true;
+    if (this.inFlight > 0 || this.isAsking || this.#beside > 0 || this.#watching?.isAsked === true)
+      return true;
     return this.#context.on.isFollowed?.(this) === true;
   }
 

@@ -26,6 +26,8 @@ export interface Upstream {
   /** Asks to be told when a resource changes; as often unwatched as watched. */
   watch(uri: string): void;
   unwatch(uri: string): void;
+  /** Somebody waits for what is done beside it: until that is over, it is in use. */
+  busyWith?(something: Promise<unknown>): Promise<void>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
   listTools(): Promise<{ tools: unknown[] }>;
 }
