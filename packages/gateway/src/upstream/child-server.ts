@@ -225,14 +225,20 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#connection?.hold(hold);
   }
 
-  watch(uri: string): void {
-    this.#watching?.watch(uri);
-    if (!this.isRemote) this.#twin?.watch(uri);
+  watch(uri: string, isAsked = false): void {
+    // Another process may have come later than some who watch: it is told of the first and of the last of them.
+    if (!this.isRemote && !this.watches(uri)) this.#twin?.watch(uri);
+    this.#watching?.watch(uri, isAsked);
   }
 
-  unwatch(uri: string): void {
-    this.#watching?.unwatch(uri);
-    if (!this.isRemote) this.#twin?.unwatch(uri);
+  unwatch(uri: string, isAsked = false): boolean {
+    const isLast = this.#watching?.unwatch(uri, isAsked) ?? true;
+    if (!this.isRemote && isLast) this.#twin?.unwatch(uri);
+    return isLast;
+  }
+
+  watches(uri: string): boolean {
+    return this.#watching?.watches(uri) ?? false;
   }
 
   /** Starts a process and greets it; one that dies of the greeting is started once more, the other way. */
