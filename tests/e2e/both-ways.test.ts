@@ -222,6 +222,28 @@ describe('a server of both ways that clients share', () => {
       expect(textOf((await session.post(session.call('b:roots-changed'))).json)).toBe('1');
     },
   );
+
+  verifies(
+    ['AGG-CALL-3', 'ERA-2'],
+    'watches in its second process for as long as any of its clients does',
+    async () => {
+      await using http = await serveTest({ b: fixture('both') });
+      const subscribe = rpc('resources/subscribe', { uri: 'both://one' }, 2);
+      const plain = [await openSession(http.url), await openSession(http.url)];
+      for (const session of plain) await session.post(subscribe);
+      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+      expect((await who(session)).era).toBe('legacy');
+      const events = await session.listen();
+      await session.post(subscribe);
+      for (const one of plain) await one.end();
+      await session.post(session.call('b:touch'));
+      expect(await events.message()).toMatchObject({ method: 'notifications/resources/updated' });
+      await session.post(rpc('resources/unsubscribe', { uri: 'both://one' }, 3));
+      await session.post(session.call('b:touch'));
+      await session.post(session.call('b:grow'));
+      expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+    },
+  );
 });
 
 describe('a server of both ways with one client on stdio', () => {

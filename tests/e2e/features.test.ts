@@ -1,6 +1,7 @@
 // Everything that is not a tool call, in every combination of a client's era and a server's.
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
+import { connectClient, type AnotherClient } from './clients.ts';
 import {
   commandFor,
   connectSdk,
@@ -13,8 +14,8 @@ import {
   type Received,
   type ServerEntry,
 } from './harness.ts';
-import { open, serveInProcess, type InProcess } from './in-process.ts';
-import { itemsOf } from './line-client.ts';
+import { createTestGateway, open, serveInProcess, type InProcess } from './in-process.ts';
+import { itemsOf, type LineClient } from './line-client.ts';
 
 interface Pair {
   readonly from: Era;
@@ -155,9 +156,11 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
   });
 });
 
+const isUpdate = ({ method }: Received): boolean => method === 'notifications/resources/updated';
+
 /** Watches a resource as a client of this era does. */
 async function watching(
-  weir: InProcess,
+  weir: LineClient,
   era: Era,
   uri: string,
 ): Promise<{ expected: Json; end(): Promise<void> }> {
@@ -217,6 +220,45 @@ describe('subscriptions', () => {
       [],
     );
   });
+
+  verifies(
+    ['AGG-CALL-3', 'ERA-2'],
+    'of several clients to one resource last until the last of them ends, in whichever era',
+    async () => {
+      const gateway = createTestGateway({ r: fixture('resources') });
+      const [leaving, staying, modern] = ['leaving', 'staying', 'modern'].map((name) =>
+        connectClient(gateway, name),
+      ) as [AnotherClient, AnotherClient, AnotherClient];
+      const clients = [leaving, staying, modern].map(({ client }) => client);
+      const uri = 'note://one';
+      gateway.open('{}');
+      await gateway.start();
+      for (const { client } of [leaving, staying]) {
+        await client.initialize();
+        expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
+      }
+      await watching(modern.client, 'modern', uri);
+      const subscribed = async (): Promise<string> => textOf(await staying.client.callTool('r:subscribed'));
+      const touched = async (): Promise<number[]> => {
+        await staying.client.callTool('r:touch', { uri });
+        for (const client of clients) await client.request('tools/list', modernMeta());
+        return clients.map(({ messages }) => messages.filter(isUpdate).length);
+      };
+      expect(await touched()).toEqual([1, 1, 1]);
+      expect((await leaving.client.request('resources/unsubscribe', { uri })).result).toEqual({});
+      expect(await touched()).toEqual([1, 2, 2]);
+      modern.client.notify('notifications/cancelled', { requestId: 'listen' });
+      expect(await touched()).toEqual([1, 3, 2]);
+      await leaving.client.request('resources/subscribe', { uri });
+      leaving.leave();
+      expect(await subscribed()).toBe(uri);
+      expect((await staying.client.request('resources/unsubscribe', { uri })).result).toEqual({
+        'x-was': true,
+      });
+      expect(await subscribed()).toBe('');
+      await gateway.close();
+    },
+  );
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],

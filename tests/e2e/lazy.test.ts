@@ -281,4 +281,40 @@ describe('a lazy server', () => {
     await weir.request('resources/unsubscribe', { uri: 'note://one' });
     await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
   });
+
+  const form = '{"message":"?","requestedSchema":{"type":"object","properties":{}}}';
+  const answer = { action: 'accept', content: {} };
+
+  verifies(['HEALTH-3', 'ERA-2'], 'does not sleep while its client is asked between two rounds', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 50 });
+    await weir.initialize({ elicitation: {} });
+    const question = `{"method":"elicitation/create","params":${form}}`;
+    const rounds = [`{"resultType":"input_required","inputRequests":{"a":${question}}}`];
+    const call = weir.callTool('r:rounds', { key: 'k', rounds });
+    const { id } = await weir.call('elicitation/create');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    weir.send({ id, result: answer });
+    expect(textOf(await call)).toContain('accept');
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+  });
+
+  verifies(['HEALTH-3', 'AGG-CALL-3'], 'does not sleep while it waits for an answer itself', async () => {
+    const asksLater = scripted(`
+      import { ask, notify, serve, text, tool } from 'stdio';
+      const told = ({ result }) => notify('notifications/message', { level: 'error', data: result });
+      serve({
+        name: 'asks-later',
+        capabilities: { tools: {}, logging: {} },
+        tools: [tool('begin')],
+        call: { begin: () => (setTimeout(() => ask('elicitation/create', ${form}).then(told), 20), text('begun')) },
+      });`);
+    await using weir = serveInProcess({ a: asksLater }, { lazy: true, idleAfter: 200 });
+    await weir.initialize({ elicitation: {} });
+    await weir.callTool('a:begin');
+    const { id } = await weir.call('elicitation/create');
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    weir.send({ id, result: answer });
+    expect((await weir.call('notifications/message')).params?.['data']).toEqual(answer);
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+  });
 });

@@ -266,6 +266,17 @@ describe('a limit of calls in a session', () => {
     expect(errorOf(await work(weir, '2', 0))).toContain('"mcpSessionLimit"');
   });
 
+  verifies(['HEALTH-5', 'ERA-2'], 'counts a call once that is made again with answers', async () => {
+    const config = { mcpSessionLimit: 1 };
+    await using weir = serveInProcess({ r: fixture('rounds') }, { config });
+    const ask = await open(weir, 'modern', EVERYTHING);
+    const rounds = ['{"resultType":"input_required","inputRequests":{},"requestState":"one"}'];
+    const params = { name: 'r:rounds', arguments: { key: 'k', rounds } };
+    const round = await ask('tools/call', params);
+    expect(textOf(await again(ask, params, round, []))).toContain('one');
+    expect(errorOf(await ask('tools/call', params))).toContain('"mcpSessionLimit"');
+  });
+
   verifies('HEALTH-5', 'is none at -1', async () => {
     await using weir = limited({ mcpSessionLimit: -1 });
     await weir.tools();
@@ -309,6 +320,38 @@ describe('stop', () => {
     weir.gateway.resumeCalls();
     expect(weir.gateway.directory.limits).toBeUndefined();
     expect(textOf(await work(weir, 'again', 0))).toBe('again');
+  });
+});
+
+describe('stop while a person is asked', () => {
+  verifies(['HEALTH-5', 'ERA-2'], 'withdraws the question before it ends the call', async () => {
+    await using weir = limited();
+    await weir.initialize(EVERYTHING);
+    const call = weir.callTool('b:ask', { label: 'asks' });
+    const question = await weir.call('elicitation/create');
+    weir.gateway.stopCalls();
+    expect(errorOf(await call)).toContain('Calls are stopped');
+    const [withdrawn, ended] = weir.messages.slice(-2);
+    expect(withdrawn).toMatchObject({
+      method: 'notifications/cancelled',
+      params: { requestId: question.id, reason: expect.stringContaining('Calls are stopped') as string },
+    });
+    expect(ended?.error).toBeDefined();
+    weir.send({ id: question.id, result: { action: 'accept', content: {} } });
+    weir.gateway.resumeCalls();
+    expect(textOf(await work(weir, 'again', 0))).toBe('again');
+  });
+
+  verifies(['HEALTH-5', 'ERA-2'], 'tells a modern client to call again when it comes back', async () => {
+    await using weir = limited();
+    const ask = await open(weir, 'modern', EVERYTHING);
+    const params = { name: 'b:ask', arguments: { label: 'asks' } };
+    const round = await ask('tools/call', params);
+    weir.gateway.stopCalls();
+    weir.gateway.resumeCalls();
+    const answer = await again(ask, params, round, [{ action: 'accept', content: {} }]);
+    expect(errorOf(answer)).toContain('Make the call again');
+    expect(weir.gateway.directory.parking.size).toBe(0);
   });
 });
 

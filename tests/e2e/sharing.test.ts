@@ -66,6 +66,50 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
+  verifies('ERA-2', 'asks the client that it belongs to when no call is under way, too', async () => {
+    const early = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      let roots;
+      serve({
+        name: 'early',
+        tools: [tool('roots')],
+        call: { roots: async () => text(JSON.stringify((await roots).result)) },
+        on: { 'notifications/initialized': () => void (roots = ask('roots/list')) },
+      });`);
+    const gateway = createTestGateway({ e: { ...early, sharing: 'per-session' } });
+    const clients = ['Ann', 'Bob'].map((name) => ({ name, ...connectClient(gateway, name) }));
+    for (const { client } of clients) await client.initialize({ roots: {} });
+    await gateway.start();
+    for (const { name, client } of clients) {
+      const call = client.callTool('e:roots');
+      const { id } = await client.call('roots/list');
+      client.send({ id, result: { roots: [{ uri: `file:///${name}` }] } });
+      expect(textOf(await call)).toContain(name);
+    }
+    await gateway.close();
+  });
+
+  verifies('ERA-2', 'never asks another client, also once its own has left', async () => {
+    const clings = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      process.stdin.on('end', () => {
+        void ask('roots/list');
+        setTimeout(() => process.exit(), 50);
+      });
+      setInterval(() => {}, 1000);
+      serve({ name: 'clings', tools: [tool('who')], call: { who: () => text(process.pid) } });`);
+    const gateway = createTestGateway({ c: { ...clings, sharing: 'per-session' } });
+    const [ann, bob] = [connectClient(gateway, 'Ann'), connectClient(gateway, 'Bob')];
+    for (const { client } of [ann, bob]) await client.initialize({ roots: {} });
+    await gateway.start();
+    const pid = Number(textOf(await ann.client.callTool('c:who')));
+    ann.leave();
+    await isGone(pid);
+    await bob.client.callTool('c:who');
+    expect(bob.client.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+    await gateway.close();
+  });
+
   verifies('ERA-2', 'is started again at the next call after it has died; the others live on', async () => {
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
     const { client } = connectClient(gateway, 'a');
@@ -233,6 +277,43 @@ describe('a server that clients share', () => {
       await gateway.close();
     },
   );
+
+  verifies('ERA-2', 'does not ask a client what belongs to a call that another has called off', async () => {
+    const deaf = scripted(`
+      import { ask, reply, serve, text, tool } from 'stdio';
+      const form = { message: 'Whose?', requestedSchema: { type: 'object', properties: {} } };
+      const told = async () => text(JSON.stringify(await ask('elicitation/create', form)));
+      let working;
+      serve({
+        name: 'deaf',
+        tools: ['work', 'ask-and-end-work', 'elicit'].map((name) => tool(name)),
+        call: {
+          work: (_, { id }) => void (working = id),
+          'ask-and-end-work': async () => {
+            const answer = await told();
+            reply(working, answer);
+            return answer;
+          },
+          elicit: told,
+        },
+      });`);
+    const gateway = createTestGateway({ d: deaf });
+    const [ann, bob] = [connectClient(gateway, 'Ann'), connectClient(gateway, 'Bob')];
+    gateway.open('{"elicitation":{}}');
+    await gateway.start();
+    for (const { client } of [ann, bob]) await client.initialize(CAN_ELICIT);
+    ann.client.send({ id: 'work', method: 'tools/call', params: { name: 'd:work' } });
+    await ann.client.request('ping');
+    ann.client.notify('notifications/cancelled', { requestId: 'work' });
+    await ann.client.request('ping');
+    expect(textOf(await bob.client.callTool('d:ask-and-end-work'))).toContain('it is not known whom to ask');
+    // The server has answered what was called off: nothing of it can follow.
+    const call = bob.client.callTool('d:elicit');
+    const { id } = await bob.client.call('elicitation/create');
+    bob.client.send({ id, result: { action: 'decline' } });
+    expect(textOf(await call)).toContain('decline');
+    await gateway.close();
+  });
 });
 
 async function isGone(pid: number | undefined): Promise<void> {

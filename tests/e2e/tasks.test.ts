@@ -71,6 +71,37 @@ describe('tasks of 2025-11-25 on several servers', () => {
     },
   );
 
+  verifies(
+    'AGG-CALL-3',
+    'ask the client that they were made for, whoever else has calls under way',
+    async () => {
+      const gateway = createTestGateway(two);
+      gateway.open('{"elicitation":{}}');
+      const [ann, bob] = ['ann', 'bob'].map((name) => connectClient(gateway, name).client);
+      for (const client of [ann!, bob!]) await client.initialize({ elicitation: {} });
+      await gateway.start();
+      const [anns, bobs] = [
+        await begin(ann!, 'a:work', { asks: true }),
+        await begin(bob!, 'a:work', { asks: true }),
+      ];
+      const waiting = [
+        ann!.request('tasks/result', { taskId: anns['taskId'] }),
+        bob!.request('tasks/result', { taskId: bobs['taskId'] }),
+      ];
+      for (const [client, { taskId }] of [
+        [ann!, anns],
+        [bob!, bobs],
+      ] as const) {
+        const { id, params } = await client.call('elicitation/create');
+        expect(params?.['_meta']).toEqual({ [RELATED]: { taskId } });
+        client.send({ id, result: { action: 'accept', content: {} } });
+      }
+      for (const { result } of await Promise.all(waiting))
+        expect(result?.['structuredContent']).toMatchObject({ result: { action: 'accept' } });
+      await gateway.close();
+    },
+  );
+
   verifies('AGG-CALL-3', 'tell of their progress until they are over', async () => {
     await using weir = serveInProcess(two);
     await weir.initialize();

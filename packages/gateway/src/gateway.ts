@@ -1,7 +1,7 @@
 import type { History } from './call/history.ts';
 import type { InvocationSource } from './call/invocation.ts';
 import { Program } from './call/program.ts';
-import { callsOf } from './call/question.ts';
+import { callsOf, questionsOf } from './call/question.ts';
 import type { Directory } from './call/resolve.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
 import type { McpConfig } from './config/config.generated.ts';
@@ -203,7 +203,11 @@ export class Gateway implements AggregatorServer {
     limits.stop();
     this.#parts.publish();
     revival.close();
-    const calls = fleet.conversations().flatMap((child) => callsOf(child));
+    const calls = fleet.conversations().flatMap((child) => {
+      const underWay = callsOf(child);
+      // With a call ends the way on which its client is asked: what it is asked is withdrawn first.
+      return underWay.length === 0 ? [] : [...questionsOf(child), ...underWay];
+    });
     for (const call of new Set([...calls, ...parking.inRounds])) limits.revoke(call);
   }
 

@@ -1,3 +1,4 @@
+import { isRetry } from '../bridge/rounds.ts';
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Timers } from '../upstream/schedule.ts';
@@ -116,10 +117,11 @@ export class CallLimits {
     return queue;
   }
 
-  /** Only tools count, and a call that is made once more counts once. */
+  /** Only tools count, and a call that is made once more, or again with answers, counts once. */
   #count({ caller: { client }, message, attempt = 0 }: Asked): RpcError | undefined {
     const { mcpSessionLimit: limit = -1 } = this.#config;
-    if (limit === -1 || attempt > 0 || message.method !== 'tools/call') return undefined;
+    if (limit === -1 || message.method !== 'tools/call') return undefined;
+    if (attempt > 0 || isRetry(message)) return undefined;
     const made = this.#made.get(client) ?? 0;
     if (made >= limit) return sessionOver(limit);
     this.#made.set(client, made + 1);

@@ -13,7 +13,9 @@ import type { Tasks } from './tasks.ts';
 export interface Audience {
   /** The call that the question belongs to, by the id under which it was sent; where the transport tells. */
   readonly related: number | undefined;
-  /** The only client of the gateway, where there is but one. */
+  /** The client that is meant, where that is known. */
+  readonly identity?: string | undefined;
+  /** That client, or else the only one of the gateway, where there is but one. */
   readonly onlyClient: Caller | undefined;
   readonly parking: Parking;
   readonly tasks: Tasks;
@@ -28,11 +30,13 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
   const { method } = message;
   if (upstream.era === 'modern') return refused(Messages.noRequests(method));
-  const calls = callsThatMayAsk(upstream, audience.related);
+  const calls = callsThatMayAsk(upstream, audience);
   if (calls instanceof RpcError) return calls;
   const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
   if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
+  if (isPerhapsAnothers(upstream, caller, audience))
+    return unavailable(Messages.whomToAsk(upstream.serverKey, 'per-session'));
   const isModern = caller.era === 'modern';
   if (isModern && call?.request === undefined) return unavailable(Messages.notDuringCall(method));
   if (isModern && !isKnownQuestion(method)) return refused(Messages.unknownQuestion(method));
@@ -72,14 +76,21 @@ function passOn(
 }
 
 /** The call on whose behalf a server asks: the one it names, or those of the only client that it works for, the likeliest first. */
-function callsThatMayAsk(upstream: Upstream, related: number | undefined): readonly Relayed[] | RpcError {
-  const calls = callsOf(upstream, related);
+function callsThatMayAsk(upstream: Upstream, { related, identity }: Audience): readonly Relayed[] | RpcError {
+  const calls = callsOf(upstream, related).filter(
+    ({ caller }) => identity === undefined || caller?.client.identity === identity,
+  );
   const isMany = calls.some(({ caller }) => caller?.client.isMany);
   // Of many programs behind one token any two calls may be those of two.
   const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
   if (parties.size > 1)
     return unavailable(Messages.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
+}
+
+/** Another client has called off a call that the server may work on still, and nobody says whose question it is. */
+function isPerhapsAnothers({ peer }: Upstream, { client }: Caller, { identity, related }: Audience): boolean {
+  return identity === undefined && peer.calledOffBy(related).some((other) => other !== client.identity);
 }
 
 /** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */
@@ -91,6 +102,11 @@ function likelihood({ request, origin, isAway }: Relayed): number {
 export function callsOf({ peer }: Upstream, related?: number): Relayed[] {
   const waiters = related === undefined ? peer.waiters() : [peer.waiter(related)];
   return waiters.filter((waiter) => waiter instanceof Relayed).filter(({ caller }) => caller !== undefined);
+}
+
+/** What clients are being asked by requests, for a server that works on their calls. */
+export function questionsOf({ peer }: Upstream): Relayed[] {
+  return peer.requests().filter((request) => request instanceof Relayed);
 }
 
 function paramsText({ bytes, params }: Message): string {

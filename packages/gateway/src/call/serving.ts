@@ -11,6 +11,8 @@ export interface ServingOptions {
   readonly fleet: Fleet;
   /** What servers say that clients share. */
   readonly on: ApartEvents;
+  /** A server that a client has for itself asks something. */
+  asked(client: AskedClient, ...question: Parameters<ApartEvents['request']>): void;
   /** A second conversation is there. */
   opened(twin: Upstream): void;
 }
@@ -22,11 +24,11 @@ export class Serving {
   readonly #twins = new Twins((server) => this.#openTwin(server));
 
   constructor(options: ServingOptions) {
-    const { fleet, on } = options;
+    const { fleet } = options;
     this.#options = options;
     this.#instances = new Instances((serverKey, client, tenant) =>
       fleet.startApart(serverKey, tenant, {
-        request: (child, message, related) => on.request(child, message, related),
+        request: (...question) => options.asked(client, ...question),
         notification: (child, message, related) => client.notified(child, message, related),
       }),
     );

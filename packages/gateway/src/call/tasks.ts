@@ -112,6 +112,12 @@ export class Tasks {
     return this.#owners.get(publicId);
   }
 
+  /** The client for whose task a server asks something, where it says so. */
+  askedFor({ meta }: Message): string | undefined {
+    const related = meta && objectValue(meta, RELATED_TASK);
+    return this.ownerOf((related && stringValue(related, 'taskId')) ?? '');
+  }
+
   /** The edit that makes the id of a task public which stands in an object as `taskId`. */
   idEdits(serverKey: string, holder: Members | undefined): Edit[] {
     const m = holder === undefined || !this.areApart ? -1 : findMember(holder, 'taskId');

@@ -42,9 +42,16 @@ export class News {
     if (params === undefined || uri === undefined) return;
     const sharedUri = this.#gateway.directory.builder.sharedUri(server.serverKey, uri);
     if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
+    if (!this.#mayHear(server, uri)) return;
     const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(server, found) ?? sharedUri);
     if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
     peer.send(splice(bytes, edits));
+  }
+
+  /** What one of several clients follows is no other's business. */
+  #mayHear(server: Upstream, uri: string): boolean {
+    const isAlone = server.sharing !== 'shared' || this.#gateway.server.clients.size === 1;
+    return isAlone || this.#subscriptions.followsUri(server, uri);
   }
 
   /** News of a task are for the client it was made for; a modern one has to have asked for them. */

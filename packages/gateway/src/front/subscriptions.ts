@@ -82,10 +82,10 @@ export class Subscriptions {
     const publicUri = (params && stringValue(params, 'uri')) ?? '';
     const target = watchedUris([publicUri], directory).get(publicUri);
     if (target === undefined) return false;
-    if (method === 'resources/unsubscribe') this.#unfollow(publicUri);
-    else if (!this.#followed.has(publicUri)) {
+    if (method === 'resources/unsubscribe') return !this.#unfollow(publicUri, target) || isTold(target);
+    if (!this.#followed.has(publicUri)) {
       this.#followed.set(publicUri, target);
-      if (isTold(target)) target.upstream.watch(target.uri);
+      if (isCounted(target)) target.upstream.watch(target.uri, !isTold(target));
     }
     return isTold(target);
   }
@@ -98,6 +98,16 @@ export class Subscriptions {
     return undefined;
   }
 
+  /** Whether it has subscribed, in the way of the earlier revisions, to this resource or to what it is a part of. */
+  followsUri(upstream: Upstream, uri: string): boolean {
+    const own = [...this.#followed.values()].filter(
+      (followed) => followed.upstream.serverKey === upstream.serverKey,
+    );
+    return own.some(
+      (followed) => followed.uri === uri || isBelow(followed, { upstream: followed.upstream, uri }),
+    );
+  }
+
   /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
   follows({ serverKey }: Upstream): boolean {
     return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
@@ -108,7 +118,7 @@ export class Subscriptions {
     if (!canWatch(upstream)) return;
     for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
     for (const uri of moved(this.#followed, upstream)) {
-      if (upstream.era === 'modern') upstream.watch(uri);
+      if (isCounted({ upstream })) upstream.watch(uri);
       else upstream.peer.request('resources/subscribe', encode({ uri })).catch(() => {});
     }
   }
@@ -159,13 +169,17 @@ export class Subscriptions {
       this.#end(subscription);
       origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
     }
-    for (const publicUri of this.#followed.keys()) this.#unfollow(publicUri);
+    for (const followed of this.#followed.values())
+      if (isCounted(followed)) followed.upstream.unwatch(followed.uri);
+    this.#followed.clear();
   }
 
-  #unfollow(publicUri: string): void {
+  /** False where others have subscribed, too: their server is not to hear that one of them has ended. */
+  #unfollow(publicUri: string, target: Watched): boolean {
     const followed = this.#followed.get(publicUri);
     this.#followed.delete(publicUri);
-    if (followed !== undefined && isTold(followed)) followed.upstream.unwatch(followed.uri);
+    if (followed === undefined) return !isCounted(target) || !target.upstream.watches(target.uri);
+    return !isCounted(followed) || followed.upstream.unwatch(followed.uri, !isTold(followed));
   }
 
   #end(subscription: Subscription): void {
@@ -181,8 +195,13 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
 }
 
 /** A server of the modern era knows no subscribing: it is told by listening. */
-function isTold({ upstream }: Watched): boolean {
+function isTold({ upstream }: Pick<Watched, 'upstream'>): boolean {
   return upstream.era === 'modern';
+}
+
+/** Whether it is known how many watch: a client's own server is its own affair. */
+function isCounted({ upstream }: Pick<Watched, 'upstream'>): boolean {
+  return isTold({ upstream }) || upstream.sharing === 'shared';
 }
 
 function isSame(a: Watched, b: Watched): boolean {

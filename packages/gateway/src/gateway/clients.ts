@@ -49,6 +49,11 @@ export class Clients implements Front {
     return others.length === 0 ? client : undefined;
   }
 
+  /** The one of this identity, while it is there. */
+  known(identity: string): Client | undefined {
+    return [...this.clients].find((client) => client.identity === identity);
+  }
+
   /** A server of both ways that only one client will ever use may as well be greeted in that client's. */
   get preferLegacy(): boolean {
     const [client] = this.clients;

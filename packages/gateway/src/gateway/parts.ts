@@ -1,3 +1,4 @@
+import type { AskedClient } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
@@ -33,6 +34,12 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
   readonly capabilities: Promise<string>;
 }
 
+/** What is known of a server's question: the call that it belongs to, the client whose server asks. */
+interface Circumstances {
+  readonly related: number | undefined;
+  readonly owner?: AskedClient;
+}
+
 /** What a gateway consists of, and who of them hears of what happens to the others. */
 export class Parts {
   readonly clients: Clients = new Clients((client) => this.#serving.leave(client));
@@ -52,7 +59,7 @@ export class Parts {
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
     const heard: ApartEvents = {
-      request: (child, message, related) => this.#asked(child, message, related),
+      request: (child, message, related) => this.#asked(child, message, { related }),
       notification: (child, message, related) => this.clients.notified(child, message, related),
     };
     this.publication = this.#createPublication(config);
@@ -60,6 +67,7 @@ export class Parts {
     this.#serving = new Serving({
       fleet: this.fleet,
       on: heard,
+      asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
       opened: (twin) => this.wishes.tell(twin),
     });
     this.wishes = new Wishes({
@@ -157,13 +165,12 @@ export class Parts {
     }
   }
 
-  #asked(child: ChildServer, message: Message, related: number | undefined): void {
-    const { parking, tasks } = this;
-    ask(child, tasks.publicMessage(child, message), {
-      related,
-      onlyClient: this.clients.only,
-      parking,
-      tasks,
-    });
+  /** `owner` is the client that has the server for itself. */
+  #asked(child: ChildServer, message: Message, { related, owner }: Circumstances): void {
+    const { clients, parking, tasks } = this;
+    const question = tasks.publicMessage(child, message);
+    const identity = owner?.identity ?? tasks.askedFor(question);
+    const onlyClient = identity === undefined ? clients.only : clients.known(identity);
+    ask(child, question, { related, identity, onlyClient, parking, tasks });
   }
 }

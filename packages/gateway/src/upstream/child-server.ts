@@ -150,7 +150,6 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
-  /** Somebody waits for what is done beside it: until that is over, it is in use. */
   async busyWith(something: Promise<unknown>): Promise<void> {
     this.#beside++;
     try {
@@ -177,9 +176,15 @@ export class ChildServer implements Upstream, ChildServerClient {
     return (this.#connection?.peer.asked ?? 0) + (this.#twin?.asked ?? 0);
   }
 
-  /** Somebody waits for it, or wants to hear from it. */
+  /** It has asked something itself, and waits for the answer. */
+  get isAsking(): boolean {
+    return (this.#connection?.peer.serving ?? 0) > 0 || this.#twin?.isAsking === true;
+  }
+
+  /** Somebody waits for it or is asked by it, or wants to hear from it. */
   get isInUse(): boolean {
-    if (this.inFlight > 0 || this.#beside > 0 || this.#watching?.isAsked === true) return true;
+    if (this.inFlight > 0 || this.isAsking || this.#beside > 0 || this.#watching?.isAsked === true)
+      return true;
     return this.#context.on.isFollowed?.(this) === true;
   }
 
@@ -220,14 +225,20 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#connection?.hold(hold);
   }
 
-  watch(uri: string): void {
-    this.#watching?.watch(uri);
-    if (!this.isRemote) this.#twin?.watch(uri);
+  watch(uri: string, isAsked = false): void {
+    // Another process may have come later than some who watch: it is told of the first and of the last of them.
+    if (!this.isRemote && !this.watches(uri)) this.#twin?.watch(uri);
+    this.#watching?.watch(uri, isAsked);
   }
 
-  unwatch(uri: string): void {
-    this.#watching?.unwatch(uri);
-    if (!this.isRemote) this.#twin?.unwatch(uri);
+  unwatch(uri: string, isAsked = false): boolean {
+    const isLast = this.#watching?.unwatch(uri, isAsked) ?? true;
+    if (!this.isRemote && isLast) this.#twin?.unwatch(uri);
+    return isLast;
+  }
+
+  watches(uri: string): boolean {
+    return this.#watching?.watches(uri) ?? false;
   }
 
   /** Starts a process and greets it; one that dies of the greeting is started once more, the other way. */

@@ -23,9 +23,14 @@ export interface Upstream {
   readonly catalogue: Catalogue;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
-  /** Asks to be told when a resource changes; as often unwatched as watched. */
-  watch(uri: string): void;
-  unwatch(uri: string): void;
+  /** Asks to be told when a resource changes, unless a client does so itself; as often unwatched as watched. */
+  watch(uri: string, isAsked?: boolean): void;
+  /** The other direction; false where somebody else watches it still. */
+  unwatch(uri: string, isAsked?: boolean): boolean;
+  /** Whether somebody watches it. */
+  watches(uri: string): boolean;
+  /** Somebody waits for what is done beside it: until that is over, it is in use. */
+  busyWith?(something: Promise<unknown>): Promise<void>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
   listTools(): Promise<{ tools: unknown[] }>;
 }

@@ -37,16 +37,23 @@ export class Watching {
     return this.#watchers.keys();
   }
 
-  watch(uri: string): void {
-    const watchers = this.#watchers.get(uri) ?? 0;
-    this.#watchers.set(uri, watchers + 1);
-    if (watchers === 0) this.#tell('resources/subscribe', uri);
+  watches(uri: string): boolean {
+    return this.#watchers.has(uri);
   }
 
-  unwatch(uri: string): void {
+  /** The server is told of the first, unless that is a client whose own request does so. */
+  watch(uri: string, isAsked: boolean): void {
+    const watchers = this.#watchers.get(uri) ?? 0;
+    this.#watchers.set(uri, watchers + 1);
+    if (watchers === 0 && !isAsked) this.#tell('resources/subscribe', uri);
+  }
+
+  /** False where somebody else watches it still. */
+  unwatch(uri: string, isAsked: boolean): boolean {
     const watchers = this.#watchers.get(uri) ?? 0;
     if (watchers > 1) this.#watchers.set(uri, watchers - 1);
-    else if (this.#watchers.delete(uri)) this.#tell('resources/unsubscribe', uri);
+    else if (this.#watchers.delete(uri) && !isAsked) this.#tell('resources/unsubscribe', uri);
+    return watchers <= 1;
   }
 
   #tell(method: string, uri: string): void {

@@ -1,5 +1,6 @@
 import type { RpcError } from '../errors.ts';
 import { notificationLine, requestLine } from './answer.ts';
+import { CalledOff } from './called-off.ts';
 import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import { valueText } from './members.ts';
@@ -60,6 +61,7 @@ export class Peer implements Origin {
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
   readonly #served = new Ledger<Served>();
+  #calledOff: CalledOff | undefined;
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
   #asked = 0;
@@ -134,8 +136,17 @@ export class Peer implements Origin {
     this.#followers?.delete(id);
   }
 
-  forget(id: number): void {
+  /** Nobody waits for the answer any more. `who` had asked for what the peer may work on for a while still. */
+  forget(id: number, who?: string): void {
     this.#waiting.take(id);
+    if (who === undefined) return;
+    this.#calledOff ??= new CalledOff();
+    this.#calledOff.note(id, who);
+  }
+
+  /** Whose requests the peer may work on although they were called off; whose this one was, where its id is given. */
+  calledOffBy(id?: number): string[] {
+    return this.#calledOff?.of(id) ?? [];
   }
 
   /** Notes a request of the peer's that is under way; the number is for `served`. */
@@ -145,6 +156,11 @@ export class Peer implements Origin {
 
   served(ticket: number): void {
     this.#served.take(ticket);
+  }
+
+  /** All of the peer's requests that are under way. */
+  requests(): Served[] {
+    return this.#served.all();
   }
 
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
@@ -189,7 +205,9 @@ export class Peer implements Origin {
   }
 
   #answer(message: Message): boolean {
-    const waiter = this.#waiting.take(sentId(message.id));
+    const id = sentId(message.id);
+    const waiter = this.#waiting.take(id);
+    if (waiter === undefined) this.#calledOff?.answered(id);
     waiter?.answered(message);
     return waiter !== undefined;
   }

@@ -45,11 +45,18 @@ export class Dormant implements Upstream {
   hold(): void {}
 
   /** Who subscribes is told by the server itself; when it runs, all that is watched is watched again. */
-  watch(): void {
-    this.#wake().catch(() => {});
+  watch(_uri: string, isAsked = false): void {
+    // A client's own request wakes it, too.
+    if (!isAsked) this.#wake().catch(() => {});
   }
 
-  unwatch(): void {}
+  unwatch(): boolean {
+    return true;
+  }
+
+  watches(): boolean {
+    return false;
+  }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
     return (await this.#wake()).callTool(params);
