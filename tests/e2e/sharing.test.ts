@@ -3,10 +3,11 @@ import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
 import { fixture, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
-import { createTestGateway, open } from './in-process.ts';
+import { counted, createTestGateway, open } from './in-process.ts';
 
 /** Says who it is and where, and counts its calls. */
 const who: ServerEntry = scripted(`
@@ -47,6 +48,41 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
     await isGone(other.pid);
   });
+
+  verifies('ERA-2', 'is one process for calls that come at once, and ends with its session', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
+    const { client, leave } = connectClient(gateway, 'a');
+    await client.initialize();
+    await gateway.start();
+    const answers = await Promise.all([1, 2, 3].map(() => client.callTool('w:who')));
+    const pids = answers.map((answer) => (JSON.parse(textOf(answer)) as Who).pid);
+    expect(new Set(pids).size).toBe(1);
+    leave();
+    await Promise.all(pids.map(isGone));
+    await gateway.close();
+  });
+
+  verifies(
+    ['ERA-2', 'AGG-CHILD-5'],
+    'is started no second time for a session that has left while it started',
+    async () => {
+      const { entry, starts } = counted(fixture('slow-start', '500'));
+      const gateway = createTestGateway({ s: { ...entry, sharing: 'per-session' } });
+      const { client, leave } = connectClient(gateway, 'a');
+      await client.initialize();
+      await gateway.start();
+      const call = (id: string): void =>
+        client.send({ id, method: 'tools/call', params: { name: 's:echo', arguments: { text: id } } });
+      call('first');
+      await until(() => starts() === 2);
+      call('second');
+      await client.request('ping');
+      leave();
+      await delay(1500);
+      expect(starts()).toBe(2);
+      await gateway.close();
+    },
+  );
 
   verifies('ERA-2', 'asks the client that it belongs to, however many there are', async () => {
     const gateway = createTestGateway({ a: { ...fixture('asks'), sharing: 'per-session' } });
