@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { until } from '../fixtures/processes/living.ts';
+import { isAlive, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
   fixture,
@@ -179,6 +179,23 @@ describe('a lazy server', () => {
       await weir.tools();
       expect(textOf(await weir.callTool('s:wait'))).toBe('done');
     });
+
+  for (const how of ['disable', 'restart'] as const)
+    verifies(
+      ['AGG-REG-1', 'HEALTH-3'],
+      `ends while it sleeps, too, what sessions have for themselves, where one says ${how}`,
+      async () => {
+        const entry = { ...changeable('pid').entry, sharing: 'per-session' };
+        const weir = serveInProcess({ s: entry }, { lazy: true, idleAfter: 300 });
+        await using _ = weir;
+        await weir.tools();
+        const pid = Number.parseInt(textOf(await weir.callTool('s:pid')), 10);
+        await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+        expect(isAlive(pid)).toBe(true);
+        await weir.gateway[how]('s');
+        await until(() => !isAlive(pid));
+      },
+    );
 
   verifies(
     ['AGG-REG-1', 'HEALTH-2'],

@@ -302,7 +302,8 @@ export class Fleet {
       create: (key) => this.#create(key),
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
-      gone: (child, isAsleep) => (isAsleep ? this.#leave(child) : this.#end(child)),
+      gone: (child) => this.#leave(child),
+      endAll: (key) => this.#apart.stopOf(key),
       onEvent: (event) => this.#supervised(event),
       remember: (serverKey, health, before) => this.#memory.remember(serverKey, health, before),
     });
@@ -333,13 +334,7 @@ export class Fleet {
 
   /** It is called no more, but what clients have for themselves lives on. */
   #leave(child: ChildServer): void {
-    if (child.sharing === 'shared') this.#end(child);
-    else this.#options.on.gone(child);
-  }
-
-  /** Nothing of it is left running, because somebody wants it so. */
-  #end(child: ChildServer): void {
-    this.#apart.stopOf(child.serverKey);
+    if (child.sharing === 'shared') this.#apart.stopOf(child.serverKey);
     this.#options.on.gone(child);
   }
 
