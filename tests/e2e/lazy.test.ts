@@ -257,6 +257,46 @@ describe('a lazy server', () => {
     },
   );
 
+  verifies(['HEALTH-3', 'AGG-REG-2'], 'that sleeps and is taken out of the config is missed', async () => {
+    const servers = { s: changeable('a').entry, e: fixture('echo') };
+    const weir = serveInProcess(servers, { lazy: true, idleAfter: 300 });
+    await using _ = weir;
+    await weir.tools();
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    await weir.gateway.reload({ mcpServers: { e: servers.e } });
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).not.toContain('s:a');
+  });
+
+  verifies('HEALTH-3', 'that one config brings and the next takes out again is no mistake', async () => {
+    const [a, b] = [changeable('a').entry, changeable('b').entry];
+    const weir = serveInProcess({ a }, { lazy: true });
+    await using _ = weir;
+    await weir.tools();
+    const reloads = [{ a, b }, { a }].map((mcpServers) => weir.gateway.reload({ mcpServers }));
+    expect(await Promise.all(reloads)).toMatchObject([{ added: ['b'] }, { removed: ['b'] }]);
+    expect(await weir.tools()).toEqual(['a:a']);
+  });
+
+  verifies(
+    ['HEALTH-3', 'AGG-REG-2'],
+    'that waits for its next attempt is enabled without a word about lists that have not changed',
+    async () => {
+      const weir = serveInProcess(
+        { s: fixture('crash'), e: fixture('echo') },
+        { lazy: true, supervision: { backOffMs: [60_000] } },
+      );
+      await using _ = weir;
+      const before = await weir.tools();
+      await weir.callTool('s:crash');
+      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'error');
+      await weir.gateway.enable('s');
+      expect(await weir.tools()).toEqual(before);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+    },
+  );
+
   for (const era of ['legacy', 'modern'] as const)
     verifies(
       'AGG-REG-1',
