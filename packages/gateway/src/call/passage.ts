@@ -131,7 +131,7 @@ export class Passage implements Hop {
   #beginRounds(request: Message, call: Relayed): Rounds {
     this.#parking.inRounds.add(call);
     call.onOver(() => this.#parking.inRounds.delete(call));
-    return new Rounds(request, this.caller);
+    return new Rounds(request, this.caller, this.to);
   }
 
   #publicUri(uri: string): string | undefined {
