@@ -1,11 +1,12 @@
 // Lazy servers: what they offer is remembered, and they are started when somebody calls them.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { isAlive, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
   fixture,
+  modernMeta,
   runWeir,
   scripted,
   startWeir,
@@ -321,6 +322,36 @@ describe('a lazy server', () => {
           contents: [{ text: 'note: note://one' }],
         });
         expect(starts()).toBe(2);
+      },
+    );
+
+  for (const era of ['legacy', 'modern'] as const)
+    verifies(
+      ['AGG-REG-1', 'HEALTH-3'],
+      `that a config brings back runs while a ${era} client follows a resource of it`,
+      async () => {
+        const e = fixture('echo');
+        const r = fixture('resources');
+        const state = temporaryFolder();
+        const options = { lazy: true, state, configPath: join(state, 'mcp.json') };
+        await using weir = serveInProcess({ r, e }, options);
+        const ask = await open(weir, era);
+        await ask('tools/list');
+        const isKnown = (): boolean =>
+          existsSync(join(state, 'catalogues')) && readdirSync(join(state, 'catalogues')).length === 2;
+        await until(isKnown);
+        const uri = 'note://one';
+        if (era === 'legacy') await ask('resources/subscribe', { uri });
+        else {
+          const params = { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() };
+          weir.send({ id: 'listen', method: 'subscriptions/listen', params });
+          await weir.call('notifications/subscriptions/acknowledged');
+        }
+        await weir.gateway.reload({ mcpServers: { e } });
+        await weir.gateway.reload({ mcpServers: { r, e } });
+        expect(weir.gateway.reports()[0]?.health.connectionState).toBe('connected');
+        await ask('tools/call', { name: 'r:touch', arguments: { uri } });
+        expect((await weir.call('notifications/resources/updated')).params?.['uri']).toBe(uri);
       },
     );
 

@@ -159,7 +159,7 @@ export class Session implements Client {
     this.#subscriptions.renew(upstream);
   }
 
-  follows(upstream: Upstream): boolean {
+  follows(upstream: Pick<Upstream, 'serverKey'>): boolean {
     return this.#subscriptions.follows(upstream);
   }
 

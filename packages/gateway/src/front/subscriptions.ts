@@ -98,13 +98,17 @@ export class Subscriptions {
     return undefined;
   }
 
-  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
-  follows({ serverKey }: Upstream): boolean {
-    return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
+  /** Whether it wants to hear of something that this server has. */
+  follows({ serverKey }: Pick<Upstream, 'serverKey'>): boolean {
+    const open = [...this.#open];
+    const watched = [...open.flatMap((one) => [...one.watched.values()]), ...this.#followed.values()];
+    const followed = [...watched.map(({ upstream }) => upstream), ...open.flatMap(({ tasks }) => tasks)];
+    return followed.some((one) => one.serverKey === serverKey);
   }
 
   /** A server has been started again: what its last start was asked to tell, it is asked for too. */
   renew(upstream: Upstream): void {
+    this.#renewTasks(upstream);
     if (!canWatch(upstream)) return;
     for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
     for (const uri of moved(this.#followed, upstream)) {
@@ -160,6 +164,12 @@ export class Subscriptions {
       origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
     }
     for (const publicUri of this.#followed.keys()) this.#unfollow(publicUri);
+  }
+
+  #renewTasks(upstream: Upstream): void {
+    if (!canFollow(upstream)) return;
+    for (const { tasks } of this.#open)
+      for (const listener of tasks) if (listener.serverKey === upstream.serverKey) listener.renew(upstream);
   }
 
   #unfollow(publicUri: string): void {
@@ -270,8 +280,10 @@ function followedTasks(publicIds: readonly string[], directory: Directory): Foll
   return followed;
 }
 
+/** One that sleeps tells nothing of tasks that it made before; who asks for one of them starts it. */
 function canFollow(upstream: Upstream): boolean {
-  return upstream.era === 'modern' && upstream.sharing === 'shared' && offersTasks(upstream);
+  const isShared = upstream.sharing === 'shared' && upstream.isDormant !== true;
+  return isShared && upstream.era === 'modern' && offersTasks(upstream);
 }
 
 /** Each server is asked in the client's name: what it may be told depends on what the client can do. */

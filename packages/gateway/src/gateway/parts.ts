@@ -100,7 +100,7 @@ export class Parts {
         changed: (kinds) => this.publication.rebuild(kinds),
         ready: (child, before) => this.#ready(child, before),
         gone: (child) => this.#gone(child),
-        isFollowed: (child) => this.clients.follow(child),
+        isFollowed: (server) => this.clients.follow(server),
         supervised: (event) => this.#supervised(event),
       },
     });

@@ -255,7 +255,8 @@ export class Fleet {
     const dormant = await this.#standIns.recall(keys);
     for (const { catalogue } of dormant.values()) this.#options.on.changed(listedKinds(catalogue));
     // Yet another config may have come meanwhile.
-    const starting = keys.filter((key) => this.#children.has(key) && !dormant.has(key));
+    const isNeeded = (key: string): boolean => !dormant.has(key) || this.#isFollowed(key);
+    const starting = keys.filter((key) => this.#children.has(key) && isNeeded(key));
     await Promise.all(starting.map((key) => this.supervisor.start(key)));
   }
 
@@ -351,6 +352,10 @@ export class Fleet {
 
   #isOn(serverKey: string): boolean {
     return this.supervisor.healthOf(serverKey)?.enabled !== false;
+  }
+
+  #isFollowed(serverKey: string): boolean {
+    return this.#options.on.isFollowed?.({ serverKey }) === true;
   }
 
   /** Not one that is on its way out. */
