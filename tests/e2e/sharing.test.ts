@@ -142,6 +142,28 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
+  verifies('ERA-2', 'hears of it when the roots of its own client change', async () => {
+    const roots = scripted(`
+      import { serve, text, tool } from 'stdio';
+      let changes = 0;
+      serve({
+        name: 'roots',
+        tools: [tool('changes')],
+        call: { changes: () => text(changes) },
+        on: { 'notifications/roots/list_changed': () => void changes++ },
+      });`);
+    const gateway = createTestGateway({ r: { ...roots, sharing: 'per-session' } });
+    const clients = ['a', 'b'].map((name) => connectClient(gateway, name).client);
+    for (const client of clients) await client.initialize({ roots: { listChanged: true } });
+    await gateway.start();
+    const changes = (): Promise<string[]> =>
+      Promise.all(clients.map(async (client) => textOf(await client.callTool('r:changes'))));
+    expect(await changes()).toEqual(['0', '0']);
+    clients[0]?.notify('notifications/roots/list_changed');
+    expect(await changes()).toEqual(['1', '0']);
+    await gateway.close();
+  });
+
   verifies('ERA-2', "runs in the client's first folder, where that is wanted", async () => {
     const folder = realpathSync(temporaryFolder());
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
@@ -245,6 +267,16 @@ describe('a server that calls do not share', () => {
     await gateway.close();
   });
 });
+
+for (const sharing of ['per-session', 'per-call'])
+  verifies('AGG-CHILD-5', `a call after the end of the gateway starts nothing (${sharing})`, async () => {
+    const { entry, starts } = counted(fixture('echo'));
+    const gateway = createTestGateway({ e: { ...entry, sharing } });
+    await gateway.start();
+    await gateway.close();
+    await expect(gateway.callTool('e:echo', { text: 'late' })).rejects.toThrow('The gateway has ended');
+    expect(starts()).toBe(1);
+  });
 
 describe('a server that clients share', () => {
   verifies(

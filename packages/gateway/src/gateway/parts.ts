@@ -1,3 +1,4 @@
+import type { AskedClient } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
@@ -75,6 +76,11 @@ export class Parts {
   /** The second conversations that clients of the earlier revisions share. */
   get twins(): Upstream[] {
     return this.#serving.twins;
+  }
+
+  /** All servers that can hear what this client tells, in every conversation. */
+  audienceOf(client: AskedClient): Upstream[] {
+    return [...this.directory.registry.upstreams.values(), ...this.twins, ...this.#serving.ownOf(client)];
   }
 
   /** Calls are resolved against what holds now. */

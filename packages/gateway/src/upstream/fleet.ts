@@ -214,6 +214,7 @@ export class Fleet {
 
   async stop(): Promise<void> {
     this.supervisor.stop();
+    this.#apart.close();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#apart];
     await this.#means.end(all.flatMap((child) => child.retire() ?? []));

@@ -89,6 +89,12 @@ export class Instances<Client extends { readonly isMany: boolean }> {
     }
   }
 
+  /** Those of a client that run. */
+  of(client: Client): Upstream[] {
+    const own = [...(this.#byClient.get(client)?.values() ?? [])];
+    return own.flatMap(({ running }) => running?.upstream ?? []);
+  }
+
   /** The client is gone, and with it what only it has used. */
   end(client: Client): void {
     for (const own of this.#byClient.get(client)?.values() ?? []) stop(own);
