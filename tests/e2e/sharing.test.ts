@@ -6,8 +6,17 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
-import { fixture, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
+import {
+  fixture,
+  modernMeta,
+  scripted,
+  temporaryFolder,
+  textOf,
+  type Era,
+  type ServerEntry,
+} from './harness.ts';
 import { counted, createTestGateway, open } from './in-process.ts';
+import type { LineClient } from './line-client.ts';
 
 /** Says who it is and where, and counts its calls. */
 const who: ServerEntry = scripted(`
@@ -301,6 +310,48 @@ describe('a server that clients share', () => {
       await gateway.close();
     },
   );
+});
+
+/** Follows a resource as a client of this era does; returns what ends that. */
+async function follow(client: LineClient, era: Era, uri: string): Promise<() => Promise<unknown>> {
+  if (era === 'legacy') {
+    await client.request('resources/subscribe', { uri });
+    return () => client.request('resources/unsubscribe', { uri });
+  }
+  const params = { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() };
+  client.send({ id: 'listen', method: 'subscriptions/listen', params });
+  await client.call('notifications/subscriptions/acknowledged');
+  return async () => client.notify('notifications/cancelled', { requestId: 'listen' });
+}
+
+describe('a resource that two clients follow', () => {
+  for (const eras of [
+    ['legacy', 'legacy'],
+    ['legacy', 'modern'],
+    ['modern', 'legacy'],
+  ] as const)
+    verifies(
+      'AGG-CALL-3',
+      `is followed on by one (${eras[1]}) when the other (${eras[0]}) stops`,
+      async () => {
+        const gateway = createTestGateway({ r: fixture('resources'), e: fixture('echo') });
+        const clients = eras.map((era) => connectClient(gateway, era).client);
+        gateway.open('{}');
+        await gateway.start();
+        const asks = await Promise.all(clients.map((client, i) => open(client, eras[i]!)));
+        const uri = 'note://one';
+        const [stop, stopToo] = await Promise.all(clients.map((client, i) => follow(client, eras[i]!, uri)));
+        const isFollowed = async (): Promise<string> =>
+          textOf(await asks[0]!('tools/call', { name: 'r:touch', arguments: { uri } }));
+        await stop?.();
+        expect(await isFollowed()).toBe('true');
+        await clients[1]!.call('notifications/resources/updated');
+        await stopToo?.();
+        await clients[1]!.request('ping');
+        expect(await isFollowed()).toBe('false');
+        await gateway.close();
+      },
+    );
 });
 
 async function isGone(pid: number | undefined): Promise<void> {

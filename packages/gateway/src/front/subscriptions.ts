@@ -82,12 +82,17 @@ export class Subscriptions {
     const publicUri = (params && stringValue(params, 'uri')) ?? '';
     const target = watchedUris([publicUri], directory).get(publicUri);
     if (target === undefined) return false;
-    if (method === 'resources/unsubscribe') this.#unfollow(publicUri);
-    else if (!this.#followed.has(publicUri)) {
-      this.#followed.set(publicUri, target);
-      if (isTold(target)) target.upstream.watch(target.uri);
+    const isOurs = isTold(target);
+    if (method === 'resources/unsubscribe') {
+      this.#unfollow(publicUri, !isOurs);
+      // Others may still want to hear of it, and the server knows only one of them: the gateway.
+      return isOurs || (isCounted(target) && target.upstream.isWatched(target.uri));
     }
-    return isTold(target);
+    if (!this.#followed.has(publicUri)) {
+      this.#followed.set(publicUri, target);
+      if (isCounted(target)) target.upstream.watch(target.uri, !isOurs);
+    }
+    return isOurs;
   }
 
   /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
@@ -111,10 +116,7 @@ export class Subscriptions {
     this.#renewTasks(upstream);
     if (!canWatch(upstream)) return;
     for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
-    for (const uri of moved(this.#followed, upstream)) {
-      if (upstream.era === 'modern') upstream.watch(uri);
-      else upstream.peer.request('resources/subscribe', encode({ uri })).catch(() => {});
-    }
+    for (const uri of moved(this.#followed, upstream)) if (isCounted({ upstream, uri })) upstream.watch(uri);
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -172,10 +174,11 @@ export class Subscriptions {
       for (const listener of tasks) if (listener.serverKey === upstream.serverKey) listener.renew(upstream);
   }
 
-  #unfollow(publicUri: string): void {
+  #unfollow(publicUri: string, isToldByClient = false): void {
     const followed = this.#followed.get(publicUri);
     this.#followed.delete(publicUri);
-    if (followed !== undefined && isTold(followed)) followed.upstream.unwatch(followed.uri);
+    if (followed !== undefined && isCounted(followed))
+      followed.upstream.unwatch(followed.uri, isToldByClient);
   }
 
   #end(subscription: Subscription): void {
@@ -193,6 +196,11 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
 /** A server of the modern era knows no subscribing: it is told by listening. */
 function isTold({ upstream }: Watched): boolean {
   return upstream.era === 'modern';
+}
+
+/** What is shared has many who watch it; a server of the client's own hears of its subscriptions from the client alone. */
+function isCounted(target: Watched): boolean {
+  return isTold(target) || target.upstream.sharing === 'shared';
 }
 
 function isSame(a: Watched, b: Watched): boolean {

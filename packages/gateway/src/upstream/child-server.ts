@@ -220,13 +220,17 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#connection?.hold(hold);
   }
 
-  watch(uri: string): void {
-    this.#watching?.watch(uri);
+  isWatched(uri: string): boolean {
+    return this.#watching?.isWatched(uri) === true;
+  }
+
+  watch(uri: string, isTold?: boolean): void {
+    this.#watching?.watch(uri, isTold);
     if (!this.isRemote) this.#twin?.watch(uri);
   }
 
-  unwatch(uri: string): void {
-    this.#watching?.unwatch(uri);
+  unwatch(uri: string, isTold?: boolean): void {
+    this.#watching?.unwatch(uri, isTold);
     if (!this.isRemote) this.#twin?.unwatch(uri);
   }
 

@@ -23,9 +23,10 @@ export interface Upstream {
   readonly catalogue: Catalogue;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
-  /** Asks to be told when a resource changes; as often unwatched as watched. */
-  watch(uri: string): void;
-  unwatch(uri: string): void;
+  /** Asks to be told when a resource changes; as often unwatched as watched. `isTold`: a client tells the server itself. */
+  watch(uri: string, isTold?: boolean): void;
+  unwatch(uri: string, isTold?: boolean): void;
+  isWatched(uri: string): boolean;
   callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
   listTools(): Promise<{ tools: unknown[] }>;
 }

@@ -37,16 +37,20 @@ export class Watching {
     return this.#watchers.keys();
   }
 
-  watch(uri: string): void {
-    const watchers = this.#watchers.get(uri) ?? 0;
-    this.#watchers.set(uri, watchers + 1);
-    if (watchers === 0) this.#tell('resources/subscribe', uri);
+  isWatched(uri: string): boolean {
+    return this.#watchers.has(uri);
   }
 
-  unwatch(uri: string): void {
+  watch(uri: string, isTold = false): void {
+    const watchers = this.#watchers.get(uri) ?? 0;
+    this.#watchers.set(uri, watchers + 1);
+    if (watchers === 0 && !isTold) this.#tell('resources/subscribe', uri);
+  }
+
+  unwatch(uri: string, isTold = false): void {
     const watchers = this.#watchers.get(uri) ?? 0;
     if (watchers > 1) this.#watchers.set(uri, watchers - 1);
-    else if (this.#watchers.delete(uri)) this.#tell('resources/unsubscribe', uri);
+    else if (this.#watchers.delete(uri) && !isTold) this.#tell('resources/unsubscribe', uri);
   }
 
   #tell(method: string, uri: string): void {

@@ -51,6 +51,10 @@ export class Dormant implements Upstream {
 
   unwatch(): void {}
 
+  isWatched(): boolean {
+    return false;
+  }
+
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
     return (await this.#wake()).callTool(params);
   }
