@@ -242,3 +242,36 @@ describe('a round of a modern server', () => {
     expect(tries(await call)).toEqual([['{"a":{"n":1},"__proto__":{"n":2}}', null]]);
   });
 });
+
+describe('between two rounds', () => {
+  verifies(['ERA-2', 'AGG-REG-1'], 'a lazy server is in use, however long the client takes', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 200 });
+    await weir.initialize(EVERYTHING);
+    const call = callRounds(weir, [round({ a: form })]);
+    const asked = await weir.call('elicitation/create');
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    weir.send({ id: asked.id, result: { action: 'decline' } });
+    expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
+  });
+
+  verifies(['ERA-2', 'HEALTH-3'], 'a call may end on a server that leaves the config', async () => {
+    const echo = fixture('echo');
+    await using weir = serveInProcess({ r: fixture('rounds'), e: echo });
+    await weir.initialize(EVERYTHING);
+    const call = callRounds(weir, [round({ a: form })]);
+    const asked = await weir.call('elicitation/create');
+    await weir.gateway.reload({ mcpServers: { e: echo } });
+    weir.send({ id: asked.id, result: { action: 'decline' } });
+    expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
+  });
+
+  verifies(['ERA-2', 'AGG-CHILD-4'], 'the end of the server is that of the call, at once', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize(EVERYTHING);
+    const call = callRounds(weir, [round({ a: form })]);
+    const asked = await weir.call('elicitation/create');
+    await weir.gateway.disable('r');
+    expect((await call).error?.message).toBe("Server 'r' has been disabled");
+    expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: asked.id });
+  });
+});

@@ -1,11 +1,12 @@
 // Lazy servers: what they offer is remembered, and they are started when somebody calls them.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { until } from '../fixtures/processes/living.ts';
+import { isAlive, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
   fixture,
+  modernMeta,
   runWeir,
   scripted,
   startWeir,
@@ -180,6 +181,23 @@ describe('a lazy server', () => {
       expect(textOf(await weir.callTool('s:wait'))).toBe('done');
     });
 
+  for (const how of ['disable', 'restart'] as const)
+    verifies(
+      ['AGG-REG-1', 'HEALTH-3'],
+      `ends while it sleeps, too, what sessions have for themselves, where one says ${how}`,
+      async () => {
+        const entry = { ...changeable('pid').entry, sharing: 'per-session' };
+        const weir = serveInProcess({ s: entry }, { lazy: true, idleAfter: 300 });
+        await using _ = weir;
+        await weir.tools();
+        const pid = Number.parseInt(textOf(await weir.callTool('s:pid')), 10);
+        await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+        expect(isAlive(pid)).toBe(true);
+        await weir.gateway[how]('s');
+        await until(() => !isAlive(pid));
+      },
+    );
+
   verifies(
     ['AGG-REG-1', 'HEALTH-2'],
     'that cannot be started says so to who calls it, and is tried again by the rule alone',
@@ -240,6 +258,46 @@ describe('a lazy server', () => {
     },
   );
 
+  verifies(['HEALTH-3', 'AGG-REG-2'], 'that sleeps and is taken out of the config is missed', async () => {
+    const servers = { s: changeable('a').entry, e: fixture('echo') };
+    const weir = serveInProcess(servers, { lazy: true, idleAfter: 300 });
+    await using _ = weir;
+    await weir.tools();
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    await weir.gateway.reload({ mcpServers: { e: servers.e } });
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).not.toContain('s:a');
+  });
+
+  verifies('HEALTH-3', 'that one config brings and the next takes out again is no mistake', async () => {
+    const [a, b] = [changeable('a').entry, changeable('b').entry];
+    const weir = serveInProcess({ a }, { lazy: true });
+    await using _ = weir;
+    await weir.tools();
+    const reloads = [{ a, b }, { a }].map((mcpServers) => weir.gateway.reload({ mcpServers }));
+    expect(await Promise.all(reloads)).toMatchObject([{ added: ['b'] }, { removed: ['b'] }]);
+    expect(await weir.tools()).toEqual(['a:a']);
+  });
+
+  verifies(
+    ['HEALTH-3', 'AGG-REG-2'],
+    'that waits for its next attempt is enabled without a word about lists that have not changed',
+    async () => {
+      const weir = serveInProcess(
+        { s: fixture('crash'), e: fixture('echo') },
+        { lazy: true, supervision: { backOffMs: [60_000] } },
+      );
+      await using _ = weir;
+      const before = await weir.tools();
+      await weir.callTool('s:crash');
+      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'error');
+      await weir.gateway.enable('s');
+      expect(await weir.tools()).toEqual(before);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+    },
+  );
+
   for (const era of ['legacy', 'modern'] as const)
     verifies(
       'AGG-REG-1',
@@ -264,6 +322,36 @@ describe('a lazy server', () => {
           contents: [{ text: 'note: note://one' }],
         });
         expect(starts()).toBe(2);
+      },
+    );
+
+  for (const era of ['legacy', 'modern'] as const)
+    verifies(
+      ['AGG-REG-1', 'HEALTH-3'],
+      `that a config brings back runs while a ${era} client follows a resource of it`,
+      async () => {
+        const e = fixture('echo');
+        const r = fixture('resources');
+        const state = temporaryFolder();
+        const options = { lazy: true, state, configPath: join(state, 'mcp.json') };
+        await using weir = serveInProcess({ r, e }, options);
+        const ask = await open(weir, era);
+        await ask('tools/list');
+        const isKnown = (): boolean =>
+          existsSync(join(state, 'catalogues')) && readdirSync(join(state, 'catalogues')).length === 2;
+        await until(isKnown);
+        const uri = 'note://one';
+        if (era === 'legacy') await ask('resources/subscribe', { uri });
+        else {
+          const params = { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() };
+          weir.send({ id: 'listen', method: 'subscriptions/listen', params });
+          await weir.call('notifications/subscriptions/acknowledged');
+        }
+        await weir.gateway.reload({ mcpServers: { e } });
+        await weir.gateway.reload({ mcpServers: { r, e } });
+        expect(weir.gateway.reports()[0]?.health.connectionState).toBe('connected');
+        await ask('tools/call', { name: 'r:touch', arguments: { uri } });
+        expect((await weir.call('notifications/resources/updated')).params?.['uri']).toBe(uri);
       },
     );
 

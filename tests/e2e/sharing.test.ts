@@ -3,10 +3,20 @@ import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
-import { fixture, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
-import { createTestGateway, open } from './in-process.ts';
+import {
+  fixture,
+  modernMeta,
+  scripted,
+  temporaryFolder,
+  textOf,
+  type Era,
+  type ServerEntry,
+} from './harness.ts';
+import { counted, createTestGateway, open } from './in-process.ts';
+import type { LineClient } from './line-client.ts';
 
 /** Says who it is and where, and counts its calls. */
 const who: ServerEntry = scripted(`
@@ -47,6 +57,41 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
     await isGone(other.pid);
   });
+
+  verifies('ERA-2', 'is one process for calls that come at once, and ends with its session', async () => {
+    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
+    const { client, leave } = connectClient(gateway, 'a');
+    await client.initialize();
+    await gateway.start();
+    const answers = await Promise.all([1, 2, 3].map(() => client.callTool('w:who')));
+    const pids = answers.map((answer) => (JSON.parse(textOf(answer)) as Who).pid);
+    expect(new Set(pids).size).toBe(1);
+    leave();
+    await Promise.all(pids.map(isGone));
+    await gateway.close();
+  });
+
+  verifies(
+    ['ERA-2', 'AGG-CHILD-5'],
+    'is started no second time for a session that has left while it started',
+    async () => {
+      const { entry, starts } = counted(fixture('slow-start', '500'));
+      const gateway = createTestGateway({ s: { ...entry, sharing: 'per-session' } });
+      const { client, leave } = connectClient(gateway, 'a');
+      await client.initialize();
+      await gateway.start();
+      const call = (id: string): void =>
+        client.send({ id, method: 'tools/call', params: { name: 's:echo', arguments: { text: id } } });
+      call('first');
+      await until(() => starts() === 2);
+      call('second');
+      await client.request('ping');
+      leave();
+      await delay(1500);
+      expect(starts()).toBe(2);
+      await gateway.close();
+    },
+  );
 
   verifies('ERA-2', 'asks the client that it belongs to, however many there are', async () => {
     const gateway = createTestGateway({ a: { ...fixture('asks'), sharing: 'per-session' } });
@@ -147,6 +192,28 @@ describe('a server that sessions do not share', () => {
       'debug',
       'error',
     ]);
+    await gateway.close();
+  });
+
+  verifies('ERA-2', 'hears of it when the roots of its own client change', async () => {
+    const roots = scripted(`
+      import { serve, text, tool } from 'stdio';
+      let changes = 0;
+      serve({
+        name: 'roots',
+        tools: [tool('changes')],
+        call: { changes: () => text(changes) },
+        on: { 'notifications/roots/list_changed': () => void changes++ },
+      });`);
+    const gateway = createTestGateway({ r: { ...roots, sharing: 'per-session' } });
+    const clients = ['a', 'b'].map((name) => connectClient(gateway, name).client);
+    for (const client of clients) await client.initialize({ roots: { listChanged: true } });
+    await gateway.start();
+    const changes = (): Promise<string[]> =>
+      Promise.all(clients.map(async (client) => textOf(await client.callTool('r:changes'))));
+    expect(await changes()).toEqual(['0', '0']);
+    clients[0]?.notify('notifications/roots/list_changed');
+    expect(await changes()).toEqual(['1', '0']);
     await gateway.close();
   });
 
@@ -254,6 +321,16 @@ describe('a server that calls do not share', () => {
   });
 });
 
+for (const sharing of ['per-session', 'per-call'])
+  verifies('AGG-CHILD-5', `a call after the end of the gateway starts nothing (${sharing})`, async () => {
+    const { entry, starts } = counted(fixture('echo'));
+    const gateway = createTestGateway({ e: { ...entry, sharing } });
+    await gateway.start();
+    await gateway.close();
+    await expect(gateway.callTool('e:echo', { text: 'late' })).rejects.toThrow('The gateway has ended');
+    expect(starts()).toBe(1);
+  });
+
 describe('a server that clients share', () => {
   verifies(
     'ERA-2',
@@ -314,6 +391,48 @@ describe('a server that clients share', () => {
     expect(textOf(await call)).toContain('decline');
     await gateway.close();
   });
+});
+
+/** Follows a resource as a client of this era does; returns what ends that. */
+async function follow(client: LineClient, era: Era, uri: string): Promise<() => Promise<unknown>> {
+  if (era === 'legacy') {
+    await client.request('resources/subscribe', { uri });
+    return () => client.request('resources/unsubscribe', { uri });
+  }
+  const params = { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() };
+  client.send({ id: 'listen', method: 'subscriptions/listen', params });
+  await client.call('notifications/subscriptions/acknowledged');
+  return async () => client.notify('notifications/cancelled', { requestId: 'listen' });
+}
+
+describe('a resource that two clients follow', () => {
+  for (const eras of [
+    ['legacy', 'legacy'],
+    ['legacy', 'modern'],
+    ['modern', 'legacy'],
+  ] as const)
+    verifies(
+      'AGG-CALL-3',
+      `is followed on by one (${eras[1]}) when the other (${eras[0]}) stops`,
+      async () => {
+        const gateway = createTestGateway({ r: fixture('resources'), e: fixture('echo') });
+        const clients = eras.map((era) => connectClient(gateway, era).client);
+        gateway.open('{}');
+        await gateway.start();
+        const asks = await Promise.all(clients.map((client, i) => open(client, eras[i]!)));
+        const uri = 'note://one';
+        const [stop, stopToo] = await Promise.all(clients.map((client, i) => follow(client, eras[i]!, uri)));
+        const isFollowed = async (): Promise<string> =>
+          textOf(await asks[0]!('tools/call', { name: 'r:touch', arguments: { uri } }));
+        await stop?.();
+        expect(await isFollowed()).toBe('true');
+        await clients[1]!.call('notifications/resources/updated');
+        await stopToo?.();
+        await clients[1]!.request('ping');
+        expect(await isFollowed()).toBe('false');
+        await gateway.close();
+      },
+    );
 });
 
 async function isGone(pid: number | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 // Long-running tasks behind several servers: their ids say whose they are, and find their way back.
 import { describe, expect } from 'vitest';
+import { until } from '../fixtures/processes/living.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { verifies } from '../verifies.ts';
 import { connectClient } from './clients.ts';
@@ -258,6 +259,38 @@ describe('the tasks extension on several servers', () => {
     await ask('tools/call', { name: 'b:finish', arguments: { taskId: 'B-1' } });
     expect((await weir.call('notifications/tasks')).params?.['taskId']).toBe('b~B-1');
     expect(newsOf(weir)).toHaveLength(3);
+  });
+});
+
+describe('the tasks extension on a server that comes and goes', () => {
+  const connectionOf = (weir: InProcess): string | undefined =>
+    weir.gateway.reports()[0]?.health.connectionState;
+
+  verifies(['ERA-5', 'AGG-REG-1'], 'keeps a lazy server awake while somebody listens', async () => {
+    await using weir = serveInProcess(twoModern, { lazy: true, idleAfter: 300 });
+    const ask = await open(weir, 'modern', KNOWS_TASKS);
+    await ask('tools/call', { name: 'a:work' });
+    await listen(weir, 'l', ['a~A-1'], KNOWS_TASKS);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(connectionOf(weir)).toBe('connected');
+    await ask('tools/call', { name: 'a:finish', arguments: { taskId: 'A-1' } });
+    expect((await weir.call('notifications/tasks')).params?.['taskId']).toBe('a~A-1');
+    weir.notify('notifications/cancelled', { requestId: 'l' });
+    await until(() => connectionOf(weir) === 'disconnected', 10_000);
+    const { params } = await listen(weir, 'late', ['a~A-1'], KNOWS_TASKS);
+    expect(params?.['notifications']).toEqual({ taskIds: [] });
+  });
+
+  verifies(['ERA-5', 'HEALTH-2'], 'is listened to again when its server is back', async () => {
+    await using weir = serveInProcess(twoModern);
+    const ask = await open(weir, 'modern', KNOWS_TASKS);
+    await ask('tools/call', { name: 'a:work' });
+    await listen(weir, 'l', ['a~A-1'], KNOWS_TASKS);
+    await weir.gateway.restart('a');
+    await ask('tools/call', { name: 'a:work' });
+    await ask('tools/call', { name: 'a:finish', arguments: { taskId: 'A-1' } });
+    const { params } = await weir.call('notifications/tasks');
+    expect([params?.['taskId'], subscriptionOf(params)]).toEqual(['a~A-1', 'l']);
   });
 });
 

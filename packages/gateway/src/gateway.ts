@@ -8,7 +8,7 @@ import type { McpConfig } from './config/config.generated.ts';
 import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
 import { Messages } from './errors.ts';
-import type { Front } from './gateway/clients.ts';
+import type { Client, Front } from './gateway/clients.ts';
 import { createHistory } from './gateway/create-history.ts';
 import type { GatewayOptions } from './gateway/options.ts';
 import { Parts } from './gateway/parts.ts';
@@ -22,7 +22,7 @@ import type { LoggedLine } from './upstream/server-logs.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
 import type { Supervisor } from './upstream/supervisor.ts';
 import { within } from './upstream/within.ts';
-import type { Era, Implementation } from './wire/era.ts';
+import type { Implementation } from './wire/era.ts';
 import type { Line } from './wire/splice.ts';
 
 const CLIENT_NAME = 'mcp-aggregator-client';
@@ -228,9 +228,9 @@ export class Gateway implements AggregatorServer {
   }
 
   /** What a client tells unasked, for all servers that understand it. */
-  tellServers(era: Era, line: () => Line): void {
-    const listening = [...this.directory.registry.upstreams.values(), ...this.#parts.twins];
-    for (const upstream of listening) if (upstream.era === era) upstream.peer.send(line());
+  tellServers(client: Client, line: () => Line): void {
+    for (const upstream of this.#parts.audienceOf(client))
+      if (upstream.era === client.era) upstream.peer.send(line());
   }
 
   /** A client has stopped (or begun again) to read: the servers wait for it. */

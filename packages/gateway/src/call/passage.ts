@@ -3,7 +3,6 @@ import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
 import { canEndInRound, readRound } from '../bridge/rounds.ts';
 import { now } from '../clock.ts';
-import { Deferred } from '../deferred.ts';
 import { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -130,16 +129,9 @@ export class Passage implements Hop {
   }
 
   #beginRounds(request: Message, call: Relayed): Rounds {
-    const { inRounds } = this.#parking;
-    const over = new Deferred<void>();
-    inRounds.add(call);
-    call.onOver(() => {
-      inRounds.delete(call);
-      over.resolve();
-    });
-    // Between two rounds nothing is asked of the server, but it will be.
-    void this.#upstream.busyWith?.(over.promise);
-    return new Rounds(request, this.caller);
+    this.#parking.inRounds.add(call);
+    call.onOver(() => this.#parking.inRounds.delete(call));
+    return new Rounds(request, this.caller, this.to);
   }
 
   #publicUri(uri: string): string | undefined {

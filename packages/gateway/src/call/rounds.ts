@@ -21,14 +21,18 @@ export class Rounds {
   readonly #message: Message;
   readonly #caller: Caller;
   readonly #recipient: Recipient;
+  readonly #server: Recipient;
+  /** Under which the server is known to be waited for: between two rounds, too, it is in use, and its end is the call's. */
+  #place = 0;
   /** The ids of the questions that are open. */
   readonly #asking = new Set<number>();
   #count = 0;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(message: Message, caller: Caller) {
+  constructor(message: Message, caller: Caller, server: Recipient) {
     this.#message = message;
     this.#caller = caller;
+    this.#server = server;
     this.#recipient = caller.client.recipient(caller.origin);
   }
 
@@ -37,7 +41,15 @@ export class Rounds {
     const refusal = this.#refusalOf(round);
     if (refusal !== undefined) return call.lost(refusal);
     const answers = new Map<string, string>();
-    const goOn = (): void => call.again(retryOf(this.#message, inOrder(round, answers), round.state));
+    this.#place = this.#server.expect({
+      answered() {},
+      progressed() {},
+      lost: (error) => this.#fail(error, call),
+    });
+    const goOn = (): void => {
+      this.#server.forget(this.#place);
+      call.again(retryOf(this.#message, inOrder(round, answers), round.state));
+    };
     if (round.questions.length === 0) this.#pause = setTimeout(goOn, PAUSE_MS);
     for (const question of round.questions) {
       this.#ask(question, (answer) => {
@@ -51,6 +63,7 @@ export class Rounds {
   /** Nobody waits for the answers any more. */
   stop(): void {
     clearTimeout(this.#pause);
+    this.#server.forget(this.#place);
     for (const id of this.#asking) {
       this.#recipient.forget(id);
       if (this.#recipient.gone === undefined)

@@ -54,6 +54,11 @@ export class Serving {
     return this.#twins.running;
   }
 
+  /** The servers that run for this client alone. */
+  ownOf(client: AskedClient): Upstream[] {
+    return this.#instances.of(client);
+  }
+
   /** The client is gone, and with it what only it has used. */
   leave(client: AskedClient): void {
     this.#instances.end(client);

@@ -159,7 +159,7 @@ export class Session implements Client {
     this.#subscriptions.renew(upstream);
   }
 
-  follows(upstream: Upstream): boolean {
+  follows(upstream: Pick<Upstream, 'serverKey'>): boolean {
     return this.#subscriptions.follows(upstream);
   }
 
@@ -274,7 +274,7 @@ export class Session implements Client {
   #notification(message: Message): void {
     if (message.method === 'notifications/initialized') return;
     if (message.method !== 'notifications/roots/list_changed' && this.#gateway.children.size > 1) return;
-    this.#gateway.tellServers(this.era, () => splice(message.bytes, []));
+    this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 
   /** One revision allowed several messages in an array; they are answered one by one. The others refuse each. */

@@ -99,28 +99,25 @@ export class Subscriptions {
   }
 
   /** Whether it has subscribed, in the way of the earlier revisions, to this resource or to what it is a part of. */
-  followsUri(upstream: Upstream, uri: string): boolean {
-    const own = [...this.#followed.values()].filter(
-      (followed) => followed.upstream.serverKey === upstream.serverKey,
-    );
-    return own.some(
-      (followed) => followed.uri === uri || isBelow(followed, { upstream: followed.upstream, uri }),
-    );
+  followsUri({ serverKey }: Upstream, uri: string): boolean {
+    const own = [...this.#followed.values()].filter(({ upstream }) => upstream.serverKey === serverKey);
+    return own.some((one) => one.uri === uri || isBelow(one, { upstream: one.upstream, uri }));
   }
 
-  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
-  follows({ serverKey }: Upstream): boolean {
-    return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
+  /** Whether it wants to hear of something that this server has. */
+  follows({ serverKey }: Pick<Upstream, 'serverKey'>): boolean {
+    const open = [...this.#open];
+    const watched = [...open.flatMap((one) => [...one.watched.values()]), ...this.#followed.values()];
+    const followed = [...watched.map(({ upstream }) => upstream), ...open.flatMap(({ tasks }) => tasks)];
+    return followed.some((one) => one.serverKey === serverKey);
   }
 
   /** A server has been started again: what its last start was asked to tell, it is asked for too. */
   renew(upstream: Upstream): void {
+    this.#renewTasks(upstream);
     if (!canWatch(upstream)) return;
     for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
-    for (const uri of moved(this.#followed, upstream)) {
-      if (isCounted({ upstream })) upstream.watch(uri);
-      else upstream.peer.request('resources/subscribe', encode({ uri })).catch(() => {});
-    }
+    for (const uri of moved(this.#followed, upstream)) if (isCounted({ upstream })) upstream.watch(uri);
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -172,6 +169,12 @@ export class Subscriptions {
     for (const followed of this.#followed.values())
       if (isCounted(followed)) followed.upstream.unwatch(followed.uri);
     this.#followed.clear();
+  }
+
+  #renewTasks(upstream: Upstream): void {
+    if (!canFollow(upstream)) return;
+    for (const { tasks } of this.#open)
+      for (const listener of tasks) if (listener.serverKey === upstream.serverKey) listener.renew(upstream);
   }
 
   /** False where others have subscribed, too: their server is not to hear that one of them has ended. */
@@ -289,8 +292,10 @@ function followedTasks(publicIds: readonly string[], directory: Directory): Foll
   return followed;
 }
 
+/** One that sleeps tells nothing of tasks that it made before; who asks for one of them starts it. */
 function canFollow(upstream: Upstream): boolean {
-  return upstream.era === 'modern' && upstream.sharing === 'shared' && offersTasks(upstream);
+  const isShared = upstream.sharing === 'shared' && upstream.isDormant !== true;
+  return isShared && upstream.era === 'modern' && offersTasks(upstream);
 }
 
 /** Each server is asked in the client's name: what it may be told depends on what the client can do. */

@@ -7,15 +7,25 @@ import { encode } from '../wire/splice.ts';
 
 /** Listens to what a modern server tells of some tasks, on behalf of one request of one client. */
 export class TaskListener {
-  readonly #upstream: Upstream;
-  readonly #id: number;
+  readonly #params: string;
+  #upstream: Upstream;
+  #id: number;
 
   /** `ids` are the server's own; `meta` are the members of `_meta` that speak for the client. */
   constructor(upstream: Upstream, ids: readonly string[], meta: string) {
+    this.#params = `{"notifications":${encode({ taskIds: ids })},"_meta":{${meta}}}`;
     this.#upstream = upstream;
-    this.#id = upstream.peer.expect({ isOwn: true, answered() {}, progressed() {}, lost() {} });
-    const params = `{"notifications":${encode({ taskIds: ids })},"_meta":{${meta}}}`;
-    upstream.peer.send(requestLine(this.#id, 'subscriptions/listen', params));
+    this.#id = this.#listen();
+  }
+
+  get serverKey(): string {
+    return this.#upstream.serverKey;
+  }
+
+  /** The server has been started again, and may know its tasks still. */
+  renew(upstream: Upstream): void {
+    this.#upstream = upstream;
+    this.#id = this.#listen();
   }
 
   /** Whether this is what a notification is for: several clients may listen to the same task. */
@@ -28,5 +38,12 @@ export class TaskListener {
     const { peer } = this.#upstream;
     peer.forget(this.#id);
     peer.notify('notifications/cancelled', { requestId: this.#id });
+  }
+
+  #listen(): number {
+    const { peer } = this.#upstream;
+    const id = peer.expect({ isOwn: true, answered() {}, progressed() {}, lost() {} });
+    peer.send(requestLine(id, 'subscriptions/listen', this.#params));
+    return id;
   }
 }

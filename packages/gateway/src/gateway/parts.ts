@@ -85,6 +85,11 @@ export class Parts {
     return this.#serving.twins;
   }
 
+  /** All servers that can hear what this client tells, in every conversation. */
+  audienceOf(client: AskedClient): Upstream[] {
+    return [...this.directory.registry.upstreams.values(), ...this.twins, ...this.#serving.ownOf(client)];
+  }
+
   /** Calls are resolved against what holds now. */
   publish(): void {
     this.directory = this.#createDirectory();
@@ -108,7 +113,7 @@ export class Parts {
         changed: (kinds) => this.publication.rebuild(kinds),
         ready: (child, before) => this.#ready(child, before),
         gone: (child) => this.#gone(child),
-        isFollowed: (child) => this.clients.follow(child),
+        isFollowed: (server) => this.clients.follow(server),
         supervised: (event) => this.#supervised(event),
       },
     });

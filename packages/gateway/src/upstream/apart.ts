@@ -1,4 +1,5 @@
 import { Deferred } from '../deferred.ts';
+import { Messages } from '../errors.ts';
 import { ALL_KINDS, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
@@ -18,6 +19,7 @@ export class ApartServers {
   readonly #all = new Map<ChildServer, Deferred<void>>();
   /** What is left of servers that have been removed or changed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
+  #isClosed = false;
 
   constructor(roster: Roster, context: ChildContext) {
     this.#roster = roster;
@@ -75,6 +77,11 @@ export class ApartServers {
     return this.#leaving.get(serverKey);
   }
 
+  /** The gateway ends: nothing is started any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   #of(key: string): ChildServer[] {
     return [...this].filter(({ serverKey }) => serverKey === key);
   }
@@ -84,6 +91,7 @@ export class ApartServers {
     { capabilities, cwd, era, isEraFixed }: Tenant,
     on: ApartEvents & Partial<ChildEvents>,
   ): { apart: Apart; child: ChildServer } {
+    if (this.#isClosed) throw new Error(Messages.gatewayEnds());
     const ended = new Deferred<void>();
     const config = { ...this.#roster.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new ChildServer(serverKey, config, {

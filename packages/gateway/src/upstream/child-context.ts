@@ -9,6 +9,7 @@ import type { Containers } from './container/containers.ts';
 import type { Guard } from './guard.ts';
 import type { ServerLogs } from './server-logs.ts';
 import type { Slots } from './slots.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What all children of a gateway share. */
 export interface ChildContext {
@@ -43,5 +44,5 @@ export interface ChildEvents {
   /** It ran, and runs no more. */
   crashed(child: ChildServer): void;
   /** A client wants to hear from it. */
-  isFollowed?(child: ChildServer): boolean;
+  isFollowed?(server: Pick<Upstream, 'serverKey'>): boolean;
 }

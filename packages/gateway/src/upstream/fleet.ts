@@ -197,10 +197,13 @@ export class Fleet {
     const changes = this.#roster.use(servers, entries);
     const { added, changed, removed } = changes;
     const known = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
+    const asleep = this.offering().filter(({ isDormant }) => isDormant === true);
     this.#standIns.forget([...removed, ...changed]);
     for (const key of removed) this.#dismiss(key, 'was taken out of the config');
     for (const key of changed)
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
+    for (const { serverKey, catalogue } of asleep)
+      if (!this.#children.has(serverKey)) this.#options.on.changed(listedKinds(catalogue));
     this.#memory.meant(this.#roster.known());
     const arrived = [...added, ...changed];
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
@@ -211,6 +214,7 @@ export class Fleet {
 
   async stop(): Promise<void> {
     this.supervisor.stop();
+    this.#apart.close();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#apart];
     await this.#means.end(all.flatMap((child) => child.retire() ?? []));
@@ -251,7 +255,9 @@ export class Fleet {
   async #startAnew(keys: readonly string[]): Promise<void> {
     const dormant = await this.#standIns.recall(keys);
     for (const { catalogue } of dormant.values()) this.#options.on.changed(listedKinds(catalogue));
-    const starting = keys.filter((key) => !dormant.has(key));
+    // Yet another config may have come meanwhile.
+    const isNeeded = (key: string): boolean => !dormant.has(key) || this.#isFollowed(key);
+    const starting = keys.filter((key) => this.#children.has(key) && isNeeded(key));
     await Promise.all(starting.map((key) => this.supervisor.start(key)));
   }
 
@@ -302,9 +308,10 @@ export class Fleet {
       create: (key) => this.#create(key),
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
-      gone: (child, isAsleep) => (isAsleep ? this.#leave(child) : this.#end(child)),
-      onEvent: (event) => this.#supervised(event),
-      remember: (serverKey, health, before) => this.#memory.remember(serverKey, health, before),
+      gone: (child) => this.#leave(child),
+      endAll: (key) => this.#apart.stopOf(key),
+      onEvent: (event) => this.#options.on.supervised(event),
+      remember: (serverKey, health, before) => this.#remember(serverKey, health, before),
     });
   }
 
@@ -333,26 +340,23 @@ export class Fleet {
 
   /** It is called no more, but what clients have for themselves lives on. */
   #leave(child: ChildServer): void {
-    if (child.sharing === 'shared') this.#end(child);
-    else this.#options.on.gone(child);
-  }
-
-  /** Nothing of it is left running, because somebody wants it so. */
-  #end(child: ChildServer): void {
-    this.#apart.stopOf(child.serverKey);
+    if (child.sharing === 'shared') this.#apart.stopOf(child.serverKey);
     this.#options.on.gone(child);
   }
 
   /** Disabled servers offer nothing, and nothing stands in for them. */
-  #supervised(event: ServerEvent): void {
-    const standIn = this.#standIns.of(event.serverKey);
-    const isSwitched = ['server-disabled', 'server-auto-disabled', 'server-enabled'].includes(event.type);
-    if (standIn !== undefined && isSwitched) this.#options.on.changed(listedKinds(standIn.catalogue));
-    this.#options.on.supervised(event);
+  #remember(serverKey: string, health: Health, before: Health): void {
+    this.#memory.remember(serverKey, health, before);
+    const standIn = health.enabled === before.enabled ? undefined : this.#standIns.of(serverKey);
+    if (standIn !== undefined) this.#options.on.changed(listedKinds(standIn.catalogue));
   }
 
   #isOn(serverKey: string): boolean {
     return this.supervisor.healthOf(serverKey)?.enabled !== false;
+  }
+
+  #isFollowed(serverKey: string): boolean {
+    return this.#options.on.isFollowed?.({ serverKey }) === true;
   }
 
   /** Not one that is on its way out. */

@@ -48,6 +48,7 @@ const IDLE_MS = 10 * 60 * 1000;
 
 interface Own {
   readonly starting: Promise<Apart>;
+  running?: Apart;
   users: number;
   idle?: NodeJS.Timeout;
 }
@@ -72,7 +73,8 @@ export class Instances<Client extends { readonly isMany: boolean }> {
   async forSession(spot: Spot, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
     const all = this.#ownOf(client);
     const name = `${spot.serverKey}\0${spot.place}`;
-    const own = (await living(all, name)) ?? enter(all, name, this.#started(spot.serverKey, client, tenant));
+    // Entered before anything is waited for: calls that come at once share it, and it ends with its client.
+    const own = living(all, name) ?? enter(all, name, this.#started(spot.serverKey, client, tenant));
     clearTimeout(own.idle);
     own.users++;
     const release = (): void => {
@@ -85,6 +87,12 @@ export class Instances<Client extends { readonly isMany: boolean }> {
       release();
       throw error;
     }
+  }
+
+  /** Those of a client that run. */
+  of(client: Client): Upstream[] {
+    const own = [...(this.#byClient.get(client)?.values() ?? [])];
+    return own.flatMap(({ running }) => running?.upstream ?? []);
   }
 
   /** The client is gone, and with it what only it has used. */
@@ -117,11 +125,11 @@ export class Instances<Client extends { readonly isMany: boolean }> {
 }
 
 /** The one that runs or is about to; the news of its end may be on the way still. */
-async function living(all: Map<string, Own>, name: string): Promise<Own | undefined> {
+function living(all: Map<string, Own>, name: string): Own | undefined {
   const own = all.get(name);
-  const apart = await own?.starting.catch(() => undefined);
-  if (apart?.upstream.peer.gone !== undefined && all.get(name) === own) all.delete(name);
-  return all.get(name);
+  if (own?.running?.upstream.peer.gone === undefined) return own;
+  all.delete(name);
+  return undefined;
 }
 
 function enter(all: Map<string, Own>, name: string, starting: Promise<Apart>): Own {
@@ -131,7 +139,12 @@ function enter(all: Map<string, Own>, name: string, starting: Promise<Apart>): O
     clearTimeout(own.idle);
     if (all.get(name) === own) all.delete(name);
   };
-  starting.then((apart) => apart.ended).then(leave, leave);
+  starting
+    .then((apart) => {
+      own.running = apart;
+      return apart.ended;
+    })
+    .then(leave, leave);
   return own;
 }
 

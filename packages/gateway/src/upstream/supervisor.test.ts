@@ -60,6 +60,8 @@ class Puppet {
   stopped = 0;
   readonly #stage: Stage;
   readonly #starts: boolean;
+  #hurry = (): void => {};
+  readonly #isRetired = new Promise<void>((resolve) => (this.#hurry = resolve));
 
   constructor(stage: Stage, starts: boolean) {
     this.#stage = stage;
@@ -67,7 +69,8 @@ class Puppet {
   }
 
   async start(): Promise<void> {
-    await this.#stage.curtain;
+    await Promise.race([this.#stage.curtain, this.#isRetired]);
+    if (this.status === 'stopped') throw new Error('it was stopped while it started');
     if (this.#starts) this.status = 'running';
     else {
       this.status = 'failed';
@@ -77,7 +80,13 @@ class Puppet {
 
   retire(): { stop(): Promise<void> } {
     if (this.status !== 'failed') this.status = 'stopped';
-    return { stop: async () => void this.stopped++ };
+    this.#hurry();
+    return {
+      stop: async () => {
+        await settle();
+        this.stopped++;
+      },
+    };
   }
 
   ask(answered: () => void, failed: (reason: string) => void): () => void {
@@ -113,6 +122,7 @@ class Stage {
   curtain: Promise<void> = Promise.resolve();
   ready = 0;
   gone = 0;
+  ended = 0;
 
   constructor() {
     const note = (text: string): void => void this.said.push(text);
@@ -124,6 +134,7 @@ class Stage {
       idleAfterMs: () => this.idleAfterMs,
       ready: () => void this.ready++,
       gone: () => void this.gone++,
+      endAll: () => void this.ended++,
       onEvent: (event) => void this.events.push(event),
       remember: () => {},
     });
@@ -376,6 +387,49 @@ describe('by hand', () => {
     await stage.clock.pass(60_000);
     expect(stage.state).toBe('disconnected');
     expect(stage.ready).toBe(0);
+  });
+
+  for (const how of ['restarted', 'disabled and enabled'])
+    verifies('HEALTH-3', `${how} while it is being started, it runs in the end`, async () => {
+      const stage = new Stage();
+      await stage.open();
+      stage.last.dies();
+      stage.curtain = new Promise(() => {});
+      await stage.clock.pass(1000);
+      expect([stage.puppets.length, stage.state]).toEqual([2, 'connecting']);
+      stage.curtain = Promise.resolve();
+      if (how === 'restarted') await stage.supervisor.restart('s');
+      else {
+        void stage.supervisor.disable('s');
+        await stage.supervisor.enable('s');
+      }
+      expect([stage.state, stage.puppets.length, stage.ready]).toEqual(['connected', 3, 1]);
+      expect(stage.supervisor.healthOf('s')).toMatchObject({ failureCount: 0, isRetrying: false });
+    });
+
+  test('enabled while it is being started, it is waited for', async () => {
+    const stage = new Stage();
+    await stage.open();
+    stage.last.dies();
+    let rise = (): void => {};
+    stage.curtain = new Promise((resolve) => (rise = resolve));
+    await stage.clock.pass(1000);
+    const enabled = stage.supervisor.enable('s').then(() => stage.state);
+    rise();
+    expect(await enabled).toBe('connected');
+  });
+
+  verifies('HEALTH-3', 'what clients have for themselves ends with it, whether or not it runs', async () => {
+    const stage = new Stage();
+    stage.idleAfterMs = 1000;
+    await stage.open();
+    await stage.clock.pass(2000);
+    expect([stage.state, stage.ended]).toEqual(['disconnected', 0]);
+    await stage.supervisor.restart('s');
+    expect(stage.ended).toBe(1);
+    stage.last.dies();
+    await stage.supervisor.disable('s');
+    expect(stage.ended).toBe(2);
   });
 
   verifies('HEALTH-3', 'restarted it is another', async () => {

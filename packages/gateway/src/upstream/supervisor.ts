@@ -29,7 +29,8 @@ export interface SupervisorOptions {
   create(serverKey: string): ChildServer;
   idleAfterMs?(serverKey: string): number | undefined;
   ready(child: ChildServer): void;
-  gone(child: ChildServer, isAsleep: boolean): void;
+  gone(child: ChildServer): void;
+  endAll(serverKey: string): void;
   onEvent(event: ServerEvent): void;
   /** To be kept for the next start of the gateway. */
   remember(serverKey: string, health: Health, before: Health): void;
@@ -57,7 +58,8 @@ export class Supervisor {
       create: (serverKey) => options.create(serverKey),
       idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
       ready: (started) => options.ready(started),
-      gone: (ended, isAsleep) => options.gone(ended, isAsleep),
+      gone: (ended) => options.gone(ended),
+      endAll: (serverKey) => options.endAll(serverKey),
       changed: (event, before) => this.#changed(ward, event, before),
     });
     this.#wards.set(child.serverKey, ward);

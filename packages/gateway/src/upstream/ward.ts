@@ -14,8 +14,10 @@ export interface WardOptions {
   readonly idleAfterMs?: (serverKey: string) => number | undefined;
   /** It can be called. */
   ready(child: ChildServer): void;
-  /** It is called no more; one that sleeps is started again when somebody needs it. */
-  gone(child: ChildServer, isAsleep: boolean): void;
+  /** It is called no more. */
+  gone(child: ChildServer): void;
+  /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
+  endAll(serverKey: string): void;
   changed(event: HealthEvent, before: Health): void;
 }
 
@@ -92,7 +94,8 @@ export class Ward {
   }
 
   lost(child: ChildServer, reason: string, isNews = false): void {
-    if (child !== this.#child) return;
+    // One that was told to end has not failed, also where it was told so while it started.
+    if (child !== this.#child || child.status === ServerStatus.STOPPED) return;
     this.#turn++;
     this.#clear(child);
     this.#apply({ type: 'lost', reason, isNews });
@@ -101,11 +104,12 @@ export class Ward {
   /** Resolves when it runs, or has turned out not to. */
   async enable(): Promise<void> {
     this.#apply({ type: 'enabled' });
-    if (this.#health.connectionState === 'disconnected') await this.#attempt();
+    await this.start();
   }
 
   /** Resolves when it has ended. */
   async disable(): Promise<void> {
+    this.#options.endAll(this.serverKey);
     this.#stop('has been disabled');
     this.#apply({ type: 'disabled' });
     await this.#cleared;
@@ -113,17 +117,18 @@ export class Ward {
 
   /** Ends it and starts it anew. */
   async restart(): Promise<void> {
+    this.#options.endAll(this.serverKey);
     this.#stop('is being restarted');
     this.#apply({ type: 'stopped' });
     await this.#attempt();
   }
 
-  #stop(what: string, isAsleep = false): void {
+  #stop(what: string): void {
     const child = this.#child;
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#turn++;
     this.#clear(child, what);
-    if (wasRunning) this.#options.gone(child, isAsleep);
+    if (wasRunning) this.#options.gone(child);
   }
 
   #clear(child: ChildServer, what?: string): void {
@@ -197,7 +202,7 @@ export class Ward {
   }
 
   #sleep(): void {
-    this.#stop('was ended because nobody used it', true);
+    this.#stop('was ended because nobody used it');
     this.#apply({ type: 'stopped' });
   }
 

@@ -45,7 +45,9 @@ export class StandIns {
     const found = new Map<string, Upstream>();
     if (lazy.length === 0) return found;
     const catalogues = await this.#remembered();
-    for (const key of lazy) {
+    // Yet another config may have come meanwhile.
+    const meant = new Set(this.#options.roster.keys());
+    for (const key of lazy.filter((one) => meant.has(one))) {
       const offering = catalogues.recall(key);
       if (offering !== undefined) found.set(key, await this.#standIn(key, offering));
     }
