@@ -6,7 +6,7 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { Containers } from './containers.ts';
 import { explainEngine, takenPort } from './engine-error.ts';
 import { Engine } from './engine.ts';
-import { labelsOf, ownSelf } from './owner.ts';
+import { labelsOf, ownSelf, type Owner } from './owner.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 import { handOver } from './variables.ts';
 
@@ -106,10 +106,11 @@ describe('left-over containers', () => {
     async () => {
       const gone = { ...self, pid: '2147480000' };
       const { engine, calls } = engineWith([
-        { Id: 'a', Name: '/orphan', labels: { ...labelsOf(gone), 'weir.server': 's' } },
-        { Id: 'stuck', Name: '/stuck', labels: labelsOf(gone) },
-        { Id: 'b', Name: '/living', labels: labelsOf(self) },
-        { Id: 'c', Name: '/foreign', labels: labelsOf({ ...gone, boot: 'another' }) },
+        { Id: 'a', Name: '/orphan', labels: { ...named('orphan', gone), 'weir.server': 's' } },
+        { Id: 'stuck', Name: '/stuck', labels: named('stuck', gone) },
+        { Id: 'b', Name: '/living', labels: named('living', self) },
+        { Id: 'c', Name: '/foreign', labels: named('foreign', { ...gone, boot: 'another' }) },
+        { Id: 'd', Name: '/of-an-image-made-from-ours', labels: named('orphan', gone) },
       ]);
       const said: string[] = [];
       const log = (text: string): void => void said.push(text);
@@ -196,6 +197,10 @@ describe('volumes', () => {
     },
   );
 });
+
+function named(name: string, owner: Owner): Record<string, string> {
+  return { ...labelsOf(owner), 'weir.name': name };
+}
 
 /** An engine whose command is this script. */
 function engineThat(script: string): Engine {
