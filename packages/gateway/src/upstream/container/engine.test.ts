@@ -129,6 +129,35 @@ describe('left-over containers', () => {
     },
   );
 
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'are removed when the engine is back, where it was away at their end',
+    async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const engine = engineThat(`
+        echo "$*" >>"$0.calls"
+        [ -e "$0.down" ] || exit 0
+        echo "Cannot connect to the Docker daemon" >&2; exit 1`);
+      const file = pathOf(engine);
+      const removals = (): string[] =>
+        readFileSync(`${file}.calls`, 'utf8')
+          .split('\n')
+          .filter((call) => call.startsWith('rm'));
+      const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
+      await containers.ready();
+      writeFileSync(`${file}.down`, '');
+      await expect(engine.remove('x')).rejects.toThrow('cannot be reached');
+      rmSync(`${file}.down`);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => removals().length).toBe(2);
+      await expect.poll(() => readFileSync(`${file}.calls`, 'utf8')).toMatch(/rm [^\n]*\nps [^\n]*\n$/u);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => readFileSync(`${file}.calls`, 'utf8')).toMatch(/\nps [^\n]*\nps [^\n]*\n$/u);
+      expect(removals()).toEqual(['rm --force --volumes x', 'rm --force --volumes x']);
+      containers.end();
+    },
+  );
+
   verifies.skipIf(noWindows)('MANAGED-3', 'an engine that comes later is asked again', async () => {
     const engine = engineThat(
       '[ -e "$0.up" ] && exit 0; echo "Cannot connect to the Docker daemon" >&2; exit 1',
