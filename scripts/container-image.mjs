@@ -1,6 +1,7 @@
 // @ts-check
 // An image with Node and the fixtures, made from the files of this machine, and containers that look like a gateway's.
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -60,7 +61,8 @@ function pipe(folder, command, args) {
 }
 
 /**
- * Creates containers that look like ours: of another machine, boot or namespace, with a label missing, and of a living process.
+ * Creates containers that look like ours: of another machine, boot or namespace, with a label missing, of a living process,
+ * and of an image that was made from one of ours and has its labels.
  * @param {(...args: string[]) => Promise<string>} docker
  * @param {Record<string, string>} labels of a container of ours
  */
@@ -77,13 +79,22 @@ export function createForeign(docker, labels) {
     incomplete,
     { ...labels, ...living },
   ];
-  return Promise.all(
-    foreign.map((own) => {
-      const all = Object.entries({ ...own, 'weir-test.foreign': 'yes' });
-      const args = all.map(([name, value]) => `--label=${name}=${value}`);
-      return docker('create', '--network=none', ...args, IMAGE, 'node', '--version');
-    }),
-  );
+  const named = foreign.map((own) => ({ ...own, 'weir.name': `foreign-${randomUUID()}` }));
+  return Promise.all([
+    ...named.map((own) => createWith(docker, own['weir.name'], own)),
+    createWith(docker, `foreign-${randomUUID()}`, nobody),
+  ]);
+}
+
+/**
+ * @param {(...args: string[]) => Promise<string>} docker
+ * @param {string} name
+ * @param {Record<string, string>} labels
+ */
+function createWith(docker, name, labels) {
+  const all = Object.entries({ ...labels, 'weir-test.foreign': 'yes' });
+  const args = all.map(([label, value]) => `--label=${label}=${value}`);
+  return docker('create', `--name=${name}`, '--network=none', ...args, IMAGE, 'node', '--version');
 }
 
 /** @param {number} pid */

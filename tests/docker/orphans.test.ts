@@ -120,7 +120,7 @@ describe('weir docker', () => {
       'running',
       `process ${weir.pid}`,
     ]);
-    expect(rows.filter(([, , , , gateway]) => gateway === 'elsewhere')).toHaveLength(4);
+    expect(rows.filter(([, , , , gateway]) => gateway === 'elsewhere')).toHaveLength(5);
     const json = await runWeir(['docker', 'ps', '--json'], { env });
     expect(JSON.parse(json.stdout)).toContainEqual({
       id: expect.stringMatching(/^[0-9a-f]{64}$/) as string,

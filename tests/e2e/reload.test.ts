@@ -13,8 +13,8 @@ import {
   startWeir,
   temporaryFolder,
   textOf,
+  Weir,
   type ServerEntry,
-  type Weir,
 } from './harness.ts';
 import { connectHttp, startServe } from './http.ts';
 import { counted, serveInProcess } from './in-process.ts';
@@ -236,6 +236,34 @@ describe('names', () => {
       );
     },
   );
+});
+
+describe('a config in a pipe', () => {
+  const onUnix = verifies.skipIf(process.platform === 'win32' ? 'Windows has no such pipes' : undefined);
+
+  onUnix('HEALTH-3', 'is read once; nobody waits for more to come out of it', async () => {
+    const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) });
+    const [config, pipe] = [join(cwd, 'mcp.json'), join(cwd, 'pipe')];
+    spawnSync('mkfifo', [pipe]);
+    spawn('sh', ['-c', `cat '${config}' >'${pipe}'`]);
+    const inPipe = args.map((arg) => (arg === config ? pipe : arg));
+    await using weir = new Weir({ command, args: inPipe, env, cwd });
+    expect(await weir.tools()).toEqual(['a:a']);
+    weir.kill('SIGHUP');
+    await weir.says('is no file and is not read again');
+    expect(textOf(await weir.callTool('a:a'))).toBe('server: a');
+  });
+
+  onUnix('HEALTH-3', 'that takes the place of its file changes nothing', async () => {
+    await using weir = startWeir({ a: serverWith(['a']) });
+    await weir.tools();
+    spawnSync('mkfifo', [join(weir.folder, 'pipe')]);
+    renameSync(join(weir.folder, 'pipe'), join(weir.folder, 'mcp.json'));
+    await weir.says('is no file and is not read again');
+    expect(textOf(await weir.callTool('a:a'))).toBe('server: a');
+    weir.kill('SIGTERM');
+    expect((await weir.ended).code).toBe(0);
+  });
 });
 
 describe('SIGHUP', () => {

@@ -47,13 +47,20 @@ export async function followHistory(
 ): Promise<void> {
   const { now, place, stopped } = context;
   const since = now();
-  const shown = new Set((await showHistory(found, args, context)).map(({ id }) => id));
+  const over = (await showHistory(found, args, context)).filter(
+    ({ completedAt }) => completedAt !== undefined,
+  );
+  const shown = new Set(over.map(({ id }) => id));
   const followed = new Set<string>();
   const follow = ({ door }: FoundGateway): void => {
     if (followed.has(door.path)) return;
     followed.add(door.path);
+    let isFirstWord = true;
     const gone = followGateway(door, (calls) => {
-      const fresh = calls.filter(({ id, completedAt = 0 }) => completedAt >= since && !shown.has(id));
+      // Whatever ends from now on is news, also when the clock has been set back.
+      const from = isFirstWord ? since : 0;
+      isFirstWord = false;
+      const fresh = calls.filter(({ id, completedAt = -1 }) => completedAt >= from && !shown.has(id));
       fresh.forEach((call) => tell(call, args, context));
     });
     void gone.catch(() => {}).then(() => followed.delete(door.path));

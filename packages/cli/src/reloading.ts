@@ -1,4 +1,5 @@
 import { ConfigError, describeConfigError, loadConfig, type Gateway } from '@weir/gateway';
+import { fingerprint, NO_FILE } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
 
 /** The first answers go before. */
@@ -43,6 +44,8 @@ export function reloadOnChange(gateway: Gateway, context: ReloadContext): { clos
 
 /** A config that is wrong changes nothing. */
 async function readAgain(gateway: Gateway, { path, env, log }: ReloadContext): Promise<void> {
+  // To open a pipe would hold up everything until somebody writes to it.
+  if (fingerprint(path) === NO_FILE) return log.error(readOnce(path));
   try {
     const { config, warnings, unexpanded } = loadConfig(path, { env });
     for (const warning of warnings) log.warn(warning);
@@ -53,6 +56,10 @@ async function readAgain(gateway: Gateway, { path, env, log }: ReloadContext): P
       describeConfigError(error, 'The config was read again because of a change; all goes on as before.'),
     );
   }
+}
+
+function readOnce(path: string): string {
+  return `${path} is no file and is not read again; all goes on as before. A config that is to change must be in a file.`;
 }
 
 function unwatched(reason: string): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { until } from '../../../tests/fixtures/processes/living.ts';
 import { verifies } from '../../../tests/verifies.ts';
@@ -19,6 +19,11 @@ function watched(path: string): { changes: () => number; [Symbol.dispose](): voi
     lookMs: 20,
   });
   return { changes: () => changes, [Symbol.dispose]: () => watch.close() };
+}
+
+/** From here on only events tell of a change. */
+function looksAreOver(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 150));
 }
 
 function file(name: string): string {
@@ -65,6 +70,48 @@ test('a folder behind a link is exchanged as a whole', async () => {
   renameSync(join(root, 'data.new'), join(root, 'data'));
   await until(() => watch.changes() === 1);
   writeFileSync(join(root, 'two', 'mcp.json'), 'changed');
+  await until(() => watch.changes() === 2);
+});
+
+test('a link to its folder leads elsewhere', async () => {
+  const root = mkdtempSync(join(folder, 'x-'));
+  for (const name of ['one', 'two']) {
+    mkdirSync(join(root, name));
+    writeFileSync(join(root, name, 'mcp.json'), name);
+  }
+  symlinkSync('one', join(root, 'current'));
+  using watch = watched(join(root, 'current', 'mcp.json'));
+  await looksAreOver();
+  symlinkSync('two', join(root, 'current.new'));
+  renameSync(join(root, 'current.new'), join(root, 'current'));
+  await until(() => watch.changes() === 1);
+  writeFileSync(join(root, 'two', 'mcp.json'), 'changed');
+  await until(() => watch.changes() === 2);
+});
+
+verifies('HEALTH-3', 'a file is still watched when another folder takes the place of its own', async () => {
+  const path = file('mcp.json');
+  const [own, other] = [dirname(path), `${dirname(path)}-new`];
+  mkdirSync(other);
+  writeFileSync(join(other, 'mcp.json'), '22');
+  using watch = watched(path);
+  await looksAreOver();
+  renameSync(own, `${own}-old`);
+  renameSync(other, own);
+  await until(() => watch.changes() === 1);
+  writeFileSync(path, '333');
+  await until(() => watch.changes() === 2);
+});
+
+verifies('HEALTH-3', 'a file is still watched when its folder is removed and made again', async () => {
+  const path = file('mcp.json');
+  using watch = watched(path);
+  await looksAreOver();
+  rmSync(dirname(path), { recursive: true });
+  await until(() => watch.changes() === 1);
+  mkdirSync(dirname(path));
+  await looksAreOver();
+  writeFileSync(path, '4444');
   await until(() => watch.changes() === 2);
 });
 

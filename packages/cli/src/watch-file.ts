@@ -1,5 +1,5 @@
-import { lstatSync, readlinkSync, realpathSync, watch, type FSWatcher } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, lstatSync, readlinkSync, statSync, watch, type FSWatcher } from 'node:fs';
+import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { fingerprint } from './fingerprint.ts';
 
 export interface WatchOptions {
@@ -27,7 +27,8 @@ export function watchFile(path: string, options: WatchOptions): { close(): void 
 class FileWatch {
   readonly #path: string;
   readonly #options: WatchOptions;
-  readonly #watchers = new Map<string, FSWatcher>();
+  /** Those that cannot be watched included. */
+  readonly #watchers = new Map<string, FSWatcher | undefined>();
   #known: string;
   #seen: string;
   #timer: NodeJS.Timeout | undefined;
@@ -43,28 +44,31 @@ class FileWatch {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const watcher of this.#watchers.values()) watcher.close();
+    for (const watcher of this.#watchers.values()) watcher?.close();
   }
 
   #watchFolders(): void {
-    const folders = foldersOf(this.#path);
-    for (const [folder, watcher] of this.#watchers) {
-      if (folders.has(folder)) continue;
-      watcher.close();
-      this.#watchers.delete(folder);
+    const folders = foldersNow(this.#path);
+    // Somebody changes them this very moment, or may look at them no more; more will be heard of them.
+    if (folders === undefined) return;
+    for (const [identity, watcher] of this.#watchers) {
+      if (folders.has(identity)) continue;
+      watcher?.close();
+      this.#watchers.delete(identity);
     }
-    for (const folder of folders) if (!this.#watchers.has(folder)) this.#watch(folder);
+    for (const [identity, folder] of folders)
+      if (!this.#watchers.has(identity)) this.#watch(identity, folder);
   }
 
-  #watch(folder: string): void {
+  #watch(identity: string, folder: string): void {
     const failed = (error: Error): void => {
-      this.#watchers.get(folder)?.close();
-      this.#watchers.delete(folder);
+      this.#watchers.get(identity)?.close();
+      this.#watchers.set(identity, undefined);
       this.#options.failed(error.message);
     };
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#lookLater());
-      this.#watchers.set(folder, watcher.on('error', failed));
+      this.#watchers.set(identity, watcher.on('error', failed));
     } catch (error) {
       failed(error as Error);
     }
@@ -77,6 +81,8 @@ class FileWatch {
 
   #look(): void {
     this.#timer = undefined;
+    // A folder may have been exchanged as a whole. First this: what changes afterwards is told of.
+    this.#watchFolders();
     const found = fingerprint(this.#path);
     const isStill = found === this.#seen;
     this.#seen = found;
@@ -84,37 +90,50 @@ class FileWatch {
     if (!isStill) return this.#lookLater();
     if (found === this.#known) return;
     this.#known = found;
-    this.#watchFolders();
     this.#options.changed();
   }
 }
 
+function foldersNow(path: string): Map<string, string> | undefined {
+  try {
+    return new Map(foldersOf(path).map((folder) => [identityOf(folder), folder]));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The folders in which the file, or a link on the way to it, can be replaced. */
-function foldersOf(path: string): Set<string> {
-  const folders = new Set<string>();
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
   let at = resolve(path);
   for (let links = 0; links < MOST_LINKS; links++) {
-    folders.add(realFolder(dirname(at)));
-    const next = linkTarget(at);
-    if (next === undefined) break;
-    at = next;
+    const link = stepsTo(at).find(isLink);
+    if (link === undefined) return [...folders, nearestFolder(dirname(at))];
+    // Folders at the root are the system's, and to watch that may be to watch everything.
+    if (link === at || dirname(link) !== parse(link).root) folders.push(dirname(link));
+    at = resolve(dirname(link), readlinkSync(link), relative(link, at));
   }
   return folders;
 }
 
-/** A folder may be a link itself, and lead elsewhere later. */
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+/** Every folder on the way and the file itself. */
+function stepsTo(path: string): string[] {
+  const { root } = parse(path);
+  const parts = relative(root, path).split(sep);
+  return parts.map((_, last) => join(root, ...parts.slice(0, last + 1)));
 }
 
-function linkTarget(path: string): string | undefined {
-  try {
-    return lstatSync(path).isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : undefined;
-  } catch {
-    return undefined;
-  }
+/** One that is missing may be made again. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}
+
+/** Another folder in the place of one is not the same. */
+function identityOf(folder: string): string {
+  const { dev, ino } = statSync(folder);
+  return [folder, dev, ino].join();
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }

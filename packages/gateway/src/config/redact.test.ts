@@ -6,6 +6,9 @@ const redact = redactor(() => ({
   mcpServers: {
     a: { command: 'x', env: { KEY: 'hunter2secret', SHORT: 'on', LONGER: 'hunter2secret-and-more' } },
     c: { command: 'x', args: ['serve', 'folder/of/mine', '--api-key', 'correct-horse', '--port', '123456'] },
+    d: { command: 'x', args: ['--token=tr0ub4dor', '-e', 'DB_PASSWORD=a=b$&c', '--name=plain-name'] },
+    e: { url: 'https://me%40x:p%2Fassword@e.example/mcp?exaApiKey=1f2e3d4c&v=2' },
+    f: { sseConfig: { url: 'https://f.example/sse?code=zyxwvu' } },
     b: { url: 'https://b.example', headers: { Authorization: 'Bearer abcdef123456' } },
   },
 }));
@@ -19,7 +22,18 @@ verifies('HEALTH-7', 'values that the config gives its servers are taken out', (
   expect(redact('no folder/of/mine at 123456')).toBe('no folder/of/mine at 123456');
 });
 
+verifies('HEALTH-7', 'values in addresses and behind an equals sign are taken out as well', () => {
+  expect(redact('tr0ub4dor is no token of plain-name')).toBe('[hidden] is no token of plain-name');
+  expect(redact('login failed: a=b$&c')).toBe('login failed: [hidden]');
+  expect(redact('1f2e3d4c and zyxwvu are unknown at e.example/mcp')).toBe(
+    '[hidden] and [hidden] are unknown at e.example/mcp',
+  );
+  expect(redact('no p/assword, no p%2Fassword')).toBe('no [hidden], no [hidden]');
+});
+
 test.each([
+  ['GITHUB_TOKEN=abc is wrong', 'GITHUB_TOKEN=[hidden] is wrong'],
+  ['GET /mcp?tavilyApiKey=tvly-x&v=2', 'GET /mcp?tavilyApiKey=[hidden]&v=2'],
   ['401 for Bearer eyJhbGci.x', '401 for Bearer [hidden]'],
   ['GET /?api_key=s3cr3t&x=1', 'GET /?api_key=[hidden]&x=1'],
   ['{"password": "p w"}', '{"password": "[hidden] w"}'],

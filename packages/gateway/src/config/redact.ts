@@ -6,8 +6,7 @@ const LONGEST_TEXT = 500;
 const HIDDEN = '[hidden]';
 
 const AUTHORIZATION = /\b(bearer|basic)\s+[^\s"',;]+/giu;
-const ASSIGNMENT =
-  /\b((?:api|access|auth)?[-_]?(?:key|token|secret|password))(["']?\s*[=:]\s*["']?)[^\s"'&,;]+/giu;
+const ASSIGNMENT = /(key|token|secret|password)(["']?\s*[=:]\s*["']?)[^\s"'&,;]+/giu;
 /** How services begin their keys, and what every signed token begins with. */
 const KEY = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{12,}/gu;
 const SECRET_NAME = /(?:key|token|secret|password)$/iu;
@@ -39,16 +38,41 @@ export function redactedBy(redact: (text: string) => string): (name: string, val
   };
 }
 
-function secretsOf({ env = {}, headers = {}, args = [] }: ServerConfig): string[] {
+function secretsOf({ env = {}, headers = {}, args = [], url, sseConfig }: ServerConfig): string[] {
   const words = Object.values(headers).flatMap((value) => [value, value.replace(/^.*\s/u, '')]);
-  return [...Object.values(env), ...words, ...args.filter(isSecretArgument)].filter(
-    ({ length }) => length >= SHORTEST_SECRET,
-  );
+  const addresses = [url, sseConfig?.url].flatMap(secretsInAddress);
+  const secrets = [...Object.values(env), ...words, ...args.flatMap(secretsInArgument), ...addresses];
+  return secrets.filter(({ length }) => length >= SHORTEST_SECRET);
 }
 
-/** As in `--api-key VALUE`; where name and value are one argument, the text says what it is. */
-function isSecretArgument(_value: string, at: number, args: readonly string[]): boolean {
-  return SECRET_NAME.test(args[at - 1] ?? '') && args[at - 1]?.startsWith('-') === true;
+/** As in `--api-key VALUE` and `--api-key=VALUE`. */
+function secretsInArgument(argument: string, at: number, args: readonly string[]): string[] {
+  const before = args[at - 1] ?? '';
+  if (before.startsWith('-') && SECRET_NAME.test(before)) return [argument];
+  const equals = argument.indexOf('=');
+  return equals > 0 && SECRET_NAME.test(argument.slice(0, equals)) ? [argument.slice(equals + 1)] : [];
+}
+
+/** Its password and the values of its query, as they are written and as they are meant. */
+function secretsInAddress(text: string | undefined): string[] {
+  if (text === undefined || !URL.canParse(text)) return [];
+  const { password, search } = new URL(text);
+  const written = [
+    password,
+    ...search
+      .slice(1)
+      .split('&')
+      .map((pair) => pair.replace(/^[^=]*=/u, '')),
+  ];
+  return [...written, ...written.map(decoded)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function shortened(text: string): string {

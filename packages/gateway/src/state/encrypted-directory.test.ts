@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdtempSync,
@@ -75,6 +76,12 @@ describe('a damaged record', () => {
     'cut short': (file) => writeFileSync(file, readFileSync(file).subarray(0, 40)),
     emptied: (file) => writeFileSync(file, ''),
     'that is text': (file) => writeFileSync(file, '{"key":"a","value":1}'),
+    ...(process.platform !== 'win32' && {
+      'that is a pipe': (file: string) => {
+        rmSync(file);
+        spawnSync('mkfifo', [file]);
+      },
+    }),
     'put under the name of another': (file, other) => copyFileSync(other, file),
   };
 
@@ -119,6 +126,18 @@ test('what was left unfinished is removed, but not what may be in the making', a
   }
   await open();
   expect(readdirSync(folder).sort()).toEqual([name, `${name}.2.1`]);
+});
+
+test("what another process of our number has left or is writing is in nobody's way", async () => {
+  const store = await open();
+  await store.set('a', 1);
+  const name = readdirSync(folder)[0] ?? '';
+  // In containers every gateway may be process 1, and a state folder be that of several.
+  const others = Array.from({ length: 300 }, (_, n) => `${name}.${process.pid}.${n}`);
+  for (const other of others) writeFileSync(join(folder, other), 'half');
+  await store.set('a', 2);
+  expect(await store.get('a')).toBe(2);
+  expect(readdirSync(folder)).toHaveLength(301);
 });
 
 test('a folder that takes nothing is an error that names the key', async () => {

@@ -1,4 +1,4 @@
-import { promises as fs } from 'node:fs';
+import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { RecordError, type KeyValueStore } from './key-value-store.ts';
 import { makeFolder } from './make-folder.ts';
@@ -19,8 +19,12 @@ const UNFINISHED = /^[0-9a-f]{64}\.\d+\.\d+$/u;
 /** What a process that was killed has not finished writing is removed after this long. */
 const UNFINISHED_LASTS_MS = 60_000;
 
+/** Unlike that of any other process: in containers all may have the same number. */
+const WRITER = Math.floor(Math.random() * 2 ** 48);
 /** Counted for the whole process: no two of its writes share a file. */
 let writes = 0;
+/** To open a pipe would be to wait for somebody who writes to it. */
+const READ: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 interface Stored {
   readonly key: string;
@@ -98,7 +102,7 @@ class EncryptedDirectory implements KeyValueStore {
 
   /** Readers see the old file or the new one, never half of one. */
   async #replace(name: string, plain: Buffer): Promise<void> {
-    const fresh = this.#path(`${name}.${process.pid}.${++writes}`);
+    const fresh = this.#path(`${name}.${WRITER}.${++writes}`);
     try {
       await writeSafely(fresh, this.#sealing.seal(name, plain));
       await fs.rename(fresh, this.#path(name));
@@ -131,7 +135,7 @@ class EncryptedDirectory implements KeyValueStore {
   async #read(name: string, key?: string): Promise<Stored | undefined> {
     const file = this.#path(name);
     try {
-      const sealed = await fs.readFile(file);
+      const sealed = await fs.readFile(file, { flag: READ });
       return JSON.parse(this.#sealing.open(name, sealed).toString('utf8')) as Stored;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, promises, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { HistoryFiles, readHistory, type HistoryFilesOptions } from './history-files.ts';
 
@@ -106,4 +106,25 @@ test('what cannot be written is said once, and adding goes on', async () => {
   }
   expect(failures).toHaveLength(1);
   expect(readHistory(state)).toEqual([]);
+});
+
+test('a disk that is full for long costs nothing that was written before', async () => {
+  const before = filesOf(1);
+  before.append('{"kept":1}\n');
+  await before.flush();
+  // A name can be had on a full disk, but no byte.
+  const full = vi.spyOn(promises, 'appendFile').mockImplementation(async (file) => {
+    writeFileSync(file as string, '', { flag: 'a' });
+    throw new Error('ENOSPC');
+  });
+  const files = filesOf(7, { mostFiles: 5 });
+  for (let times = 0; times < 10; times++) {
+    files.append('{"lost":1}\n');
+    await files.flush();
+  }
+  full.mockRestore();
+  files.append('{"kept":2}\n');
+  await files.flush();
+  expect(readHistory(state)).toEqual([{ kept: 1 }, { kept: 2 }]);
+  expect(names()).toHaveLength(2);
 });

@@ -72,7 +72,13 @@ export class HistoryFiles {
 
   async #write(text: string): Promise<void> {
     const file = this.#file ?? this.#nextFile();
-    await fs.appendFile(file, text, { mode: 0o600 });
+    try {
+      await fs.appendFile(file, text, { mode: 0o600 });
+    } catch (error) {
+      // One after the other, empty files would take the places of those that say something.
+      if (sizeOf(file) === 0) rmSync(file, { force: true });
+      throw error;
+    }
     this.#size += Buffer.byteLength(text);
     if (this.#size >= this.#rules.largestFile) this.#file = undefined;
   }

@@ -76,6 +76,8 @@ export class Containers {
 
   async #reapQuietly(): Promise<void> {
     try {
+      // Its labels say that it is in use, for its gateway lives.
+      await this.engine.removeAgain();
       await this.#reap();
     } catch (error) {
       this.#log.debug?.(`left-over containers could not be looked for: ${(error as Error).message}`);

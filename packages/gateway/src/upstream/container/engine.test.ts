@@ -6,7 +6,7 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { Containers } from './containers.ts';
 import { explainEngine, takenPort } from './engine-error.ts';
 import { Engine } from './engine.ts';
-import { labelsOf, ownSelf } from './owner.ts';
+import { labelsOf, ownSelf, type Owner } from './owner.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 import { handOver } from './variables.ts';
 
@@ -106,10 +106,11 @@ describe('left-over containers', () => {
     async () => {
       const gone = { ...self, pid: '2147480000' };
       const { engine, calls } = engineWith([
-        { Id: 'a', Name: '/orphan', labels: { ...labelsOf(gone), 'weir.server': 's' } },
-        { Id: 'stuck', Name: '/stuck', labels: labelsOf(gone) },
-        { Id: 'b', Name: '/living', labels: labelsOf(self) },
-        { Id: 'c', Name: '/foreign', labels: labelsOf({ ...gone, boot: 'another' }) },
+        { Id: 'a', Name: '/orphan', labels: { ...named('orphan', gone), 'weir.server': 's' } },
+        { Id: 'stuck', Name: '/stuck', labels: named('stuck', gone) },
+        { Id: 'b', Name: '/living', labels: named('living', self) },
+        { Id: 'c', Name: '/foreign', labels: named('foreign', { ...gone, boot: 'another' }) },
+        { Id: 'd', Name: '/of-an-image-made-from-ours', labels: named('orphan', gone) },
       ]);
       const said: string[] = [];
       const log = (text: string): void => void said.push(text);
@@ -125,6 +126,35 @@ describe('left-over containers', () => {
         'Container orphan removed: its gateway (process 2147480000) is gone',
         'Container stuck should be removed, for its gateway is gone, but cannot be: the container engine refused: device busy',
       ]);
+    },
+  );
+
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'are removed when the engine is back, where it was away at their end',
+    async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const engine = engineThat(`
+        echo "$*" >>"$0.calls"
+        [ -e "$0.down" ] || exit 0
+        echo "Cannot connect to the Docker daemon" >&2; exit 1`);
+      const file = pathOf(engine);
+      const removals = (): string[] =>
+        readFileSync(`${file}.calls`, 'utf8')
+          .split('\n')
+          .filter((call) => call.startsWith('rm'));
+      const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
+      await containers.ready();
+      writeFileSync(`${file}.down`, '');
+      await expect(engine.remove('x')).rejects.toThrow('cannot be reached');
+      rmSync(`${file}.down`);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => removals().length).toBe(2);
+      await expect.poll(() => readFileSync(`${file}.calls`, 'utf8')).toMatch(/rm [^\n]*\nps [^\n]*\n$/u);
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(() => readFileSync(`${file}.calls`, 'utf8')).toMatch(/\nps [^\n]*\nps [^\n]*\n$/u);
+      expect(removals()).toEqual(['rm --force --volumes x', 'rm --force --volumes x']);
+      containers.end();
     },
   );
 
@@ -196,6 +226,10 @@ describe('volumes', () => {
     },
   );
 });
+
+function named(name: string, owner: Owner): Record<string, string> {
+  return { ...labelsOf(owner), 'weir.name': name };
+}
 
 /** An engine whose command is this script. */
 function engineThat(script: string): Engine {

@@ -38,6 +38,8 @@ export class Engine {
   /** The environment of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly command = 'docker';
+  /** Those that should be gone and are not, as far as we know. */
+  readonly #unremoved = new Set<string>();
 
   constructor(env: Readonly<Record<string, string>>) {
     this.env = env;
@@ -58,11 +60,18 @@ export class Engine {
 
   /** Ends a container at once and removes it; one that is gone already is as good. */
   async remove(id: string): Promise<void> {
+    this.#unremoved.add(id);
     try {
       await this.ask(['rm', '--force', '--volumes', id]);
     } catch (error) {
       if (!isGone(error)) throw error;
     }
+    this.#unremoved.delete(id);
+  }
+
+  /** Tries once more where it could not be reached, or refused. */
+  async removeAgain(): Promise<void> {
+    await Promise.allSettled([...this.#unremoved].map((id) => this.remove(id)));
   }
 
   /** SIGTERM, then SIGKILL. */

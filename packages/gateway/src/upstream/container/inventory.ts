@@ -1,5 +1,5 @@
 import type { Contained, Engine } from './engine.ts';
-import { OWNED_LABEL, OwnerState, ownerIn, SERVER_LABEL, stateOf, type Owner } from './owner.ts';
+import { NAME_LABEL, OWNED_LABEL, OwnerState, ownerIn, SERVER_LABEL, stateOf, type Owner } from './owner.ts';
 
 /** A container that some gateway has started. */
 export interface OwnedContainer {
@@ -21,8 +21,8 @@ export async function listOwned(engine: Engine, self: Owner): Promise<OwnedConta
 }
 
 function describe({ labels, ...container }: Contained, self: Owner): OwnedContainer {
-  const owner = ownerIn(labels);
   const { id, name, image, status } = container;
+  const owner = labels[NAME_LABEL] === name ? ownerIn(labels) : undefined;
   return {
     id,
     name,

@@ -32,6 +32,8 @@ const LABEL = 'weir.owner.';
 /** Every container of ours carries it, so that one question finds them all. */
 export const OWNED_LABEL: string = `${LABEL}pid`;
 export const SERVER_LABEL = 'weir.server';
+/** The name it was created with: images that are made from a container pass its labels on to others. */
+export const NAME_LABEL = 'weir.name';
 
 export function labelsOf(owner: Owner): Record<string, string> {
   return Object.fromEntries(PARTS.map((part) => [LABEL + part, owner[part]]));

@@ -12,7 +12,7 @@ import type { Containers } from './containers.ts';
 import { createArguments } from './create-arguments.ts';
 import { EngineError } from './engine-error.ts';
 import { explainedExit } from './exit-reason.ts';
-import { labelsOf, SERVER_LABEL } from './owner.ts';
+import { labelsOf, NAME_LABEL, SERVER_LABEL } from './owner.ts';
 import { PublishedConnection } from './published-connection.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 import { handOver } from './variables.ts';
@@ -124,7 +124,7 @@ async function create(spec: ContainerSpec, options: ContainerOptions): Promise<s
 async function createAs(name: string, spec: ContainerSpec, options: ContainerOptions): Promise<string> {
   const { containers, serverKey, slots } = options;
   const variables = handOver(variablesOf(options), containers.engine.env);
-  const labels = { [SERVER_LABEL]: serverKey, ...labelsOf(containers.self) };
+  const labels = { [SERVER_LABEL]: serverKey, [NAME_LABEL]: name, ...labelsOf(containers.self) };
   const release = await slots.acquire();
   try {
     const args = createArguments(spec, { name, labels, variables: variables.args });

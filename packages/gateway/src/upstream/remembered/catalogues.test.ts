@@ -126,14 +126,32 @@ test('a file that is damaged is as good as none', () => {
   }
 });
 
-test.each(['', '{', '[]', '{"servers":[]}', '{"servers":{"s":{}}}', '{"servers":{}} more'])(
-  'no lock file: %j',
-  (text) => {
-    const { folder } = catalogues();
-    writeFileSync(join(folder, LOCK_FILE), text);
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (warning: string) => void warnings.push(warning) };
-    expect(catalogues({ folder, log }).memory.recall('s')).toBeUndefined();
-    expect(warnings.join()).toContain('Write it anew with "weir lock"');
-  },
-);
+const lockOf = (server: string, version = 1): string =>
+  `{"lockfileVersion":${version},"servers":{"s":${server}}}`;
+
+test.each([
+  '',
+  '{',
+  '[]',
+  '{"servers":[]}',
+  '{"servers":{"s":{}}}',
+  '{"servers":{}} more',
+  lockOf('{"entry":"e","era":"legacy"}', 2),
+  lockOf('{"entry":"e","era":"legacy","capabilities":null}'),
+  lockOf(`{"entry":"e","era":"legacy","capabilities":{"x":"${'y'.repeat(60)}\\q"}}`),
+])('no lock file: %j', (text) => {
+  const { folder } = catalogues();
+  writeFileSync(join(folder, LOCK_FILE), text);
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (warning: string) => void warnings.push(warning) };
+  expect(catalogues({ folder, log }).memory.recall('s')).toBeUndefined();
+  expect(warnings.join()).toContain('Write it anew with "weir lock"');
+});
+
+test('a lock file whose lines end as they do on Windows is the same', () => {
+  const { folder } = catalogues();
+  writeLock(folder, offering(A, B));
+  const file = join(folder, LOCK_FILE);
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
+  expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
+});

@@ -1,4 +1,12 @@
-import { findMember, keyIs, readMembers, readString, stringValue, type Members } from '../../wire/members.ts';
+import {
+  findMember,
+  keyIs,
+  readMembers,
+  readString,
+  stringValue,
+  valueText,
+  type Members,
+} from '../../wire/members.ts';
 import { skipValue } from '../../wire/scan.ts';
 import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
 import type { Offering } from './remembered.ts';
@@ -9,8 +17,10 @@ export interface LockedOffering {
   readonly offering: Offering;
 }
 
-const NEWLINE = 0x0a;
+const LINE_ENDS = [0x0a, 0x0d];
 const SPACE = 0x20;
+/** What a later one means is not known. */
+const VERSION = '1';
 
 /** The servers of a lock file by key; undefined where it is none. Each byte is visited once. */
 export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | undefined {
@@ -20,13 +30,15 @@ export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | un
     keyIs(bytes, key, keyEnds, 'servers') ? readServers(bytes, value, servers) : skipValue(bytes, value),
   );
   const isWhole = top !== undefined && bytes.toString('latin1', top.end).trim() === '';
-  return isWhole && findMember(top, 'servers') >= 0 ? servers : undefined;
+  const isOurs = isWhole && valueText(top, 'lockfileVersion') === VERSION;
+  return isOurs && findMember(top, 'servers') >= 0 ? servers : undefined;
 }
 
 /** Outside of strings, which hold none, line breaks are but space. */
 function onOneLine(text: Buffer): Buffer {
   const line = Buffer.from(text);
-  for (let at = line.indexOf(NEWLINE); at >= 0; at = line.indexOf(NEWLINE, at)) line[at] = SPACE;
+  for (const end of LINE_ENDS)
+    for (let at = line.indexOf(end); at >= 0; at = line.indexOf(end, at)) line[at] = SPACE;
   return line;
 }
 
@@ -58,7 +70,8 @@ function readServer(bytes: Buffer, at: number, lists: Map<Kind, Listed[]>): Memb
 
 function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offering | undefined {
   const era = stringValue(server, 'era');
-  if (era !== 'legacy' && era !== 'modern') return undefined;
+  const capabilities = objectIn(server, 'capabilities');
+  if (capabilities === undefined || (era !== 'legacy' && era !== 'modern')) return undefined;
   // May be asked for again at once: it may turn out different.
   const listing = (kind: Kind): Listing => ({
     items: lists.get(kind) ?? [],
@@ -67,7 +80,7 @@ function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offeri
   });
   return {
     era,
-    capabilities: objectIn(server, 'capabilities'),
+    capabilities,
     instructions: stringValue(server, 'instructions'),
     catalogue: {
       tools: listing('tools'),
@@ -78,9 +91,15 @@ function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offeri
   };
 }
 
-function objectIn(members: Members, key: string): Record<string, unknown> {
+/** Empty where there is none, undefined where something else stands there. */
+function objectIn(members: Members, key: string): Record<string, unknown> | undefined {
   const m = findMember(members, key);
   if (m < 0) return {};
-  const text = members.bytes.toString('utf8', members.flat[m + 2], members.flat[m + 3]);
-  return JSON.parse(text) as Record<string, unknown>;
+  try {
+    const text = members.bytes.toString('utf8', members.flat[m + 2], members.flat[m + 3]);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { FoundGateway, ToolInvocationRequest } from '@weir/gateway';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../../../tests/fixtures/processes/living.ts';
+import { followHistory } from './history.ts';
+
+const NOW = 1_800_000_000_000;
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'weir-follow-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function call(name: string, times: Partial<ToolInvocationRequest>): ToolInvocationRequest {
+  const status = times.completedAt === undefined ? 'executing' : 'success';
+  const source = 'mcp-client';
+  return {
+    id: `x-${name}`,
+    serverId: 's',
+    toolName: name,
+    source,
+    status,
+    submittedAt: NOW,
+    retryAttempt: 0,
+    maxRetries: 0,
+    ...times,
+  };
+}
+
+/** A gateway that knows of these calls; `tell` is the end of one more. */
+async function gateway(known: readonly ToolInvocationRequest[]) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    socket.write(`${JSON.stringify({ id: 1, result: known })}\n`);
+  });
+  const door = { pid: 1, path: join(folder, '1.sock') };
+  await new Promise<void>((resolve) => server.listen(door.path, resolve));
+  return {
+    found: { door, report: undefined } satisfies FoundGateway,
+    isFollowed: () => sockets.size === 2,
+    tell: (params: ToolInvocationRequest) =>
+      sockets.forEach((socket) => socket.write(`${JSON.stringify({ method: 'call', params })}\n`)),
+    [Symbol.dispose]() {
+      sockets.forEach((socket) => socket.destroy());
+      server.close();
+    },
+  };
+}
+
+/** What a follower is told of a gateway that knows of one call, then of the end of another. */
+async function followed(known: ToolInvocationRequest, ended: ToolInvocationRequest): Promise<string[]> {
+  using one = await gateway([known]);
+  let stop = (): void => {};
+  const stopped = new Promise<void>((resolve) => (stop = resolve));
+  const output = new PassThrough();
+  let told = '';
+  output.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const lines = (): string[] => told.split('\n').filter((line) => line !== '');
+  const shown = { follow: true, failed: false, limit: 100 };
+  const args = { action: 'history', server: '', json: true, state: undefined, pid: 1, shown } as const;
+  const place = { env: {}, state: undefined, platform: process.platform };
+  const context = { ...place, output, now: () => NOW, stopped, place };
+  const following = followHistory([one.found], args, context);
+  await until(one.isFollowed, 5000);
+  one.tell(ended);
+  await until(() => lines().length === 2, 5000).catch(() => {});
+  stop();
+  await following;
+  return lines().map((line) => (JSON.parse(line) as ToolInvocationRequest).status);
+}
+
+test('a call that was under way is told of again when it ends', async () => {
+  const underWay = call('one', {});
+  expect(await followed(underWay, { ...underWay, status: 'success', completedAt: NOW + 5 })).toEqual([
+    'executing',
+    'success',
+  ]);
+});
+
+test('calls are told of also when the clock is set back', async () => {
+  expect(
+    await followed(call('one', { completedAt: NOW }), call('two', { completedAt: NOW - 3_600_000 })),
+  ).toEqual(['success', 'success']);
+});
