@@ -12,6 +12,7 @@ const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 const OUTCOMES: Record<string, string | null> = {
   honest: 'honest',
   'only-escaped-id': 'forged by lie',
+  batch: 'forged by lie',
   'double-id-reversed': 'forged by lie',
   'id-inside': '',
   'id-as-fraction': 'forged by lie',
@@ -31,7 +32,6 @@ const OUTCOMES: Record<string, string | null> = {
   'double-id': null,
   'escaped-id': null,
   'id-null': null,
-  batch: null,
 };
 
 /** A liar, a neighbour with calls under way under every id that the liar could guess, and another. */
@@ -192,6 +192,31 @@ describe('a lying server', () => {
       expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
     },
   );
+});
+
+describe('a server of the one revision with batches', () => {
+  verifies(['AGG-CALL-1', 'ERA-1'], 'is understood in each message of one', async () => {
+    const batching = scripted(`
+      import { serve, tool, write } from 'stdio';
+      const message = (rest) => JSON.stringify({ jsonrpc: '2.0', ...rest });
+      serve({
+        name: 'batching',
+        versions: ['2025-03-26'],
+        tools: [tool('any')],
+        call: {
+          any: (_, { id }) => {
+            const log = message({ method: 'notifications/message', params: { level: 'error', data: 'x' } });
+            const ping = message({ id: 'p', method: 'ping' });
+            const result = message({ id, result: { content: [] } });
+            write(\`[7,\${log},[\${result}],{"id":"q","method":7},\${ping},\${result}]\`);
+          },
+        },
+      });`);
+    await using weir = serveInProcess({ b: batching, e: fixture('echo') });
+    await weir.tools();
+    expect((await weir.callTool('b:any')).result).toEqual({ content: [] });
+    expect((await weir.call('notifications/message')).params).toMatchObject({ data: 'x' });
+  });
 });
 
 describe('a server whose words cannot be read', () => {
