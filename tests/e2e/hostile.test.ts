@@ -1,8 +1,8 @@
 // A server that lies, babbles or spoils its lists harms itself alone; a client that sends rubbish is answered or ignored.
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { fixture, scripted, textOf, type Received } from './harness.ts';
-import { open, serveInProcess, type InProcess } from './in-process.ts';
+import { fixture, scripted, textOf, type Received, type ServerEntry } from './harness.ts';
+import { createTestGateway, open, serveInProcess, type InProcess } from './in-process.ts';
 import { itemsOf } from './line-client.ts';
 
 const PROBLEM = "Server 'lie' sent something that is no JSON-RPC message";
@@ -12,6 +12,7 @@ const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 const OUTCOMES: Record<string, string | null> = {
   honest: 'honest',
   'only-escaped-id': 'forged by lie',
+  batch: 'forged by lie',
   'double-id-reversed': 'forged by lie',
   'id-inside': '',
   'id-as-fraction': 'forged by lie',
@@ -31,7 +32,6 @@ const OUTCOMES: Record<string, string | null> = {
   'double-id': null,
   'escaped-id': null,
   'id-null': null,
-  batch: null,
 };
 
 /** A liar, a neighbour with calls under way under every id that the liar could guess, and another. */
@@ -192,6 +192,86 @@ describe('a lying server', () => {
       expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
     },
   );
+});
+
+describe('a server of the one revision with batches', () => {
+  verifies(['AGG-CALL-1', 'ERA-1'], 'is understood in each message of one', async () => {
+    const batching = scripted(`
+      import { serve, tool, write } from 'stdio';
+      const message = (rest) => JSON.stringify({ jsonrpc: '2.0', ...rest });
+      serve({
+        name: 'batching',
+        versions: ['2025-03-26'],
+        tools: [tool('any')],
+        call: {
+          any: (_, { id }) => {
+            const log = message({ method: 'notifications/message', params: { level: 'error', data: 'x' } });
+            const ping = message({ id: 'p', method: 'ping' });
+            const result = message({ id, result: { content: [] } });
+            write(\`[7,\${log},[\${result}],{"id":"q","method":7},\${ping},\${result}]\`);
+          },
+        },
+      });`);
+    await using weir = serveInProcess({ b: batching, e: fixture('echo') });
+    await weir.tools();
+    expect((await weir.callTool('b:any')).result).toEqual({ content: [] });
+    expect((await weir.call('notifications/message')).params).toMatchObject({ data: 'x' });
+  });
+});
+
+describe('a server whose words cannot be read', () => {
+  const unreadable = (answer: string): ServerEntry =>
+    scripted(`
+      import { serve, tool, write } from 'stdio';
+      const deep = '['.repeat(9000) + ']'.repeat(9000);
+      const noJson = '"' + 'x'.repeat(100) + '\\\\q"';
+      const answered = ({ id }) => void write('{"jsonrpc":"2.0","id":' + id + ',' + ${answer} + '}');
+      serve({
+        name: 'unreadable',
+        capabilities: { tools: {}, tasks: { list: {} } },
+        tools: [tool('any')],
+        on: {
+          ${answer.includes('capabilities') ? `initialize: (_, message) => answered(message),` : ''}
+          'tasks/list': (_, message) => answered(message),
+          'tools/call': (_, message) => answered(message),
+        },
+      });`);
+
+  verifies('AGG-CALL-1', 'because they are nested too deep does not end the gateway', async () => {
+    const description = `'"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"x":' + deep + '}}}'`;
+    await using weir = serveInProcess({ u: unreadable(description), e: fixture('echo') });
+    expect(await weir.tools()).toContain('u:any');
+    const { result } = await weir.initialize();
+    expect(result?.['capabilities']).not.toHaveProperty('tasks');
+    expect(textOf(await weir.callTool('e:echo', { text: 'still here' }))).toBe('still here');
+  });
+
+  for (const [what, answer] of [
+    ['an error', `'"error":{"code":-32000,"message":' + noJson + '}'`],
+    ['data', `'"error":{"code":-32000,"message":"no","data":' + deep + '}'`],
+    ['a result', `'"result":{"tasks":[{"taskId":"1","x":' + noJson + '}]}'`],
+  ] as const) {
+    verifies('AGG-CALL-1', `as ${what} spoils a list of tasks for nobody`, async () => {
+      await using weir = serveInProcess({ u: unreadable(answer), t: fixture('tasks') });
+      await weir.tools();
+      const { result } = await weir.request('tasks/list');
+      expect(result).toEqual({ tasks: [] });
+    });
+
+    verifies(['AGG-CALL-1', 'AGG-API-1'], `as ${what} is an error of the program that asked`, async () => {
+      const gateway = createTestGateway({ u: unreadable(answer), e: fixture('echo') });
+      await expect(gateway.callTool('u:any')).rejects.toThrow(what === 'data' ? 'no' : 'JSON');
+      expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
+      await gateway.close();
+    });
+  }
+
+  verifies('AGG-CALL-1', 'as the only one with tasks is refused without what it has said', async () => {
+    const data = `'"error":{"code":-32000,"message":"no","data":' + deep + '}'`;
+    await using weir = serveInProcess({ u: unreadable(data), e: fixture('echo') });
+    await weir.tools();
+    expect((await weir.request('tasks/list')).error).toEqual({ code: -32000, message: 'no' });
+  });
 });
 
 describe('a server that babbles', () => {

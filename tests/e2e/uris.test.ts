@@ -197,6 +197,70 @@ function templates(label: string, ...uriTemplates: string[]): ServerEntry {
     });`);
 }
 
+/** A server that lists these URIs, until it is told to forget them. */
+function resources(label: string, ...uris: string[]): ServerEntry {
+  return scripted(`
+    import { notify, serve, text, tool } from 'stdio';
+    let uris = ${JSON.stringify(uris)};
+    serve({
+      name: ${JSON.stringify(label)},
+      capabilities: { tools: {}, resources: { listChanged: true } },
+      tools: [tool('forget')],
+      call: {
+        forget: () => {
+          uris = [];
+          notify('notifications/resources/list_changed');
+          return text('forgotten');
+        },
+      },
+      on: {
+        'resources/list': () => ({ resources: uris.map((uri) => ({ uri, name: 'r' })) }),
+        'resources/templates/list': () => ({ resourceTemplates: [] }),
+        'resources/read': ({ uri }) => ({ contents: [{ uri, text: ${JSON.stringify(label)} + ' ' + uri }] }),
+      },
+    });`);
+}
+
+describe('a URI in the form of the gateway', () => {
+  for (const [what, key] of [
+    ['another server', 'a'],
+    ['the same server', 'b'],
+  ] as const) {
+    verifies('AGG-CALL-3', `that names ${what} leads there, whoever lists it`, async () => {
+      const uri = shared(key, 'x://one');
+      for (const servers of [
+        { a: resources('A', 'x://one'), b: resources('B', 'x://one', uri) },
+        { b: resources('B', uri, 'x://one'), a: resources('A', 'x://one') },
+      ]) {
+        await using weir = serveInProcess(servers);
+        await weir.initialize();
+        const list = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources');
+        expect(list.map((item) => item.uri).toSorted()).toEqual(
+          [shared('a', 'x://one'), shared('b', 'x://one'), shared('b', uri)].toSorted(),
+        );
+        expect(await read(weir, uri)).toEqual({ uri, text: `${key.toUpperCase()} x://one` });
+        expect(await read(weir, shared('b', uri))).toEqual({ uri: shared('b', uri), text: `B ${uri}` });
+      }
+    });
+  }
+
+  verifies('AGG-CALL-3', 'that names nobody here stays as it is', async () => {
+    await using weir = serveInProcess({ a: resources('A', 'weir://x/y'), b: resources('B') });
+    await weir.initialize();
+    expect(await read(weir, 'weir://x/y')).toEqual({ uri: 'weir://x/y', text: 'A weir://x/y' });
+  });
+});
+
+describe('a URI that its server lists no more', () => {
+  verifies('AGG-CALL-3', 'is asked for there all the same, as it may still be had', async () => {
+    await using weir = serveInProcess({ a: resources('A', 'x://one'), b: resources('B', 'y://one') });
+    await weir.initialize();
+    await weir.callTool('a:forget');
+    await weir.call('notifications/resources/list_changed');
+    expect(await read(weir, 'x://one')).toEqual({ uri: 'x://one', text: 'A x://one' });
+  });
+});
+
 describe('a URI that nobody lists', () => {
   verifies('AGG-CALL-3', 'is read by the first template in the order of the config that fits', async () => {
     await using weir = serveInProcess({

@@ -50,9 +50,9 @@ export class Program implements AskedClient {
 /** Where a program waits for its answer, and hears of nothing on the way. */
 class Awaited implements Origin {
   readonly #resolve: (result: unknown) => void;
-  readonly #reject: (error: RpcError) => void;
+  readonly #reject: (error: unknown) => void;
 
-  constructor(resolve: (result: unknown) => void, reject: (error: RpcError) => void) {
+  constructor(resolve: (result: unknown) => void, reject: (error: unknown) => void) {
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -61,8 +61,12 @@ class Awaited implements Origin {
 
   answer(line: Line): void {
     const answer = readMessage(lineBytes(line)) as Message;
-    if (answer.isError) this.#reject(readError(answer));
-    else this.#resolve(readResult(answer));
+    if (answer.isError) return this.#reject(readError(answer));
+    try {
+      this.#resolve(readResult(answer));
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   serve(): number {

@@ -83,7 +83,7 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const named = splitUri(uri);
   if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
   const owners = builder.listersOf(uri);
-  if (owners.length > 0) return notReadable(directory, uri, owners);
+  if (owners.length > 0) return ofListers(directory, uri, owners);
   const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return (
@@ -115,12 +115,16 @@ function resolveOwnUri(
   return { client, originalText: encode(expanded ?? uri), publicUri };
 }
 
-/** Somebody has listed it, but it cannot be read under this URI, or not now. No other server is asked for it. */
-function notReadable(directory: Directory, uri: string, owners: readonly string[]): RpcError {
-  const [serverKey = '', ...others] = owners;
-  if (others.length === 0) return absent(directory, { what: 'Resource', name: uri, serverKey });
-  const publicUris = owners.map((owner) => joinUri(owner, uri));
-  return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
+/** Somebody has listed it, and no other server is asked for it; whoever lists it no more knows best whether it is still there. */
+function ofListers(directory: Directory, uri: string, listers: readonly string[]): Target | RpcError {
+  const [serverKey = '', ...others] = listers;
+  if (others.length > 0) {
+    const publicUris = listers.map((lister) => joinUri(lister, uri));
+    return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
+  }
+  const client = directory.registry.upstreams.get(serverKey);
+  if (client === undefined) return absent(directory, { what: 'Resource', name: uri, serverKey });
+  return { client, originalText: encode(uri) };
 }
 
 /** The server's own URI for one that was made from a template it shares with others. */

@@ -15,6 +15,7 @@ import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
+import { readBatch } from '../wire/batch.ts';
 import type { Envelope, Era, Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { stringValue } from '../wire/members.ts';
@@ -26,7 +27,7 @@ import { offerOf, type Offer } from './offer.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { RequestCaller, Through } from './request-caller.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { batchRefused, readBatch, refuseOversized, refuseUnusable } from './unusable.ts';
+import { batchRefused, refuseOversized, refuseUnusable } from './unusable.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 /** Requests that one server answers, or the registry. */
@@ -280,11 +281,11 @@ export class Session implements Client {
   /** One revision allowed several messages in an array; they are answered one by one. The others refuse each. */
   #unusable(line: Unusable): void {
     if (line.reason !== 'batch') return refuseUnusable(this.peer, line, this.#gateway.log);
-    for (const message of readBatch(line.bytes)) {
+    readBatch(line.bytes, (message) => {
       if (message.kind === 'unusable') refuseUnusable(this.peer, message, this.#gateway.log);
       else if (this.#version === BATCH_VERSION) this.receive(message);
       else if (message.kind === 'request') answerError(this.peer, message.id, batchRefused());
-    }
+    });
   }
 
   #goOn(): void {

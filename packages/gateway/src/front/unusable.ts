@@ -1,11 +1,9 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { answerError } from '../wire/answer.ts';
-import { readElements } from '../wire/members.ts';
-import { readMessage, type Message, type Unusable } from '../wire/message.ts';
+import type { Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
-import { skipSpace } from '../wire/scan.ts';
 
 /** What a client sent is no message. */
 export function refuseUnusable(client: Peer, { id, meant, reason }: Unusable, log: Log): void {
@@ -23,15 +21,6 @@ export function refuseOversized(
   const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
   log.warn(`The client's message was refused: ${text}`);
   refuse(client, { id, meant }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
-}
-
-/** The messages in an array. */
-export function* readBatch(bytes: Buffer): Generator<Message | Unusable> {
-  const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
-  for (let s = 0; s < spans.length; s += 2) {
-    const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
-    yield message.kind === 'unusable' ? { ...message, reason: 'not-a-message' } : message;
-  }
 }
 
 export function batchRefused(): RpcError {

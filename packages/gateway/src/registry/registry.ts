@@ -5,7 +5,7 @@ import { allAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
 import { Pages } from './pages.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
-import { joinUri } from './uris.ts';
+import { joinUri, splitUri } from './uris.ts';
 
 type Routes = Map<string, Route>;
 
@@ -176,6 +176,13 @@ export class RegistryBuilder {
     const listers = this.#listers.get(uri) ?? new Set<string>();
     this.#listers.set(uri, listers.add(lister));
     if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
+    else if (this.#isOfOurForm(uri)) this.#share(lister, uri);
+  }
+
+  /** Whoever lists such a URI might be taken for the server that it names. */
+  #isOfOurForm(uri: string): boolean {
+    const named = splitUri(uri);
+    return named !== undefined && this.books.tools.rules.order.includes(named.serverKey);
   }
 
   #share(serverKey: string, uri: string): void {

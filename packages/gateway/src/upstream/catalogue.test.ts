@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { readMessage, type Message } from '../wire/message.ts';
@@ -10,16 +11,19 @@ interface Read {
 }
 
 /** Reads a list whose pages are these results. */
-async function read(...pages: readonly string[]): Promise<Read> {
+async function read(...pages: readonly (string | Buffer)[]): Promise<Read> {
   const [asked, warnings]: [string[], string[]] = [[], []];
   const listing = await readList('tools', {
     meta: '"m":1',
     ask: (method, params) => {
-      const result = pages[asked.length % pages.length];
+      const result = Buffer.from(pages[asked.length % pages.length] ?? '');
       asked.push(`${method} ${params}`);
-      return Promise.resolve(
-        readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)) as Message,
-      );
+      const line = Buffer.concat([
+        Buffer.from('{"jsonrpc":"2.0","id":1,"result":'),
+        result,
+        Buffer.from('}'),
+      ]);
+      return Promise.resolve(readMessage(line) as Message);
     },
     warn: (text) => warnings.push(text),
   });
@@ -65,6 +69,26 @@ describe('a list', () => {
     expect(listing.items.map(({ key }) => key)).toEqual(['b']);
     expect(definitions(listing)).toEqual(['{"name":"b","x":1}']);
   });
+
+  verifies(
+    'AGG-CALL-1',
+    'with bytes that are no text spoils neither itself nor what others list',
+    async () => {
+      const noText = Buffer.from([0xff, 0xe2, 0x82]);
+      for (const space of ['', ' ']) {
+        const { listing } = await read(
+          Buffer.concat([
+            Buffer.from(`{${space}"tools":[{"name":"a","description":"é`),
+            noText,
+            Buffer.from('"},{"name":"b"}]}'),
+          ]),
+        );
+        expect(definitions(listing)).toEqual(['{"name":"a","description":"é\uFFFD\uFFFD"}', '{"name":"b"}']);
+        expect(listing.items.every((item) => isUtf8(definitionOf(item)))).toBe(true);
+        expect(listing.items.map(({ key }) => key)).toEqual(['a', 'b']);
+      }
+    },
+  );
 
   test('without end is read until a page comes again', async () => {
     const { listing, asked, warnings } = await read('{"tools":[{"name":"a"}],"nextCursor":"same"}');

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { canonicalObject } from '../wire/canonical.ts';
 import {
   findMember,
@@ -149,7 +150,8 @@ const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
 function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Page {
   const { key, method } = KINDS[kind];
-  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, answer) ?? scanPage(kind, answer);
+  const body = asText(answer);
+  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, body) ?? scanPage(kind, body);
   if (items === undefined) {
     warn(`answered ${method} without a list of ${kind}`);
     return { ...NO_HINTS, items: [], nextCursor: undefined };
@@ -164,6 +166,16 @@ function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Pa
   };
 }
 
+/** Where the result of a list stands. */
+type Body = Pick<Message, 'bytes' | 'bodyAt' | 'bodyEnd'>;
+
+/** Bytes that are no text would make some clients drop the connection over a list that others are in as well. */
+function asText({ bytes, bodyAt, bodyEnd }: Body): Body {
+  if (isUtf8(bytes.subarray(bodyAt, bodyEnd))) return { bytes, bodyAt, bodyEnd };
+  const text = Buffer.from(bytes.toString('utf8', bodyAt, bodyEnd));
+  return { bytes: text, bodyAt: 0, bodyEnd: text.length };
+}
+
 /** A page as it came, nothing believed yet. */
 interface RawPage {
   readonly items: readonly (Listed | undefined)[] | undefined;
@@ -172,12 +184,12 @@ interface RawPage {
   readonly nextCursor?: unknown;
 }
 
-function readPlainPage(kind: Kind, { bytes, bodyAt, bodyEnd }: Message): RawPage | undefined {
+function readPlainPage(kind: Kind, { bytes, bodyAt, bodyEnd }: Body): RawPage | undefined {
   const plain = readPlainList(bytes, { at: bodyAt, end: bodyEnd }, KINDS[kind]);
   return plain && { ...plain.result, items: plain.items };
 }
 
-function scanPage(kind: Kind, { bytes, bodyAt }: Message): RawPage {
+function scanPage(kind: Kind, { bytes, bodyAt }: Body): RawPage {
   const { list, key } = KINDS[kind];
   let items: (Listed | undefined)[] | undefined;
   const result = readMembers(bytes, bodyAt, (_, value, nameAt, nameEnd) => {

@@ -2,6 +2,7 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
+import { isShallow } from '../wire/shallow.ts';
 import { encode } from '../wire/splice.ts';
 import { inTime } from './within.ts';
 
@@ -106,18 +107,28 @@ async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): P
 function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capabilities' | 'instructions'> {
   const { capabilities, instructions } = result;
   return {
-    capabilities: asRecord(capabilities),
+    capabilities: writable(asRecord(capabilities)),
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }
 
+/** What clients are to be told has to be written again. */
+function writable(capabilities: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => isShallow(value)));
+}
+
+/** Throws where the inside of a string is no JSON. */
 export function readResult(answer: Message): Record<string, unknown> {
   return asRecord(JSON.parse(answer.bytes.toString('utf8', answer.bodyAt, answer.bodyEnd)));
 }
 
 export function readError(answer: Message): RpcError {
-  const { code, message, data } = readResult(answer);
-  return new RpcError(typeof code === 'number' ? code : RpcErrorCode.INTERNAL, String(message), data);
+  try {
+    const { code, message, data } = readResult(answer);
+    return new RpcError(typeof code === 'number' ? code : RpcErrorCode.INTERNAL, String(message), data);
+  } catch {
+    return new RpcError(RpcErrorCode.INTERNAL, 'answered with an error that is no JSON');
+  }
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

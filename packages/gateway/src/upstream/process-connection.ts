@@ -2,6 +2,7 @@ import { Deferred } from '../deferred.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
+import { readBatch } from '../wire/batch.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message, Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
@@ -116,7 +117,12 @@ export class ProcessConnection implements Connection {
     else this.#options.request(message);
   }
 
-  #unusable({ bytes, id, meant }: Unusable): void {
+  /** Servers of one revision may send several messages in an array; that of another one means the same by it. */
+  #unusable({ reason, bytes, id, meant }: Unusable): void {
+    if (reason === 'batch')
+      return readBatch(bytes, (part) =>
+        part.kind === 'unusable' ? this.#unusable(part) : this.#receive(part),
+      );
     const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
     this.#options.log.debug?.(`wrote to stdout what is no message: ${line}`);
     if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);

@@ -24,6 +24,11 @@ describe('our own lines', () => {
       { jsonrpc: '2.0', id: 7, error: { code: -1, message: 'x', data: null } },
     ],
     [
+      'an error with data that is nested too deep to be written',
+      errorLine('7', new RpcError(-1, 'x', JSON.parse('['.repeat(9_000) + ']'.repeat(9_000)))),
+      { jsonrpc: '2.0', id: 7, error: { code: -1, message: 'x' } },
+    ],
+    [
       'a request',
       requestLine(3, 'x/ü', '{"a":1}'),
       { jsonrpc: '2.0', id: 3, method: 'x/ü', params: { a: 1 } },

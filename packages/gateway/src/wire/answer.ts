@@ -1,5 +1,6 @@
 import type { RpcError } from '../errors.ts';
 import type { Origin } from './peer.ts';
+import { isShallow } from './shallow.ts';
 import { encode, type Line } from './splice.ts';
 
 // The only place where our own results and errors become JSON-RPC. Ids arrive as the text they were sent as.
@@ -12,7 +13,9 @@ export function resultLine(id: string, result: Line): Line {
 /** Without an id where it is not known which request failed. */
 export function errorLine(id: string | undefined, { code, message, data }: RpcError): string {
   const member = id === undefined ? '' : `"id":${id},`;
-  return `{"jsonrpc":"2.0",${member}"error":${encode({ code, message, ...(data !== undefined && { data }) })}}`;
+  // Data may be a peer's own.
+  const more = data !== undefined && isShallow(data) && { data };
+  return `{"jsonrpc":"2.0",${member}"error":${encode({ code, message, ...more })}}`;
 }
 
 /** Answers a request with one of our errors. */
