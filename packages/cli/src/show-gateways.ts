@@ -13,7 +13,7 @@ function headline(report: GatewayReport, now: number): string {
     mode,
     printable(configPath ?? 'no config file'),
     `up ${span(now - startedAt)}`,
-    `${calls.total} calls, ${calls.active} under way`,
+    `${calls.total} ${calls.total === 1 ? 'call' : 'calls'}, ${calls.active} under way`,
   ];
   return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
 }
