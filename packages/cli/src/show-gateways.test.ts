@@ -16,7 +16,7 @@ const server: ReportedServer = {
   health: { serverId: 'a', connectionState: 'error', consecutiveFailures: 3, retryState },
 };
 
-function shown(more: object, line = 2): string | undefined {
+function shown(more: object, line = 2, now = 0): string | undefined {
   const report: GatewayReport = {
     pid: 1,
     version: '1',
@@ -26,7 +26,7 @@ function shown(more: object, line = 2): string | undefined {
     calls: { active: 0, total: 1 },
     servers: [{ ...server, ...more }],
   };
-  return showGateways([report], { isColoured: false, now: 0 }).split('\n')[line];
+  return showGateways([report], { isColoured: false, now }).split('\n')[line];
 }
 
 verifies('HEALTH-2', 'a disabled server is shown with how to enable it, and why, where that is known', () => {
@@ -35,5 +35,6 @@ verifies('HEALTH-2', 'a disabled server is shown with how to enable it, and why,
 });
 
 verifies('HEALTH-3', 'the headline of a gateway counts its calls as people do', () => {
-  expect(shown({}, 0)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 under way');
+  for (const now of [0, -5000])
+    expect(shown({}, 0, now)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 under way');
 });

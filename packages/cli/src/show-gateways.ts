@@ -57,7 +57,8 @@ function sentences(...parts: readonly string[]): string {
 
 /** How long something took or takes, in the unit that says it best. */
 export function span(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  // A clock that was set back makes it less than nothing.
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 100_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   if (ms < 6_000_000) return `${Math.round(ms / 60_000)} min`;
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;

@@ -253,7 +253,9 @@ export class Gateway implements AggregatorServer {
       publication.open();
       this.#settled.resolve();
       // Those who wait are answered first; who has only looked, as `weir lock` does, gives no names out.
-      setImmediate(() => this.#closing ?? publication.warnOfNames());
+      setImmediate(() => {
+        if (this.#closing === undefined) publication.warnOfNames();
+      });
     } catch (error) {
       this.#settled.reject(error as Error);
       await this.close();
