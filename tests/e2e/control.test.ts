@@ -1,12 +1,15 @@
 // Gateways that run are asked and told things by their owner, through a socket that is nobody else's.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { GatewayReport } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
+  BUNDLE,
   fixture,
   runWeir,
   scripted,
@@ -213,6 +216,19 @@ describe('several gateways', () => {
     expect(Object.fromEntries(states)).toEqual({ [one.pid]: false, [two.pid]: true });
     expect((await machine.weir('stop', '--pid', '1')).stderr).toContain('No gateway is process 1.');
   });
+
+  verifies('HEALTH-3', 'over one config are changed together, and each told on a line of JSON', async () => {
+    const machine = new Machine();
+    await using one = await machine.start({ e: fixture('echo') });
+    await using two = await machine.start({ e: fixture('echo') });
+    const file = join(machine.folder, 'mcp.json');
+    const { stdout } = await machine.weir('disable', 'e', '--json', '--config', file);
+    const told = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { pid: number });
+    expect(new Set(told.map(({ pid }) => pid))).toEqual(new Set([one.pid, two.pid]));
+  });
 });
 
 describe('the socket', () => {
@@ -303,6 +319,37 @@ describe('the socket', () => {
     expect(stdout).toContain(`Gateway ${two.pid}, stdio`);
   });
 
+  onUnix('HEALTH-3', 'of a gateway that is suspended takes no order that is carried out later', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ e: fixture('echo') });
+    weir.kill('SIGSTOP');
+    const [disabled, stopped] = await Promise.all([machine.weir('disable', 'e'), machine.weir('stop')]);
+    const [logs, history] = await Promise.all([
+      machine.weir('logs', 'e'),
+      machine.weir('history', '--pid', String(weir.pid)),
+    ]);
+    weir.kill('SIGCONT');
+    for (const { code, stderr } of [disabled, stopped, logs, history])
+      expect([code, stderr]).toEqual([
+        1,
+        `Gateway ${weir.pid} does not answer: it is stopped, or has too much to do.\n`,
+      ]);
+    expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
+  });
+
+  onUnix('HEALTH-3', 'that nothing comes from keeps nobody who presses Ctrl-C', async () => {
+    const machine = new Machine();
+    mkdirSync(join(machine.run, 'weir'));
+    let asked: () => void;
+    const asking = new Promise<void>((resolve) => (asked = resolve));
+    const silent = createServer(() => asked()).listen(join(machine.run, 'weir', `${process.pid}.sock`));
+    const ps = spawn(process.execPath, [BUNDLE, 'ps'], { env: { ...process.env, ...machine.env } });
+    await asking;
+    ps.kill('SIGINT');
+    expect(await once(ps, 'exit')).toEqual([null, 'SIGINT']);
+    silent.close();
+  });
+
   onUnix('HEALTH-3', 'that cannot be opened is a warning, no more', async () => {
     const machine = new Machine();
     writeFileSync(join(machine.run, 'weir'), '');
@@ -321,6 +368,7 @@ describe('the command line', () => {
     const mistakes: [string[], string][] = [
       [['enable'], 'weir enable needs the name of a server'],
       [['ps', 'x'], 'Unexpected argument: x'],
+      [['ps', '--json=x'], '--json takes no value'],
       [['ps', '--follow'], 'Unknown option: --follow (it belongs to weir history)'],
       [['history', '--nonsense'], 'Unknown option: --nonsense'],
       [['stop', '--pid', 'x'], "--pid takes a whole number from 1 on, not 'x'"],

@@ -1,7 +1,7 @@
 // Every call leaves a trace that its owner can read, and that holds nothing which others may not.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHistory, type ToolInvocationRequest } from '@weir/gateway';
 import { describe, expect } from 'vitest';
@@ -37,6 +37,24 @@ async function callInAllWays(weir: Weir): Promise<void> {
   weir.send({ id: 'stalled', method: 'tools/call', params: { name: 's:stall', arguments: {} } });
   weir.notify('notifications/cancelled', { requestId: 'stalled' });
   await weir.callTool('s:echo', { text: 'after it' });
+}
+
+/** What a gateway of earlier has left. */
+function keepCalls(folder: string, count: number): void {
+  const calls = Array.from({ length: count }, (_, at) => ({
+    id: `x-${at}`,
+    serverId: 'e',
+    toolName: 'echo',
+    source: 'mcp-client',
+    status: 'success',
+    submittedAt: at,
+    completedAt: at,
+    retryAttempt: 0,
+    maxRetries: 0,
+  }));
+  mkdirSync(join(folder, 'state', 'history'), { recursive: true });
+  const lines = calls.map((call) => `${JSON.stringify(call)}\n`);
+  writeFileSync(join(folder, 'state', 'history', '000000000-1.jsonl'), lines.join(''));
 }
 
 const SERVERS = { e: { ...fixture('echo'), env: { KEY: 'hunter2secret' } }, s: fixture('stall') };
@@ -228,6 +246,23 @@ describe('the history of a gateway', () => {
     follower.kill('SIGINT');
     expect(await once(follower, 'exit')).toEqual([0, null]);
   });
+
+  const onLinux = verifies.skipIf(process.platform === 'linux' ? undefined : 'needs a shell and /dev/full');
+
+  onLinux(
+    'HEALTH-7',
+    'is whole, however slowly it is read; what cannot be written is a failure',
+    async () => {
+      const folder = temporaryFolder();
+      keepCalls(folder, 2000);
+      const weir = `"${process.execPath}" "${BUNDLE}" history --json --limit 2000 --state "${folder}/state"`;
+      const run = (script: string): string => spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout;
+      expect(run(`${weir} | (sleep 1.5; wc -l)`).trim()).toBe('2000');
+      expect(run(`${weir} 2>&1 > /dev/full; echo $?`)).toMatch(
+        /^The output could not be written: ENOSPC.*\n1\n$/u,
+      );
+    },
+  );
 
   verifies('HEALTH-7', 'is said to be empty where there is none', async () => {
     const folder = temporaryFolder();

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { commandLinesWith } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
+  commandFor,
   fixture,
   runOver,
   runWeir,
@@ -12,6 +13,7 @@ import {
   serverWith,
   startWeir,
   temporaryFolder,
+  Weir,
   type Config,
   type Ended,
   type StartOptions,
@@ -100,6 +102,16 @@ describe('the config file', () => {
   verifies('AGG-CFG-3', 'is empty', async () => {
     expect(await failure('')).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/mcp.json, line 1, column 1: The file is empty: write at least { "mcpServers": {} }
+      Nothing was started.
+      exit 1"
+    `);
+  });
+
+  verifies('AGG-CFG-3', 'is not UTF-8: nothing in it is guessed', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'latin.json'), Buffer.from('{"mcpServers":\n{"caf\u00E9":{}}}', 'latin1'));
+    expect(told(await runWeir(['--config', 'latin.json'], { folder }), folder)).toMatchInlineSnapshot(`
+      "Invalid JSON in <folder>/latin.json, line 2, column 6: The file is not UTF-8 text: save it as UTF-8
       Nothing was started.
       exit 1"
     `);
@@ -202,6 +214,32 @@ describe('a server', () => {
       exit 1"
     `);
   });
+
+  verifies('AGG-CHILD-2', 'whose command has its arguments in it', async () => {
+    expect(await failure({ files: { command: 'node /srv/files.js' } })).toMatchInlineSnapshot(`
+      "Failed to spawn server 'files': command not found: "node /srv/files.js"; write its arguments in "args", or check the path
+      All servers have been stopped. Mend 'files', or start without it by --keep-going.
+      exit 1"
+    `);
+  });
+
+  verifies.skipIf(linux)(
+    'AGG-CHILD-2',
+    'that cannot be started because too many files are open, its guard included',
+    async () => {
+      const { args, command, ...rest } = commandFor({ e: fixture('echo') });
+      for (let limit = 19; limit < 32; limit++) {
+        const script = `ulimit -n ${limit}; exec "$@"`;
+        await using weir = new Weir({
+          ...rest,
+          command: '/bin/sh',
+          args: ['-c', script, 'sh', command, ...args],
+        });
+        weir.end('');
+        expect((await weir.ended).stderr).not.toContain('undefined');
+      }
+    },
+  );
 
   verifies('AGG-CHILD-2', 'whose command may not be executed', async () => {
     const folder = temporaryFolder();

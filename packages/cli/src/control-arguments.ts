@@ -66,6 +66,7 @@ function read(action: Action, words: readonly string[]): { draft: Draft; names: 
     if (option === '') names.push(words[at] as string);
     else if (!isKnown(option) || (FOR_HISTORY.includes(option) && action !== 'history'))
       throw wrong(`Unknown option: ${option}${isKnown(option) ? ' (it belongs to weir history)' : ''}`);
+    else if (isFlag(option) && inline !== undefined) throw wrong(`${option} takes no value`);
     else if (isFlag(option)) draft[option.slice(2)] = true;
     else draft[option.slice(2)] = valueOf(option, inline ?? words[++at]);
   }

@@ -6,8 +6,8 @@ export interface ControlContext {
   readonly platform: NodeJS.Platform;
   readonly output: Writable & { isTTY?: boolean; columns?: number };
   readonly now: () => number;
-  /** Settles when nobody wants to hear more. */
-  readonly stopped: Promise<void>;
+  /** Settles when nobody wants to hear more; where it is not asked for, Ctrl-C ends the command at once. */
+  readonly stopped: () => Promise<void>;
 }
 
 /** How tables look there. */

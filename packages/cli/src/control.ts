@@ -10,7 +10,7 @@ import {
 import { UsageError } from './arguments.ts';
 import type { Action, ControlArgs } from './control-arguments.ts';
 import { looksOf, type ControlContext } from './control-context.ts';
-import { ControlFailure } from './control-failure.ts';
+import { ControlFailure, doesNotAnswer, silentAmong } from './control-failure.ts';
 import { CONTROL_USAGE } from './control-help.ts';
 import { followHistory, showHistory } from './history.ts';
 import { showGateways, showLines } from './show-gateways.ts';
@@ -74,7 +74,7 @@ function onlyOne(found: FoundGateway[], { action, configPath, pid }: ControlArgs
 function ps(found: readonly FoundGateway[], { json }: ControlArgs, context: ControlContext): void {
   const { output, now } = context;
   const reports = found.map(({ report }) => report).filter((report) => report !== undefined);
-  const silent = found.filter(({ report }) => report === undefined).map(({ door }) => door.pid);
+  const silent = silentAmong(found);
   if (json) return void output.write(asJson([...reports, ...silent.map((pid) => ({ pid, answers: false }))]));
   output.write(showGateways(reports, { ...looksOf(context), now: now() }));
   for (const pid of silent) output.write(`Gateway ${pid} does not answer\n`);
@@ -97,6 +97,7 @@ async function logs(
   const isOne = all.length === 1;
   for (const { pid, lines } of all)
     output.write(`${isOne ? '' : `Gateway ${pid}\n`}${linesOf(lines, server)}`);
+  for (const pid of silentAmong(found)) output.write(`Gateway ${pid} does not answer\n`);
 }
 
 function linesOf(lines: readonly LoggedLine[], server: string): string {
@@ -105,7 +106,9 @@ function linesOf(lines: readonly LoggedLine[], server: string): string {
 
 function noSuchServer(server: string, found: readonly FoundGateway[]): string {
   const known = new Set(found.flatMap(({ report }) => report?.servers.map(({ id }) => id) ?? []));
-  return `No gateway has a server '${server}'. There are: ${[...known].join(', ')}.`;
+  const silent = silentAmong(found).map(doesNotAnswer);
+  const none = `No gateway has a server '${server}'. There are: ${[...known].join(', ')}.`;
+  return [...(known.size > 0 || silent.length === 0 ? [none] : []), ...silent].join('\n');
 }
 
 const DONE: Readonly<Record<Changing, (server: string) => string>> = {
@@ -122,13 +125,17 @@ async function change(
   found: readonly FoundGateway[],
   { args: { server, json }, context: { output } }: { args: ControlArgs; context: ControlContext },
 ): Promise<void> {
+  // An order that waits for a gateway to wake would be carried out long after its sender was told of a failure.
+  const [silent] = silentAmong(found);
+  if (silent !== undefined) throw new ControlFailure(doesNotAnswer(silent));
   for (const { door } of found) {
     await asked(askGateway(door, action, { server }));
     const report = await asked(askGateway(door, 'ps', {}));
     const remark = remarkOn(action, report, server);
     if (action === 'restart' && remark !== '')
       throw new ControlFailure(`Server '${server}' was ended (gateway ${door.pid}).${remark}`);
-    if (json) output.write(asJson({ pid: door.pid, done: action, ...afterwards(report, server) }));
+    if (json)
+      output.write(`${JSON.stringify({ pid: door.pid, done: action, ...afterwards(report, server) })}\n`);
     else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark}\n`);
   }
 }

@@ -22,8 +22,14 @@ export function describeFailure(error: unknown): string {
   if (COMPLETE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
+  if (isLostFolder(error)) return 'The folder that weir was started in is gone: change to another one.';
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `Weir has failed through a mistake of its own. Please report it with these lines:\n${details}`;
+}
+
+/** A relative path means nothing there. */
+function isLostFolder(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
 function afterwards({ serverKey }: ChildServerError): string {

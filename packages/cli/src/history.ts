@@ -9,7 +9,7 @@ import {
 } from '@weir/gateway';
 import type { ControlArgs } from './control-arguments.ts';
 import { looksOf, type ControlContext } from './control-context.ts';
-import { ControlFailure } from './control-failure.ts';
+import { ControlFailure, doesNotAnswer, silentAmong } from './control-failure.ts';
 import { isShown, selectCalls, showCall, showCalls } from './show-history.ts';
 
 /** A gateway that has just been started is heard of this soon. */
@@ -22,7 +22,12 @@ export async function showHistory(
   context: ControlContext,
 ): Promise<ToolInvocationRequest[]> {
   const kept = isNarrowed(args) || args.state === undefined ? [] : readHistory(args.state).filter(isCall);
-  const fresh = await Promise.all(found.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])));
+  const silent = silentAmong(found);
+  if (isNarrowed(args) && silent.length > 0) throw new ControlFailure(doesNotAnswer(silent[0]));
+  const answering = found.filter(({ report }) => report !== undefined);
+  const fresh = await Promise.all(
+    answering.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])),
+  );
   if (found.length === 0 && kept.length === 0) throw new ControlFailure(nothingKnown(args));
   const calls = selectCalls([...kept, ...fresh.flat()], args.shown);
   context.output.write(args.json ? lines(calls) : shownCalls(calls, args, context));
@@ -35,7 +40,7 @@ function shownCalls(
   { shown }: ControlArgs,
   context: ControlContext,
 ): string {
-  if (calls.length > 0 || shown.follow) return showCalls(calls, looksOf(context));
+  if (calls.length > 0 || shown.follow) return showCalls(calls, looksOf(context), shown.follow);
   return shown.failed || shown.server !== undefined ? 'No such call is known.\n' : 'No call so far.\n';
 }
 
@@ -69,7 +74,7 @@ export async function followHistory(
   const timer = isNarrowed(args)
     ? undefined
     : setInterval(() => void findGateways(place).then((all) => all.forEach(follow)), LOOK_AGAIN_MS);
-  await stopped;
+  await stopped();
   clearInterval(timer);
 }
 

@@ -16,20 +16,25 @@ const server: ReportedServer = {
   health: { serverId: 'a', connectionState: 'error', consecutiveFailures: 3, retryState },
 };
 
-function shown(more: object): string | undefined {
+function shown(more: object, line = 2, now = 0): string | undefined {
   const report: GatewayReport = {
     pid: 1,
     version: '1',
     mode: 'stdio',
     startedAt: 0,
     isStopped: false,
-    calls: { active: 0, total: 0 },
+    calls: { active: 0, total: 1 },
     servers: [{ ...server, ...more }],
   };
-  return showGateways([report], { isColoured: false, now: 0 }).split('\n')[2];
+  return showGateways([report], { isColoured: false, now }).split('\n')[line];
 }
 
 verifies('HEALTH-2', 'a disabled server is shown with how to enable it, and why, where that is known', () => {
   expect(shown({ lastError: 'it crashed\n  stderr | no' })).toMatch(/ {2}weir enable a; it crashed$/u);
   expect(shown({})).toMatch(/ {2}weir enable a$/u);
+});
+
+verifies('HEALTH-3', 'the headline of a gateway counts its calls as people do', () => {
+  for (const now of [0, -5000])
+    expect(shown({}, 0, now)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 under way');
 });

@@ -13,7 +13,7 @@ function headline(report: GatewayReport, now: number): string {
     mode,
     printable(configPath ?? 'no config file'),
     `up ${span(now - startedAt)}`,
-    `${calls.total} calls, ${calls.active} under way`,
+    `${calls.total} ${calls.total === 1 ? 'call' : 'calls'}, ${calls.active} under way`,
   ];
   return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
 }
@@ -57,7 +57,8 @@ function sentences(...parts: readonly string[]): string {
 
 /** How long something took or takes, in the unit that says it best. */
 export function span(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  // A clock that was set back makes it less than nothing.
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 100_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   if (ms < 6_000_000) return `${Math.round(ms / 60_000)} min`;
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;

@@ -62,3 +62,12 @@ test('columns are aligned, colours are for terminals, and nothing plays with one
     /^\S+ \S+ {2}files +read +success +12 ms +mcp-client\n$/u,
   );
 });
+
+test('a heading is lined up with what comes beneath it later, and fits a terminal', () => {
+  const looks = { isColoured: false, width: 80 };
+  const [heading = ''] = showCalls([], looks, true).split('\n');
+  const [first = '', ...rest] = showCall(call('1'), looks).split('\n');
+  expect(first.indexOf('mcp-client')).toBe(heading.indexOf('SOURCE'));
+  expect(rest).toEqual(['']);
+  expect(showCall(call('1'), { ...looks, width: 40 }).split('\n')).toHaveLength(2);
+});

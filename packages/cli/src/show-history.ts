@@ -6,7 +6,7 @@ import { table, type Cell, type Looks } from './table.ts';
 type Call = ToolInvocationRequest;
 
 /** Columns that are lined up without knowing what is to come. */
-const WIDTHS = [19, 16, 24, 9, 8, 10];
+const WIDTHS = [19, 10, 16, 9, 6, 10];
 
 /** What was asked for of all that is known, oldest first; of two records of one call the later one counts. */
 export function selectCalls(calls: readonly Call[], shown: Shown): Call[] {
@@ -32,13 +32,18 @@ export function isShown({ serverId, status }: Call, { failed, server }: Shown): 
   return (server === undefined || server === serverId) && (!failed || hasFailed);
 }
 
-export function showCalls(calls: readonly Call[], looks: Looks): string {
-  return table([HEADING, ...calls.map(cellsOf)], looks);
+export function showCalls(calls: readonly Call[], looks: Looks, isFollowed = false): string {
+  const rows = [HEADING, ...calls.map(cellsOf)];
+  return isFollowed ? linedUp(rows, looks) : table(rows, looks);
 }
 
 /** One more line beneath those that are there. */
 export function showCall(call: Call, looks: Looks): string {
-  const [, ...lines] = table([WIDTHS.map((width) => ' '.repeat(width)), cellsOf(call)], looks).split('\n');
+  return linedUp([cellsOf(call)], looks);
+}
+
+function linedUp(rows: readonly Cell[][], looks: Looks): string {
+  const [, ...lines] = table([WIDTHS.map((width) => ' '.repeat(width)), ...rows], looks).split('\n');
   return lines.join('\n');
 }
 

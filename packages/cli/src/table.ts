@@ -31,6 +31,7 @@ function fitting(row: readonly Cell[], widths: readonly number[], { isColoured, 
 
 /** Lines of whole words. */
 function wrapped(text: string, width: number): string[] {
+  if (text === '') return [];
   const lines = [''];
   for (const word of text.split(' ')) {
     const last = lines.at(-1) as string;

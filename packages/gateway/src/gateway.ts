@@ -256,8 +256,10 @@ export class Gateway implements AggregatorServer {
       if (crashed !== undefined) throw crashed;
       publication.open();
       this.#settled.resolve();
-      // Those who wait are answered first.
-      setImmediate(() => publication.warnOfNames());
+      // Those who wait are answered first; who has only looked, as `weir lock` does, gives no names out.
+      setImmediate(() => {
+        if (this.#closing === undefined) publication.warnOfNames();
+      });
     } catch (error) {
       this.#settled.reject(error as Error);
       await this.close();

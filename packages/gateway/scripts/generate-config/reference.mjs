@@ -48,7 +48,8 @@ Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may
 ## What a server's process gets
 
 A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the
-server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on.
+server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on;
+\`WEIR_OWNER\` is set anew, a mark by which all that a server has started is found when it ends.
 
 ## Servers in containers
 

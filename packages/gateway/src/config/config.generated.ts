@@ -57,7 +57,7 @@ export interface ServerConfig {
   deploymentType?: 'managed' | 'external';
   /** Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count. */
   timeout?: number;
-  /** The tools to offer, as a list of names, or settings by tool name. */
+  /** Settings by tool name. A list of names, the tools to offer, is accepted, but leaves none out yet. */
   tools?: string[] | Record<string, ToolSettings>;
   /** Whether clients share the server or each session or call gets its own. */
   sharing?: 'shared' | 'per-session' | 'per-call';

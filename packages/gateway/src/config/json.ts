@@ -40,6 +40,8 @@ function readDocument(reader: JsonReader): unknown {
   return value;
 }
 
+export const NOT_UTF8 = 'The file is not UTF-8 text: save it as UTF-8';
+
 // Deeper than any config, shallower than the stack.
 const MAX_DEPTH = 200;
 // Nobody reads more, and each costs a count of lines.
@@ -57,7 +59,7 @@ function createReader(text: string, jsonc: boolean): JsonReader {
 }
 
 function refuseUnreadable(reader: JsonReader): void {
-  if (reader.text.slice(0, 4).includes('\0')) fail(reader, 'The file is not UTF-8 text: save it as UTF-8');
+  if (reader.text.slice(0, 4).includes('\0')) fail(reader, NOT_UTF8);
   skipBlank(reader);
   if (peek(reader) === '') {
     throw new JsonSyntaxError('The file is empty: write at least { "mcpServers": {} }', '', 0);

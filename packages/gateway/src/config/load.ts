@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
 import type { ConfigFinding } from './findings.ts';
-import { type DuplicateKey, JsonSyntaxError, type ParsedJson, parseJson } from './json.ts';
+import { type DuplicateKey, JsonSyntaxError, NOT_UTF8, type ParsedJson, parseJson } from './json.ts';
 import { type CompleteConfig, prepareConfig } from './prepare.ts';
 
 export interface LoadedConfig {
@@ -29,13 +30,19 @@ export function loadConfig(path: string, { env, readFile = readText }: LoadOptio
 }
 
 function readText(path: string): string {
-  return readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
+  const text = bytes.toString('utf8');
+  // What cannot be decoded is replaced in silence, a letter of a password as well.
+  const unclear = text.indexOf('\uFFFD');
+  if (unclear !== -1 && !isUtf8(bytes)) throw new JsonSyntaxError(NOT_UTF8, text, unclear);
+  return text;
 }
 
 function readOrExplain(path: string, readFile: (path: string) => string): string {
   try {
     return readFile(path);
   } catch (error) {
+    if (error instanceof JsonSyntaxError) throw invalidJson(error, path);
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     const message =
       Messages.configNotFound(path) + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
@@ -60,11 +67,14 @@ export function parseConfigText(text: string, options: { jsonc?: boolean; path?:
     return parseJson(text, { jsonc });
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    const { line, column, message } = error;
-    const place = `${path === undefined ? '' : ` in ${path}`}, line ${line}, column ${column}`;
-    const details = { ...(path !== undefined && { path }), line, column };
-    throw new ConfigError(`Invalid JSON${place}: ${message}`, ConfigErrorCode.INVALID_JSON, details);
+    throw invalidJson(error, path);
   }
+}
+
+function invalidJson({ line, column, message }: JsonSyntaxError, path: string | undefined): ConfigError {
+  const place = `${path === undefined ? '' : ` in ${path}`}, line ${line}, column ${column}`;
+  const details = { ...(path !== undefined && { path }), line, column };
+  return new ConfigError(`Invalid JSON${place}: ${message}`, ConfigErrorCode.INVALID_JSON, details);
 }
 
 function toFinding({ path, lines: [first, second] }: DuplicateKey): ConfigFinding {

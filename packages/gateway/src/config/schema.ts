@@ -286,10 +286,10 @@ const server = z
       examples: [30000],
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
-      description: 'The tools to offer, as a list of names, or settings by tool name.',
+      description:
+        'Settings by tool name. A list of names, the tools to offer, is accepted, but leaves none out yet.',
       errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
-      examples: [['search'], { search: { timeout: 60000 } }],
-      status: 'accepted',
+      examples: [{ search: { timeout: 60000 } }, ['search']],
     }).optional(),
     sharing: key(z.enum(['shared', 'per-session', 'per-call']), {
       description: 'Whether clients share the server or each session or call gets its own.',

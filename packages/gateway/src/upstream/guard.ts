@@ -70,16 +70,24 @@ function isMark(text: string): boolean {
 /** Its own session, no standard stream of the gateway, and an environment without any mark: no sweep finds a guard. */
 function spawnProgram({ path, shell = '/bin/sh', onLost }: GuardOptions): Program | undefined {
   try {
-    return spawn(shell, ['-c', GUARD_PROGRAM], {
+    const program = spawn(shell, ['-c', GUARD_PROGRAM], {
       cwd: '/',
       detached: true,
       env: { LC_ALL: 'C', PATH: path ?? '/usr/local/bin:/usr/bin:/bin' },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    if (hasPipes(program)) return program;
+    program.once('error', (error) => onLost?.(error.message));
+    return undefined;
   } catch (error) {
     onLost?.(String(error));
     return undefined;
   }
+}
+
+/** Where too many files are open, there are not even pipes, whatever the types say. */
+function hasPipes({ stdin }: { stdin: Writable | undefined }): boolean {
+  return stdin !== undefined;
 }
 
 class AbsentGuard implements Guard {

@@ -96,6 +96,8 @@ async function commandMistake(attempt: Attempt): Promise<SpawnError> {
 }
 
 function notFound(command: string): string {
+  if (/\s/u.test(command))
+    return `command not found: "${command}"; write its arguments in "args", or check the path`;
   if (isPath(command)) return `command not found: "${command}"; check the path`;
   return `command not found: "${command}"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)`;
 }
