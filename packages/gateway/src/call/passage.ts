@@ -3,7 +3,6 @@ import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
 import { canEndInRound, readRound } from '../bridge/rounds.ts';
 import { now } from '../clock.ts';
-import { Deferred } from '../deferred.ts';
 import { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -20,6 +19,9 @@ import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
 import { Rounds } from './rounds.ts';
 import { uriEdits } from './uri-edits.ts';
+
+/** Of what a server waits for without having asked: it cannot call that off. */
+const NO_ID = '';
 
 /** The member of a request that says where it goes. */
 export interface Address {
@@ -131,15 +133,16 @@ export class Passage implements Hop {
 
   #beginRounds(request: Message, call: Relayed): Rounds {
     const { inRounds } = this.#parking;
-    const over = new Deferred<void>();
+    const rounds = new Rounds(request, this.caller);
+    // Between two rounds it is the server that waits: it must not fall asleep, and nobody is asked for one that is gone.
+    const abandon = (): void => this.to.gone && rounds.fail(this.to.gone, call);
+    const ticket = this.to.serve({ id: NO_ID, cancel() {}, abandon });
     inRounds.add(call);
     call.onOver(() => {
       inRounds.delete(call);
-      over.resolve();
+      this.to.served(ticket);
     });
-    // Between two rounds nothing is asked of the server, but it will be.
-    void this.#upstream.busyWith?.(over.promise);
-    return new Rounds(request, this.caller);
+    return rounds;
   }
 
   #publicUri(uri: string): string | undefined {

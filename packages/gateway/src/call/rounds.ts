@@ -41,7 +41,7 @@ export class Rounds {
     if (round.questions.length === 0) this.#pause = setTimeout(goOn, PAUSE_MS);
     for (const question of round.questions) {
       this.#ask(question, (answer) => {
-        if (answer instanceof RpcError) return this.#fail(answer, call);
+        if (answer instanceof RpcError) return this.fail(answer, call);
         answers.set(question.key, answer);
         if (answers.size === round.questions.length) goOn();
       });
@@ -59,13 +59,14 @@ export class Rounds {
     this.#asking.clear();
   }
 
-  #fail(error: RpcError, call: Relayed): void {
+  /** There will be no further round. */
+  fail(error: RpcError, call: Relayed): void {
     this.stop();
     call.lost(error);
   }
 
   #refusalOf({ questions }: Round): RpcError | undefined {
-    if (this.#recipient.gone !== undefined) return this.#recipient.gone;
+    if (questions.length > 0 && this.#recipient.gone !== undefined) return this.#recipient.gone;
     if (++this.#count > MOST_ROUNDS)
       return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyRounds(MOST_ROUNDS));
     const { capabilities } = this.#caller.envelope;

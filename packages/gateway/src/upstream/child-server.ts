@@ -150,6 +150,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#arriving ?? this.#connection;
   }
 
+  /** Somebody waits for what is done beside it: until that is over, it is in use. */
   async busyWith(something: Promise<unknown>): Promise<void> {
     this.#beside++;
     try {

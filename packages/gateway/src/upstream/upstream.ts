@@ -29,8 +29,6 @@ export interface Upstream {
   unwatch(uri: string, isAsked?: boolean): boolean;
   /** Whether somebody watches it. */
   watches(uri: string): boolean;
-  /** Somebody waits for what is done beside it: until that is over, it is in use. */
-  busyWith?(something: Promise<unknown>): Promise<void>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
   listTools(): Promise<{ tools: unknown[] }>;
 }
