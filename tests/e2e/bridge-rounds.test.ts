@@ -180,6 +180,34 @@ describe('a round of a modern server', () => {
     },
   );
 
+  verifies(
+    ['ERA-2', 'AGG-CHILD-4'],
+    'is withdrawn when its server ends, and the call ends with that server',
+    async () => {
+      await using weir = serveInProcess({ r: fixture('rounds'), e: fixture('echo') });
+      await weir.initialize(EVERYTHING);
+      const call = weir.callTool('r:rounds', { key: 'k', rounds: [round({ one: form })] });
+      const { id } = await weir.call('elicitation/create');
+      await weir.gateway.disable('r');
+      expect((await call).error?.message).toContain("Server 'r' has been disabled");
+      expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: id });
+      expect(weir.gateway.directory.parking.inRounds.size).toBe(0);
+      await weir.gateway.enable('r');
+      expect(textOf(await weir.callTool('r:tries', { key: 'k' }))).toBe('0');
+    },
+  );
+
+  verifies('ERA-2', 'that asks nothing is followed for a program, too', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize();
+    const rounds = ['{"resultType":"input_required","requestState":"later"}'];
+    const result = (await weir.gateway.callTool('r:rounds', { key: 'k', rounds })) as Json;
+    expect(textOf({ result })).toContain('later');
+    await expect(
+      weir.gateway.callTool('r:rounds', { key: 'l', rounds: [round({ one: form })] }),
+    ).rejects.toThrow('cannot be asked');
+  });
+
   verifies('ERA-2', 'that never ends is ended', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);

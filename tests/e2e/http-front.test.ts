@@ -333,6 +333,33 @@ describe('a session', () => {
   });
 
   verifies(
+    ['ERA-1', 'AGG-CALL-3'],
+    'hears of a question that is withdrawn after its call was called off',
+    async () => {
+      const polite = scripted(`
+        import { ask, notify, serve, tool } from 'stdio';
+        const form = { message: 'Your name?', requestedSchema: { type: 'object', properties: {} } };
+        serve({
+          name: 'polite',
+          tools: [tool('ask')],
+          call: { ask: () => void ask('elicitation/create', form, 'q') },
+          on: { 'notifications/cancelled': () => notify('notifications/cancelled', { requestId: 'q' }) },
+        });`);
+      await using http = await serveTest({ p: polite });
+      const client = await openSession(http.url, { capabilities: { elicitation: {} } });
+      const standalone = await client.listen();
+      const events = await client.stream(client.call('p:ask', {}, { id: 'call' }));
+      const { id } = await events.message();
+      await client.post(rpc('notifications/cancelled', { requestId: 'call' }));
+      expect(await events.rest()).toEqual([]);
+      expect(await standalone.message()).toMatchObject({
+        method: 'notifications/cancelled',
+        params: { requestId: id },
+      });
+    },
+  );
+
+  verifies(
     'ERA-1',
     'calls off a request by a notification: its server hears of it, its response ends',
     async () => {

@@ -13,10 +13,14 @@ import {
   temporaryFolder,
   textOf,
   type Era,
+  type Json,
+  type Received,
   type ServerEntry,
 } from './harness.ts';
+import { modern, send, serveTest } from './http.ts';
 import { counted, createTestGateway, open } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
+import { questionsOf, stateOf } from './rounds.ts';
 
 /** Says who it is and where, and counts its calls. */
 const who: ServerEntry = scripted(`
@@ -271,6 +275,76 @@ describe('a server that works in the folder of a modern client', () => {
       calls: 2,
       cwd: folder,
     });
+    await gateway.close();
+  });
+
+  const form = '{ message: "?", requestedSchema: { type: "object", properties: {} } }';
+  const askers = {
+    legacy: scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      const told = async () => (await ask('elicitation/create', ${form})).result;
+      serve({
+        name: 'asker',
+        tools: [tool('ask')],
+        call: { ask: async () => text(JSON.stringify({ cwd: process.cwd(), told: await told() })) },
+      });`),
+    modern: scripted(`
+      import { answer, readMessages, text, tool } from 'stdio';
+      const complete = (result) => ({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result });
+      const question = { method: 'elicitation/create', params: ${form} };
+      const asked = { resultType: 'input_required', inputRequests: { q: question }, requestState: 'one' };
+      const told = ({ inputResponses, requestState }) =>
+        complete(text(JSON.stringify({ cwd: process.cwd(), told: inputResponses.q, inputResponses, requestState })));
+      const methods = {
+        'server/discover': () => complete({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+        'tools/list': () => complete({ tools: [tool('ask')] }),
+        'tools/call': (params) => (params.requestState === undefined ? asked : told(params)),
+      };
+      readMessages((message, line) => message.id !== undefined && void answer(methods, message, line));`),
+  };
+
+  for (const era of ['legacy', 'modern'] as const)
+    verifies('ERA-2', `can ask it other things as well, behind a token of many: a ${era} one`, async () => {
+      const folder = realpathSync(temporaryFolder());
+      const entry = { ...askers[era], sharing: 'per-session', cwdFromRoots: true };
+      await using http = await serveTest({ a: entry });
+      const capabilities = { roots: {}, elicitation: {} };
+      const results: Record<string, Json> = {
+        'roots/list': { roots: [{ uri: pathToFileURL(folder).href }] },
+        'elicitation/create': { action: 'accept', content: {} },
+      };
+      const call = async (more: Json): Promise<Received> =>
+        (await send(http.url, modern('tools/call', { name: 'a:ask', ...more }, { capabilities }))).json;
+      let answer = await call({});
+      for (let rounds = 0; answer.result?.['resultType'] === 'input_required' && rounds < 5; rounds++) {
+        const { requestState } = answer.result;
+        const responses = questionsOf(answer).map(({ key, method }) => [key, results[method]]);
+        const inputResponses = Object.fromEntries(responses) as Json;
+        answer = await call({ inputResponses, ...(requestState !== undefined && { requestState }) });
+      }
+      const told = JSON.parse(textOf(answer)) as Json;
+      expect(told).toMatchObject({ cwd: folder, told: { action: 'accept' } });
+      if (era === 'modern')
+        expect(told).toMatchObject({ inputResponses: { q: { action: 'accept' } }, requestState: 'one' });
+      expect(JSON.stringify(told)).not.toContain('weir/');
+    });
+
+  verifies('ERA-2', 'has it asked with the first call, also where that answers something else', async () => {
+    const folder = realpathSync(temporaryFolder());
+    const gateway = createTestGateway({
+      a: { ...askers.modern, sharing: 'per-session', cwdFromRoots: true },
+    });
+    const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {}, elicitation: {} });
+    gateway.open('{}');
+    await gateway.start();
+    const told = { inputResponses: { q: { action: 'accept' } }, requestState: 'one' };
+    const round = await ask('tools/call', { name: 'a:ask', ...told });
+    expect(questionsOf(round).map(({ method }) => method)).toEqual(['roots/list']);
+    expect(stateOf(round)).toBe('one');
+    const roots = { 'weir/roots': { roots: [{ uri: pathToFileURL(folder).href }] } };
+    const inputResponses = { ...told.inputResponses, ...roots };
+    const answer = await ask('tools/call', { name: 'a:ask', ...told, inputResponses });
+    expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: folder, ...told });
     await gateway.close();
   });
 

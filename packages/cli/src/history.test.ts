@@ -63,7 +63,7 @@ async function followed(known: ToolInvocationRequest, ended: ToolInvocationReque
   const shown = { follow: true, failed: false, limit: 100 };
   const args = { action: 'history', server: '', json: true, state: undefined, pid: 1, shown } as const;
   const place = { env: {}, state: undefined, platform: process.platform };
-  const context = { ...place, output, now: () => NOW, stopped, place };
+  const context = { ...place, output, now: () => NOW, stopped: () => stopped, place };
   const following = followHistory([one.found], args, context);
   await until(one.isFollowed, 5000);
   one.tell(ended);

@@ -1,8 +1,8 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import { findMember, stringValue, valueText } from '../wire/members.ts';
+import { findMember, isOdd, objectValue, stringValue, valueText } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { judgeValue } from '../wire/scan.ts';
-import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
+import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import { isKnownQuestion } from './capabilities.ts';
 import { entriesOf, objectIn, objectOf, readObject } from './objects.ts';
 
@@ -53,15 +53,35 @@ export function readRound(answer: Message): Round | RpcError | undefined {
 
 /** The other direction: the result that asks a modern client. */
 export function roundResult({ questions, state }: Round): string {
-  const requests = questions.map(
-    ({ key, method, params }) => `${key}:{"method":${encode(method)},"params":${params}}`,
-  );
   const members = [
     '"resultType":"input_required"',
-    `"inputRequests":{${requests.join(',')}}`,
+    `"inputRequests":{${questions.map(questionText).join(',')}}`,
     ...(state === undefined ? [] : [`"requestState":${state}`]),
   ];
   return `{${members.join(',')}}`;
+}
+
+/** The edits by which a round of a modern server asks one thing more; none where its answer is no round. */
+export function alsoAsking({ isError, body }: Message, question: Question): Edit[] {
+  if (isError || body === undefined || isOdd(body)) return [];
+  if (stringValue(body, 'resultType') !== 'input_required') return [];
+  const requests = objectValue(body, 'inputRequests');
+  const text = questionText(question);
+  return requests === undefined
+    ? changeMembers(body, ['inputRequests'], `"inputRequests":{${text}}`)
+    : changeMembers(requests, [], text);
+}
+
+/** The other direction: what a client has answered, without the answer to that. */
+export function withoutAnswer(message: Message, { key }: Question): Message {
+  const { params } = message;
+  const responses = params && objectIn(params, 'inputResponses');
+  const others = (responses === undefined ? [] : entriesOf(responses)).filter(([other]) => other !== key);
+  return retryOf(message, new Map(others), params && valueText(params, 'requestState'));
+}
+
+function questionText({ key, method, params }: Question): string {
+  return `${key}:{"method":${encode(method)},"params":${params}}`;
 }
 
 /** The same request once more, with what was asked for. */

@@ -8,6 +8,7 @@ import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relayPermitted } from './permit.ts';
 import type { Target } from './resolve.ts';
+import { withFolderAgain } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 
 /** A call of a server that clients do not share: it goes on when the one is up that is meant for it. */
@@ -64,7 +65,7 @@ function pass(
     asked,
     target.client,
   );
-  relayPermitted(asked, passage);
+  relayPermitted(asked, withFolderAgain(passage, asked, target.client));
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */

@@ -90,7 +90,7 @@ function forward(asked: Asked, route: Route): void {
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
   if (target instanceof RpcError || !target.client.cwdFromRoots) return goOn(asked, target, route);
-  const settled = withFolder(asked);
+  const settled = withFolder(asked, target.client);
   if (settled !== undefined) goOn(settled, target, route);
 }
 
@@ -184,7 +184,9 @@ function cross(asked: Asked, target: Target | RpcError, route: Route): void {
   if (next === undefined) return;
   if (target instanceof RpcError) refuse(asked, target);
   else if (next instanceof RpcError) refuse(asked, next);
-  else pass({ ...asked, message: next }, target, route);
+  else if (next === message) pass(asked, target, route);
+  // Made anew, it may have to say first where its client works.
+  else forward({ ...asked, message: next }, route);
 }
 
 function refuse(asked: Asked, error: RpcError): void {

@@ -1,15 +1,28 @@
 import { fileURLToPath } from 'node:url';
 import { lackingFor } from '../bridge/capabilities.ts';
-import { canEndInRound, firstTryOf, readRetry, roundResult } from '../bridge/rounds.ts';
+import {
+  alsoAsking,
+  canEndInRound,
+  isRetry,
+  readRetry,
+  roundResult,
+  withoutAnswer,
+  type Question,
+} from '../bridge/rounds.ts';
+import type { RpcError } from '../errors.ts';
 import { readResult } from '../upstream/handshake.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine, resultLine } from '../wire/answer.ts';
+import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { encode } from '../wire/splice.ts';
+import { encode, type Edit } from '../wire/splice.ts';
 import { capabilitiesOf, type Asked, type Caller } from './caller.ts';
+import { HopAround } from './hop-around.ts';
+import type { Hop, Relayed, TAKEN } from './relay.ts';
 
 const METHOD = 'roots/list';
-/** The question's key in a round of ours, as JSON. */
-const KEY = encode('weir/roots');
+/** As a question in a round. */
+const QUESTION: Question = { key: encode('weir/roots'), method: METHOD, params: '{}' };
 
 /** The folder in which a client works: its first root on this machine, if it has one and can be asked. */
 export async function folderOf({ era, envelope, client, origin }: Caller): Promise<string | undefined> {
@@ -28,21 +41,36 @@ export async function folderOf({ era, envelope, client, origin }: Caller): Promi
  * is answered with the question, and each of them where many programs share a token. Gives back what there is to go on
  * with, once that is known.
  */
-export function withFolder(asked: Asked): Asked | undefined {
+export function withFolder(asked: Asked, { era }: Upstream): Asked | undefined {
   const { caller, message } = asked;
   const { client, origin } = caller;
   if (caller.era === 'legacy' || !canEndInRound(message.method)) return asked;
-  const answer = readRetry(message).responses.get(KEY);
+  const answer = readRetry(message).responses.get(QUESTION.key);
   if (answer !== undefined) {
     const folder = folderIn(answer);
     if (!client.isMany) client.folder = folder ?? null;
-    return { ...asked, folder, message: firstTryOf(message) };
+    return { ...asked, folder, message: withoutAnswer(message, QUESTION) };
   }
-  const isKnown = client.folder !== undefined;
+  // A call that is kept has its folder, and waits for these answers.
+  const isKept = era === 'legacy' && isRetry(message);
+  const isKnown = isKept || client.folder !== undefined || 'folder' in asked;
   if (isKnown || lackingFor(METHOD, '{}', capabilitiesOf(caller, message)) !== undefined) return asked;
-  const questions = [{ key: KEY, method: METHOD, params: '{}' }];
-  origin.answer(resultLine(message.id, roundResult({ questions, state: undefined })));
+  const state = message.params && valueText(message.params, 'requestState');
+  origin.answer(resultLine(message.id, roundResult({ questions: [QUESTION], state })));
   return undefined;
+}
+
+/** The hop of a call that has said where its client works: where a modern server asks back, it is to say so again. */
+export function withFolderAgain(hop: Hop, asked: Asked, { era }: Upstream): Hop {
+  const isSaid = 'folder' in asked && asked.caller.client.isMany;
+  return isSaid && era === 'modern' ? new FolderHop(hop) : hop;
+}
+
+class FolderHop extends HopAround {
+  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+    const edits = super.adapt(answer, call) ?? [];
+    return Array.isArray(edits) ? [...edits, ...alsoAsking(answer, QUESTION)] : edits;
+  }
 }
 
 function folderIn(answer: string): string | undefined {

@@ -72,13 +72,14 @@ export class Rounds {
     this.#asking.clear();
   }
 
+  /** There will be no further round. */
   #fail(error: RpcError, call: Relayed): void {
     this.stop();
     call.lost(error);
   }
 
   #refusalOf({ questions }: Round): RpcError | undefined {
-    if (this.#recipient.gone !== undefined) return this.#recipient.gone;
+    if (questions.length > 0 && this.#recipient.gone !== undefined) return this.#recipient.gone;
     if (++this.#count > MOST_ROUNDS)
       return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyRounds(MOST_ROUNDS));
     const { capabilities } = this.#caller.envelope;

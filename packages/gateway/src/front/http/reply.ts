@@ -50,6 +50,11 @@ export class Reply implements Beating {
     return this.#missing > 0 && this.isAttended;
   }
 
+  /** Everything is answered. */
+  get isOver(): boolean {
+    return this.#missing === 0;
+  }
+
   /** Whether its client is there, on this connection or on one that it came back with. */
   get isAttended(): boolean {
     return this.#channel === undefined ? !this.#isClosed : this.#channel.isCarried;
@@ -127,8 +132,10 @@ export class RepliedRequest implements Origin, Served {
     return this.#reply.isLeft ? new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientLeft()) : undefined;
   }
 
+  /** What follows the last answer, such as the withdrawal of a question, belongs to no request that is under way. */
   send(line: Line): void {
-    this.#reply.send(line);
+    if (this.#reply.isOver) this.#peer.send(line);
+    else this.#reply.send(line);
   }
 
   answer(line: Line): void {
