@@ -13,6 +13,8 @@ export interface ServingOptions {
   readonly on: ApartEvents;
   /** A second conversation is there. */
   opened(twin: Upstream): void;
+  /** A server of a client's or call's own is there. */
+  started(own: Upstream): void;
 }
 
 /** Who serves a caller: the server that all share, its twin, or one of the client's or the call's own. */
@@ -24,12 +26,18 @@ export class Serving {
   constructor(options: ServingOptions) {
     const { fleet, on } = options;
     this.#options = options;
-    this.#instances = new Instances((serverKey, client, tenant) =>
-      fleet.startApart(serverKey, tenant, {
+    this.#instances = new Instances((serverKey, client, tenant) => {
+      const apart = fleet.startApart(serverKey, tenant, {
         request: (child, message, related) => on.request(child, message, related),
         notification: (child, message, related) => client.notified(child, message, related),
-      }),
-    );
+      });
+      // Why it does not start is told to who waits for it.
+      apart.started.then(
+        () => options.started(apart.upstream),
+        () => {},
+      );
+      return apart;
+    });
   }
 
   /** Asked by every call: nothing but fields is looked at, unless the eras differ. */

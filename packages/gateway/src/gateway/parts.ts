@@ -62,11 +62,13 @@ export class Parts {
       fleet: this.fleet,
       on: heard,
       opened: (twin) => this.wishes.tell(twin),
+      started: (own) => this.wishes.join(own),
     });
     this.wishes = new Wishes({
       clients: this.clients,
       logLevels: this.#logLevels,
       talking: () => [...this.fleet.running(), ...this.twins],
+      speaking: () => this.fleet.speaking(),
     });
     this.tasks = new Tasks(this.fleet.children.keys());
     this.limits = new CallLimits(config, systemTimers);
