@@ -177,9 +177,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     return (this.#connection?.peer.asked ?? 0) + (this.#twin?.asked ?? 0);
   }
 
+  /** Somebody waits for it, or is about to. */
+  get isAwaited(): boolean {
+    return this.inFlight > 0 || this.#beside > 0;
+  }
+
   /** Somebody waits for it, or wants to hear from it. */
   get isInUse(): boolean {
-    if (this.inFlight > 0 || this.#beside > 0 || this.#watching?.isAsked === true) return true;
+    if (this.isAwaited || this.#watching?.isAsked === true) return true;
     return this.#context.on.isFollowed?.(this) === true;
   }
 
