@@ -326,6 +326,8 @@ export class Fleet {
   }
 
   #notStarted(child: ChildServer, error: Error): void {
+    // Whoever has told it to end knows why it did not start.
+    if (child.status === ServerStatus.STOPPED) return;
     this.#options.log.error(error.message);
     this.supervisor.lost(child, error.message);
   }
