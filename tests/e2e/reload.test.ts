@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
+import { connectClient } from './clients.ts';
 import {
   commandFor,
   fixture,
@@ -17,7 +18,7 @@ import {
   type ServerEntry,
 } from './harness.ts';
 import { connectHttp, startServe } from './http.ts';
-import { counted, serveInProcess } from './in-process.ts';
+import { counted, createTestGateway, serveInProcess } from './in-process.ts';
 
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
@@ -169,6 +170,36 @@ describe('a config file that changes', () => {
     expect((await endless).error?.message).toBe("Server 'endless' was taken out of the config");
     expect(performance.now() - began).toBeGreaterThan(4500);
     expect(performance.now() - began).toBeLessThan(15_000);
+  });
+
+  verifies(['HEALTH-3', 'ERA-2'], 'sends nobody to what a session had of the last one', async () => {
+    const options = { lazy: true, configPath: join(temporaryFolder(), 'mcp.json') };
+    const servers = { s: { ...slow(), sharing: 'per-session' as const }, e: fixture('echo') };
+    const weir = serveInProcess(servers, options);
+    await using _ = weir;
+    await weir.tools();
+    const before = textOf(await weir.callTool('s:pid'));
+    const last = weir.callTool('s:wait', { ms: 1500 });
+    await weir.gateway.reload({ mcpServers: { e: servers.e } });
+    await weir.gateway.reload({ mcpServers: servers });
+    const after = await weir.callTool('s:pid');
+    expect(after.error?.message).toBeUndefined();
+    expect(textOf(after)).not.toBe(before);
+    expect(textOf(await last)).toBe('slow');
+  });
+
+  verifies(['HEALTH-3', 'ERA-2'], 'lets a call end that waits for a second conversation', async () => {
+    const { entry, starts } = counted(fixture('both'));
+    const gateway = createTestGateway({ b: entry, e: fixture('echo') });
+    const { client } = connectClient(gateway, 'a');
+    gateway.open('{}');
+    await gateway.start();
+    await client.initialize({ elicitation: {} });
+    const call = client.callTool('b:who');
+    await until(() => starts() === 2);
+    await gateway.reload({ mcpServers: { e: fixture('echo') } });
+    expect(textOf(await call)).toMatch(/^modern /u);
+    await gateway.close();
   });
 
   test('is found behind a link, whichever end of it changes', async () => {

@@ -256,6 +256,23 @@ describe('a server that runs', () => {
   );
 });
 
+describe('a server that is slow to start', () => {
+  for (const [what, end] of [
+    ['disabled', (weir: InProcess) => weir.gateway.disable('s')],
+    ['taken out of the config', (weir: InProcess) => weir.gateway.reload({ mcpServers: {} })],
+    ['ended with the gateway', (weir: InProcess) => weir.gateway.close()],
+  ] as const)
+    verifies('HEALTH-3', `and is ${what} meanwhile has not failed`, async () => {
+      const { weir } = watched({ s: fixture('slow-start', '4000'), e: fixture('echo') }, { keepGoing: true });
+      await using _ = weir;
+      await weir.tools();
+      await end(weir);
+      await until(() => weir.gateway.children.get('s')?.status !== 'initializing');
+      await delay(100);
+      expect(weir.logged.filter((line) => line.startsWith('error'))).toEqual([]);
+    });
+});
+
 describe('a server that each session has for itself', () => {
   const own = { sharing: 'per-session' } as const;
 

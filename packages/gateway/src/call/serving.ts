@@ -15,6 +15,8 @@ export interface ServingOptions {
   asked(client: AskedClient, ...question: Parameters<ApartEvents['request']>): void;
   /** A second conversation is there. */
   opened(twin: Upstream): void;
+  /** A server of a client's or call's own is there. */
+  started(own: Upstream): void;
 }
 
 /** Who serves a caller: the server that all share, its twin, or one of the client's or the call's own. */
@@ -26,12 +28,18 @@ export class Serving {
   constructor(options: ServingOptions) {
     const { fleet } = options;
     this.#options = options;
-    this.#instances = new Instances((serverKey, client, tenant) =>
-      fleet.startApart(serverKey, tenant, {
+    this.#instances = new Instances((serverKey, client, tenant) => {
+      const apart = fleet.startApart(serverKey, tenant, {
         request: (...question) => options.asked(client, ...question),
         notification: (child, message, related) => client.notified(child, message, related),
-      }),
-    );
+      });
+      // Why it does not start is told to who waits for it.
+      apart.started.then(
+        () => options.started(apart.upstream),
+        () => {},
+      );
+      return apart;
+    });
   }
 
   /** Asked by every call: nothing but fields is looked at, unless the eras differ. */

@@ -69,11 +69,13 @@ export class Parts {
       on: heard,
       asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
       opened: (twin) => this.wishes.tell(twin),
+      started: (own) => this.wishes.join(own),
     });
     this.wishes = new Wishes({
       clients: this.clients,
       logLevels: this.#logLevels,
       talking: () => [...this.fleet.running(), ...this.twins],
+      speaking: () => this.fleet.speaking(),
     });
     this.tasks = new Tasks(this.fleet.children.keys());
     this.limits = new CallLimits(config, systemTimers);

@@ -8,6 +8,8 @@ export interface WishesOptions {
   readonly logLevels: LogLevels;
   /** All servers that can be heard, in every conversation that clients share. */
   talking(): readonly Upstream[];
+  /** These, and those that clients have for themselves. */
+  speaking(): readonly Upstream[];
 }
 
 /** What clients want of all servers: that they wait, and how much they log. */
@@ -22,7 +24,7 @@ export class Wishes {
   /** A client has stopped (or begun again) to read: the servers wait for it. */
   hold(hold: boolean): void {
     this.#isHolding = hold;
-    for (const server of this.#options.talking()) server.hold(hold);
+    for (const server of this.#options.speaking()) server.hold(hold);
   }
 
   /** A client wants to hear more or less. */
@@ -32,8 +34,13 @@ export class Wishes {
 
   /** A server that has just come hears what the others know already. */
   tell(server: Upstream): void {
-    if (this.#isHolding) server.hold(true);
+    this.join(server);
     this.#tellLogLevel(server);
+  }
+
+  /** One that has just come waits, where the others do. */
+  join(server: Upstream): void {
+    if (this.#isHolding) server.hold(true);
   }
 
   /** It is to log as much as the one wants that wants the most. */

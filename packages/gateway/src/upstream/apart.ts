@@ -63,10 +63,13 @@ export class ApartServers {
   dismiss(child: ChildServer, what: string, cleared: Promise<unknown> | undefined): void {
     const { serverKey } = child;
     this.#all.set(child, new Deferred());
+    const all = this.#of(serverKey);
+    // New calls are not for these.
+    for (const one of all) this.#all.get(one)?.resolve();
     const ended = Promise.all([
       cleared,
       this.leaving(serverKey),
-      ...this.#of(serverKey).map((one) => this.#seeOff(one, what)),
+      ...all.map((one) => this.#seeOff(one, what)),
     ]);
     this.#leaving.set(serverKey, ended);
     void ended.then(() => this.leaving(serverKey) === ended && this.#leaving.delete(serverKey));

@@ -182,10 +182,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     return (this.#connection?.peer.serving ?? 0) > 0 || this.#twin?.isAsking === true;
   }
 
+  /** Somebody waits for it, or is about to. */
+  get isAwaited(): boolean {
+    return this.inFlight > 0 || this.#beside > 0;
+  }
+
   /** Somebody waits for it or is asked by it, or wants to hear from it. */
   get isInUse(): boolean {
-    if (this.inFlight > 0 || this.isAsking || this.#beside > 0 || this.#watching?.isAsked === true)
-      return true;
+    if (this.isAwaited || this.isAsking || this.#watching?.isAsked === true) return true;
     return this.#context.on.isFollowed?.(this) === true;
   }
 

@@ -118,6 +118,11 @@ export class Fleet {
     return [...all].filter(({ isConnected }) => isConnected);
   }
 
+  /** All that run, in whichever conversation: what clients have for themselves and what is on its way out, too. */
+  speaking(): ChildServer[] {
+    return this.conversations().filter(({ status }) => status === ServerStatus.RUNNING);
+  }
+
   /** Those that run and those that something remembered stands in for, in the order of the config. */
   offering(): Upstream[] {
     return [...this.children.values()].flatMap((child): Upstream[] => {
@@ -321,6 +326,8 @@ export class Fleet {
   }
 
   #notStarted(child: ChildServer, error: Error): void {
+    // Whoever has told it to end knows why it did not start.
+    if (child.status === ServerStatus.STOPPED) return;
     this.#options.log.error(error.message);
     this.supervisor.lost(child, error.message);
   }

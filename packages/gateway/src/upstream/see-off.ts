@@ -12,7 +12,7 @@ export async function seeOff(
   patienceMs: number = LAST_CALLS_MS,
 ): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  while (child.inFlight > 0 && performance.now() < deadline)
+  while (child.isAwaited && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   await child.retire(what)?.stop();
 }
