@@ -100,7 +100,7 @@ export class Parts {
         changed: (kinds) => this.publication.rebuild(kinds),
         ready: (child, before) => this.#ready(child, before),
         gone: (child) => this.#gone(child),
-        isFollowed: (child) => this.clients.follow(child),
+        isFollowed: (child, uri) => this.clients.follow(child, uri),
         supervised: (event) => this.#supervised(event),
       },
     });
