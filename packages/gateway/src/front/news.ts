@@ -42,8 +42,6 @@ export class News {
     if (params === undefined || uri === undefined) return;
     const sharedUri = this.#gateway.directory.builder.sharedUri(server.serverKey, uri);
     if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
-    // Of several clients those hear it that have asked this server for something of the kind.
-    if (this.#gateway.server.clients.size > 1 && !this.#subscriptions.follows(server)) return;
     const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(server, found) ?? sharedUri);
     if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
     peer.send(splice(bytes, edits));

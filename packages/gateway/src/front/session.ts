@@ -71,7 +71,7 @@ export class Session implements Client {
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
-  readonly #subscriptions = new Subscriptions((upstream, uri) => this.#isWantedByOthers(upstream, uri));
+  readonly #subscriptions = new Subscriptions();
   readonly #news: News;
   readonly #waitingRoom: WaitingRoom;
   #era: Era | undefined;
@@ -159,8 +159,8 @@ export class Session implements Client {
     this.#subscriptions.renew(upstream);
   }
 
-  follows(upstream: Upstream, uri?: string): boolean {
-    return this.#subscriptions.follows(upstream, uri);
+  follows(upstream: Upstream): boolean {
+    return this.#subscriptions.follows(upstream);
   }
 
   recipient(origin: Origin = this.peer): Recipient {
@@ -269,11 +269,6 @@ export class Session implements Client {
     const { caller, message, directory } = asked;
     if (this.#subscriptions.follow(message, directory)) return answer(caller.origin, message.id, '{}');
     useResource(asked);
-  }
-
-  #isWantedByOthers(upstream: Upstream, uri: string): boolean {
-    const others = [...this.#gateway.server.clients].filter((client) => client !== this);
-    return others.some((client) => client.follows?.(upstream, uri) === true);
   }
 
   #notification(message: Message): void {

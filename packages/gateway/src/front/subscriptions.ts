@@ -49,12 +49,6 @@ const FILTER_KEYS = {
 export class Subscriptions {
   readonly #open = new Set<Subscription>();
   readonly #followed = new Map<string, Watched>();
-  readonly #isWantedByOthers: (upstream: Upstream, uri: string) => boolean;
-
-  /** Several clients may want to hear of one resource: its server goes on telling until the last has heard enough. */
-  constructor(isWantedByOthers: (upstream: Upstream, uri: string) => boolean) {
-    this.#isWantedByOthers = isWantedByOthers;
-  }
 
   get size(): number {
     return this.#open.size;
@@ -83,13 +77,13 @@ export class Subscriptions {
     origin.send(acknowledgement(id, honoured));
   }
 
-  /** Subscribes the earlier revisions' way, or ends that. False where the server knows that way, and is to answer itself. */
+  /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
   follow({ method, params }: Message, directory: Directory): boolean {
     const publicUri = (params && stringValue(params, 'uri')) ?? '';
     const target = watchedUris([publicUri], directory).get(publicUri);
     if (target === undefined) return false;
-    if (method === 'resources/unsubscribe') return this.#unfollow(publicUri, target);
-    if (!this.#followed.has(publicUri)) {
+    if (method === 'resources/unsubscribe') this.#unfollow(publicUri);
+    else if (!this.#followed.has(publicUri)) {
       this.#followed.set(publicUri, target);
       if (isTold(target)) target.upstream.watch(target.uri);
     }
@@ -104,12 +98,9 @@ export class Subscriptions {
     return undefined;
   }
 
-  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions; to this one, in either way. */
-  follows({ serverKey }: Upstream, uri?: string): boolean {
-    const isMeant = (watched: Watched): boolean =>
-      watched.upstream.serverKey === serverKey && (uri === undefined || watched.uri === uri);
-    const listened = uri === undefined ? [] : [...this.#open].flatMap(({ watched }) => [...watched.values()]);
-    return [...this.#followed.values(), ...listened].some(isMeant);
+  /** Whether it has subscribed to a resource of this server in the way of the earlier revisions. */
+  follows({ serverKey }: Upstream): boolean {
+    return [...this.#followed.values()].some(({ upstream }) => upstream.serverKey === serverKey);
   }
 
   /** A server has been started again: what its last start was asked to tell, it is asked for too. */
@@ -168,19 +159,13 @@ export class Subscriptions {
       this.#end(subscription);
       origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
     }
-    for (const [publicUri, followed] of this.#followed) {
-      const { upstream, uri } = followed;
-      if (this.#unfollow(publicUri, followed) || !isShared(followed)) continue;
-      if (upstream.isDormant !== true)
-        upstream.peer.request('resources/unsubscribe', encode({ uri })).catch(() => {});
-    }
+    for (const publicUri of this.#followed.keys()) this.#unfollow(publicUri);
   }
 
-  /** False where its server is to be told, and to answer. */
-  #unfollow(publicUri: string, target: Watched): boolean {
-    const { upstream, uri } = target;
-    if (this.#followed.delete(publicUri) && isTold(target)) upstream.unwatch(uri);
-    return isTold(target) || (isShared(target) && this.#isWantedByOthers(upstream, uri));
+  #unfollow(publicUri: string): void {
+    const followed = this.#followed.get(publicUri);
+    this.#followed.delete(publicUri);
+    if (followed !== undefined && isTold(followed)) followed.upstream.unwatch(followed.uri);
   }
 
   #end(subscription: Subscription): void {
@@ -198,10 +183,6 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
 /** A server of the modern era knows no subscribing: it is told by listening. */
 function isTold({ upstream }: Watched): boolean {
   return upstream.era === 'modern';
-}
-
-function isShared({ upstream }: Watched): boolean {
-  return upstream.sharing === 'shared';
 }
 
 function isSame(a: Watched, b: Watched): boolean {

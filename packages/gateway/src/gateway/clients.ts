@@ -8,8 +8,8 @@ export interface Client extends Caller, AskedClient {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;
-  /** It has subscribed to a resource of this server, in the way of the earlier revisions; to this one, in either way. */
-  follows?(upstream: Upstream, uri?: string): boolean;
+  /** It has subscribed to a resource of this server, in the way of the earlier revisions. */
+  follows?(upstream: Upstream): boolean;
   /** Something that the person behind it should know, where its revision has a way to say that unasked. */
   alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
@@ -55,9 +55,9 @@ export class Clients implements Front {
     return client?.isAlone === true && client.era === 'legacy' && client.canBeAsked;
   }
 
-  /** One of them has subscribed to a resource of this server, or to this one. */
-  follow(upstream: Upstream, uri?: string): boolean {
-    return [...this.clients].some((client) => client.follows?.(upstream, uri) === true);
+  /** One of them has subscribed to a resource of this server. */
+  follow(upstream: Upstream): boolean {
+    return [...this.clients].some((client) => client.follows?.(upstream) === true);
   }
 
   notified(upstream: Upstream, message: Message, related: number | undefined): void {

@@ -100,7 +100,7 @@ export class Parts {
         changed: (kinds) => this.publication.rebuild(kinds),
         ready: (child, before) => this.#ready(child, before),
         gone: (child) => this.#gone(child),
-        isFollowed: (child, uri) => this.clients.follow(child, uri),
+        isFollowed: (child) => this.clients.follow(child),
         supervised: (event) => this.#supervised(event),
       },
     });

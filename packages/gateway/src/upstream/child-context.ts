@@ -42,6 +42,6 @@ export interface ChildEvents {
   notification(child: ChildServer, message: Message, related?: number): void;
   /** It ran, and runs no more. */
   crashed(child: ChildServer): void;
-  /** A client wants to hear from it, or of this resource. */
-  isFollowed?(child: ChildServer, uri?: string): boolean;
+  /** A client wants to hear from it. */
+  isFollowed?(child: ChildServer): boolean;
 }

@@ -294,7 +294,6 @@ export class ChildServer implements Upstream, ChildServerClient {
       meta: await this.#meta(),
       capabilities: greeting.capabilities,
       missed: () => this.#catalogue?.refreshAll(),
-      isFollowed: (uri) => this.#context.on.isFollowed?.(this, uri) === true,
     });
     await this.#readLists(connection, deadline);
     if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;

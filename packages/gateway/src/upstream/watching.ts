@@ -11,8 +11,6 @@ export interface WatchingOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** For a while nobody listened: what changed meanwhile was not told. */
   missed(): void;
-  /** A client has subscribed to it by itself. */
-  isFollowed(uri: string): boolean;
 }
 
 /** What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. */
@@ -53,7 +51,6 @@ export class Watching {
 
   #tell(method: string, uri: string): void {
     if (this.#options.era === 'modern') return this.#listen();
-    if (method === 'resources/unsubscribe' && this.#options.isFollowed(uri)) return;
     this.#peer.request(method, encode({ uri })).catch(() => {});
   }
 
