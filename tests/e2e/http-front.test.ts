@@ -306,14 +306,17 @@ describe('a session', () => {
 
   verifies('ERA-1', 'is not asked where nobody is left to hear the question', async () => {
     const curious = scripted(`
-      import { ask, serve, text, tool } from 'stdio';
-      let begun = 0;
+      import { ask, reply, serve, text, tool } from 'stdio';
+      let waiting;
       let told = '';
       serve({ name: 'curious', tools: [tool('wait'), tool('begun'), tool('go'), tool('told')], call: {
-        wait: () => void begun++,
-        begun: () => text(begun),
+        wait: (_args, { id }) => void (waiting = id),
+        begun: () => text(waiting !== undefined),
         go: () => {
-          setTimeout(async () => (told = (await ask('roots/list', {})).error.message));
+          setTimeout(async () => {
+            told = (await ask('roots/list', {})).error.message;
+            reply(waiting, text('nobody hears this'));
+          });
           return text('went');
         },
         told: () => text(told),
@@ -324,12 +327,14 @@ describe('a session', () => {
     const call = async (name: string): Promise<unknown> =>
       textIn((await client.post(client.call(name))).json);
     const hangUp = begin(http.url, { headers: client.headers, body: client.call('curious:wait') });
-    await eventually(async () => (await call('curious:begun')) === '1' || undefined);
+    await eventually(async () => (await call('curious:begun')) === 'true' || undefined);
     hangUp();
     await eventually(() => Promise.resolve(http.front.awaited === 0 || undefined));
     await call('curious:go');
-    const told = await eventually(async () => (await call('curious:told')) || undefined);
-    expect(told).toBe('The client has closed the connection on which it could have been asked.');
+    await eventually(() => Promise.resolve(http.front.load.underWay === 1 || undefined));
+    expect(await call('curious:told')).toBe(
+      'The client has closed the connection on which it could have been asked.',
+    );
   });
 
   verifies(

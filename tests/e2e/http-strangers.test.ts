@@ -1,10 +1,11 @@
-// Clients of 2026-07-28 have no sessions and may have the same token: still each of them is another program.
+// Clients of 2026-07-28 have no sessions and may have the same token: still each of them is another program. What one of
+// several clients does leaves the others as they were.
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, scripted, temporaryFolder, textOf, type Json } from './harness.ts';
-import { begin, modern, send, serveTest } from './http.ts';
+import { begin, Events, eventually, modern, open, openSession, rpc, send, serveTest } from './http.ts';
 
 /** `first` asks once `second` has been called; `ready` is answered when `first` has come. */
 const asks = scripted(`
@@ -59,5 +60,61 @@ describe('two modern clients with one token', () => {
     const [mine, yours] = [realpathSync(temporaryFolder()), realpathSync(temporaryFolder())];
     expect(await folderFor(mine)).toBe(mine);
     expect(await folderFor(yours)).toBe(yours);
+  });
+});
+
+describe('clients that watch the same resource', () => {
+  const servers = { notes: fixture('resources'), other: fixture('echo') };
+  const uri = 'note://one';
+  const updated = { method: 'notifications/resources/updated', params: { uri } };
+  const callNotes = async (url: string, tool: string, args: Json = {}): Promise<string> =>
+    textOf((await send(url, modern('tools/call', { name: `notes:${tool}`, arguments: args }))).json);
+  const watch = async (url: string): Promise<Events> => {
+    const listen = modern('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
+    const events = new Events(await open(url, listen));
+    await events.message();
+    return events;
+  };
+
+  verifies('ERA-1', 'go on hearing of it when one has heard enough, and others hear nothing', async () => {
+    await using test = await serveTest(servers);
+    const [enough, more, none] = [
+      await openSession(test.url),
+      await openSession(test.url),
+      await openSession(test.url),
+    ];
+    for (const client of [enough, more]) await client.post(rpc('resources/subscribe', { uri }, 1));
+    const [heard, unheard] = [await more.listen(), await none.listen()];
+    expect((await enough.post(rpc('resources/unsubscribe', { uri }, 2))).json.result).toEqual({});
+    await callNotes(test.url, 'touch', { uri });
+    expect(await heard.message()).toMatchObject(updated);
+    await callNotes(test.url, 'add', { uri: 'note://three' });
+    expect((await unheard.message()).method).toBe('notifications/resources/list_changed');
+  });
+
+  verifies('ERA-1', 'go on hearing of it also when those were of the other era', async () => {
+    await using test = await serveTest(servers);
+    const session = await openSession(test.url);
+    await session.post(rpc('resources/subscribe', { uri }, 1));
+    const told = await session.listen();
+    const { underWay } = test.front.load;
+    (await watch(test.url)).drop();
+    await eventually(() => Promise.resolve(test.front.load.underWay === underWay || undefined));
+    await callNotes(test.url, 'touch', { uri });
+    expect(await told.message()).toMatchObject(updated);
+    const listening = await watch(test.url);
+    await session.post(rpc('resources/unsubscribe', { uri }, 2));
+    await callNotes(test.url, 'touch', { uri });
+    expect(await listening.message()).toMatchObject(updated);
+  });
+
+  verifies('ERA-1', 'leave no subscription at the server when they have gone without a word', async () => {
+    await using test = await serveTest(servers);
+    const [first, second] = [await openSession(test.url), await openSession(test.url)];
+    for (const client of [first, second]) await client.post(rpc('resources/subscribe', { uri }, 1));
+    await first.end();
+    expect(await callNotes(test.url, 'subscribed')).toBe(uri);
+    await second.end();
+    expect(await callNotes(test.url, 'subscribed')).toBe('');
   });
 });

@@ -91,6 +91,13 @@ describe.each(ERAS)('a server of the %s era', (era) => {
     expect(await told((_, response) => response.destroy())).toBe(
       "Server 'far' closed the connection at http://127.0.0.1:PORT before it answered (ECONNRESET)",
     );
+    expect(
+      await told((_, response) =>
+        response.socket?.write(
+          'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n',
+        ),
+      ),
+    ).toBe("Server 'far' closed the connection at http://127.0.0.1:PORT before it answered");
     expect(await told((_, response) => openEvents(response).end())).toBe(
       "Server 'far' ended its answer to tools/call before the result came",
     );

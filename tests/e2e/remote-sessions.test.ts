@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { textOf, type Json } from './harness.ts';
-import { serveInProcess, type InProcess } from './in-process.ts';
+import { modernMeta, textOf, type Json } from './harness.ts';
+import { open, serveInProcess, type InProcess } from './in-process.ts';
 import {
   answerText,
   openEvents,
@@ -158,6 +158,41 @@ describe('a server that is killed and comes back at its address', () => {
     const answers = Array.from({ length: 6 }, () => weir.callTool('far:tool', { long }));
     expect((await Promise.race(answers)).error?.message).toContain('has yet to read 16 MiB');
   });
+});
+
+verifies('MANAGED-4', 'a task is listened to again where the stream for it has broken off', async () => {
+  const extensions = { 'io.modelcontextprotocol/tasks': {} };
+  const server = toolServer('modern', says('fine'));
+  const listening: number[] = [];
+  await using remote = await serveHttp((seen, response) => {
+    const { id, method, params } = seen.message;
+    if (method === 'server/discover') {
+      const result = {
+        resultType: 'complete',
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {}, extensions },
+      };
+      return sendJson(response, { jsonrpc: '2.0', id, result });
+    }
+    if (method !== 'subscriptions/listen' || !JSON.stringify(params).includes('T-1'))
+      return server(seen, response);
+    const events = openEvents(response);
+    if (listening.push(Number(id)) === 1) return events.end();
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+    const task = { taskId: 'T-1', status: 'completed', _meta };
+    return events.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: task });
+  });
+  await using weir = serveInProcess({ far: { url: remote.url } });
+  const ask = await open(weir, 'modern', { extensions });
+  await ask('tools/list');
+  weir.send({
+    id: 'tasks',
+    method: 'subscriptions/listen',
+    params: { notifications: { taskIds: ['T-1'] }, ...modernMeta({ extensions }) },
+  });
+  const told = await weir.call('notifications/tasks');
+  expect(told.params).toMatchObject({ taskId: 'T-1', status: 'completed' });
+  expect(listening).toHaveLength(2);
 });
 
 describe('a server of the oldest kind', () => {

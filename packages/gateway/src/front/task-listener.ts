@@ -1,3 +1,4 @@
+import { BackOff } from '../upstream/remote/back-off.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';
@@ -8,14 +9,15 @@ import { encode } from '../wire/splice.ts';
 /** Listens to what a modern server tells of some tasks, on behalf of one request of one client. */
 export class TaskListener {
   readonly #params: string;
+  readonly #again = new BackOff({ isBackground: true });
   #upstream: Upstream;
-  #id: number;
+  #id = 0;
 
   /** `ids` are the server's own; `meta` are the members of `_meta` that speak for the client. */
   constructor(upstream: Upstream, ids: readonly string[], meta: string) {
     this.#params = `{"notifications":${encode({ taskIds: ids })},"_meta":{${meta}}}`;
     this.#upstream = upstream;
-    this.#id = this.#listen();
+    this.#listen();
   }
 
   get serverKey(): string {
@@ -24,8 +26,9 @@ export class TaskListener {
 
   /** The server has been started again, and may know its tasks still. */
   renew(upstream: Upstream): void {
+    this.#again.stop();
     this.#upstream = upstream;
-    this.#id = this.#listen();
+    this.#listen();
   }
 
   /** Whether this is what a notification is for: several clients may listen to the same task. */
@@ -36,14 +39,20 @@ export class TaskListener {
 
   stop(): void {
     const { peer } = this.#upstream;
+    this.#again.stop();
     peer.forget(this.#id);
     peer.notify('notifications/cancelled', { requestId: this.#id });
   }
 
-  #listen(): number {
+  #listen(): void {
     const { peer } = this.#upstream;
-    const id = peer.expect({ isOwn: true, answered() {}, progressed() {}, lost() {} });
-    peer.send(requestLine(id, 'subscriptions/listen', this.#params));
-    return id;
+    if (peer.gone !== undefined) return;
+    this.#id = peer.expect({ isOwn: true, answered() {}, progressed() {}, lost: () => this.#broken() });
+    peer.send(requestLine(this.#id, 'subscriptions/listen', this.#params));
+  }
+
+  /** What a server has ended it means; a stream from elsewhere may just break off. */
+  #broken(): void {
+    this.#again.later(() => this.#listen());
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
-import { EventStore } from './event-store.ts';
+import { EventStore, Shelf } from './event-store.ts';
 
 const MINUTE = 60_000;
 const MIB = 1024 * 1024;
@@ -51,4 +51,20 @@ verifies('ERA-1', 'keeps everything for five minutes', () => {
   now = 10 * MINUTE;
   store.expire();
   expect(store.size).toBe(0);
+});
+
+verifies(['ERA-1', 'SAFE-1'], 'all sessions keep so much together; what was told last stays', () => {
+  const shelf = new Shelf(10 * MIB);
+  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, shelf));
+  const tell = (...indexes: number[]): void => {
+    for (const index of indexes) stores[index]?.add(1, 1, [Buffer.alloc(MIB)]);
+  };
+  const kept = (): number[] => stores.flatMap((store, index) => (store.size > 0 ? [index] : []));
+  tell(0, 1, 2, 3, 4, 0, 5, 6, 7, 8);
+  expect(kept()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  tell(9, 10);
+  expect(kept()).toEqual([0, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (const store of stores) store.clear();
+  tell(11, 12, 13, 14, 15, 16, 17, 18, 19, 0);
+  expect(kept()).toHaveLength(10);
 });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Line } from '../../wire/splice.ts';
 import { sizeOf, writeParts } from './respond.ts';
+import { unread } from './unread.ts';
 
 /** What may wait for a client that does not read; the largest event is left out, for it alone may be more. */
 const LARGEST_BACKLOG = 16 * 1024 * 1024;
@@ -71,11 +72,13 @@ export class EventStream {
   #write(parts: readonly (string | Buffer)[]): void {
     if (this.#res.destroyed || this.#res.writableEnded) return;
     this.#silence = 0;
-    this.#largest = this.#res.writableLength === 0 ? sizeOf(parts) : Math.max(this.#largest, sizeOf(parts));
+    const before = this.#res.writableLength;
+    this.#largest = before === 0 ? sizeOf(parts) : Math.max(this.#largest, sizeOf(parts));
     const [only] = parts;
     if (parts.length === 1 && typeof only === 'string') this.#res.write(only, 'latin1');
     else writeParts(this.#res, parts);
     // Servers are shared: they never wait for one client.
     if (this.backlog > LARGEST_BACKLOG) this.#res.destroy();
+    else unread.wrote(this.#res, before);
   }
 }

@@ -5,7 +5,7 @@ import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { Channel } from './channel.ts';
-import { EventStore } from './event-store.ts';
+import { EventStore, type Shelf } from './event-store.ts';
 import type { Pulse } from './pulse.ts';
 import { RepliedRequest, Reply } from './reply.ts';
 import { refuse, respondEmpty } from './respond.ts';
@@ -15,6 +15,7 @@ export interface LegacySessionOptions {
   readonly principal: string;
   readonly serverInfo: Implementation;
   readonly pulse: Pulse;
+  readonly shelf: Shelf;
   readonly now: () => number;
 }
 
@@ -43,7 +44,7 @@ export class LegacySession {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
-    this.#store = new EventStore(options.now);
+    this.#store = new EventStore(options.now, options.shelf);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
       serverInfo: options.serverInfo,
@@ -99,6 +100,7 @@ export class LegacySession {
   end(reason: string): void {
     this.#session.end(reason);
     this.#standalone?.release();
+    this.#store.clear();
   }
 
   /** Looked at from time to time: notes whether its client is there, and forgets what is too old to be asked for. */

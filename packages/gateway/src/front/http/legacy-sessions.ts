@@ -5,6 +5,7 @@ import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
 import { readElements } from '../../wire/members.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
 import { skipSpace } from '../../wire/scan.ts';
+import { Shelf } from './event-store.ts';
 import { LegacySession } from './legacy-session.ts';
 import type { Beating, Pulse } from './pulse.ts';
 import { refuse, respondEmpty, type Refusal } from './respond.ts';
@@ -32,6 +33,7 @@ export class LegacySessions implements Beating {
   readonly #gateway: Gateway;
   readonly #options: LegacyOptions;
   readonly #sessions = new Map<string, LegacySession>();
+  readonly #shelf = new Shelf();
   #beatNumber: number | undefined;
   #beats = 0;
 
@@ -93,7 +95,14 @@ export class LegacySessions implements Beating {
     if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
     const { createId, serverInfo, pulse, now } = this.#options;
     const id = createId();
-    const session = new LegacySession(this.#gateway, { id, principal, serverInfo, pulse, now });
+    const session = new LegacySession(this.#gateway, {
+      id,
+      principal,
+      serverInfo,
+      pulse,
+      shelf: this.#shelf,
+      now,
+    });
     this.#sessions.set(id, session);
     this.#beatNumber ??= pulse.add(this);
     session.receive([message], res, { headers: ['Mcp-Session-Id', id] });

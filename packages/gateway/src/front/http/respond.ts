@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcError } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Line } from '../../wire/splice.ts';
+import { unread } from './unread.ts';
 
 /** Why a request is not served, and how that is said. */
 export interface Refusal {
@@ -25,6 +26,7 @@ export function respondJson(
   if (typeof line === 'string') return void res.end(line, 'latin1');
   writeParts(res, line);
   res.end();
+  unread.wrote(res, 0);
 }
 
 /** An answer without a body. */

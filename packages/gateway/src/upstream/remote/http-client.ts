@@ -1,7 +1,13 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
-import { CONNECT_MS, connectTimeout, describeFailure, describeRedirect } from './http-errors.ts';
+import {
+  closedUnanswered,
+  CONNECT_MS,
+  connectTimeout,
+  describeFailure,
+  describeRedirect,
+} from './http-errors.ts';
 
 /** The part of `node:http` or `node:https` that is needed, loaded when there is a server to reach. */
 interface HttpModule {
@@ -187,6 +193,8 @@ class Sending implements Abortable {
       sent.on('error', (error) => this.#fail(describeFailure(error, this.#address.origin)));
       sent.once('socket', (socket) => this.#limitConnecting(sent, socket));
       sent.once('response', (response) => this.#receive(response));
+      // A server that answers by changing the protocol makes neither an error nor a response.
+      sent.once('close', () => this.#sent === sent && this.#fail(closedUnanswered(this.#address.origin)));
     } catch (error) {
       // Later, so that nobody hears of the end before the beginning.
       queueMicrotask(() =>

@@ -28,9 +28,13 @@ const FAILURES: Readonly<Record<string, (origin: string) => string>> = {
     `did not accept a connection at ${origin} in time; check the network and "url" in its entry`,
   ENETUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
   EHOSTUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
-  ECONNRESET: (origin) => `closed the connection at ${origin} before it answered`,
-  EPIPE: (origin) => `closed the connection at ${origin} before it answered`,
+  ECONNRESET: closedUnanswered,
+  EPIPE: closedUnanswered,
 };
+
+export function closedUnanswered(origin: string): string {
+  return `closed the connection at ${origin} before it answered`;
+}
 
 function badCertificate(origin: string): string {
   return `has a certificate at ${origin} that cannot be trusted; where it is your own, name its issuer's file in NODE_EXTRA_CA_CERTS`;
