@@ -17,6 +17,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**'],
+          // Thousands of random texts take a while where other things run.
+          testTimeout: 30_000,
         },
       },
       {
