@@ -126,6 +126,13 @@ test('a file that is damaged is as good as none', () => {
   }
 });
 
+test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', () => {
+  const { folder, memory } = catalogues();
+  writeFileSync(join(folder, 'state'), '');
+  memory.learn('s', offering(A));
+  expect(memory.recall('s')).toBeUndefined();
+});
+
 const lockOf = (server: string, version = 1): string =>
   `{"lockfileVersion":${version},"servers":{"s":${server}}}`;
 

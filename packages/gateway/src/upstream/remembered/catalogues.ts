@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { makeFolder } from '../../state/make-folder.ts';
+import { removeFile } from '../../state/remove-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
 import { offeringLines, type Offering } from './remembered.ts';
@@ -153,6 +154,6 @@ function write(file: string, text: string, log: Log): void {
     renameSync(fresh, file);
   } catch (error) {
     log.debug?.(`a catalogue is not kept: ${(error as Error).message}`);
-    rmSync(fresh, { force: true });
+    removeFile(fresh);
   }
 }
