@@ -120,6 +120,10 @@ test('a file that is damaged is as good as none', () => {
     whole.subarray(0, 40),
     Buffer.from('[]'),
     Buffer.from('{"version":1}'),
+    Buffer.from('{"version":1,"entry":"e","offering":null,"lists":{}}'),
+    Buffer.from('{"version":1,"entry":"e","offering":{"era":"legacy"},"lists":{}}'),
+    Buffer.from('{"version":1,"entry":"e","offering":{"era":"later","capabilities":{}},"lists":{}}'),
+    Buffer.from(whole.toString().replace('[[', '[null,[')),
     Buffer.alloc(0),
   ]) {
     writeFileSync(file, damaged);
