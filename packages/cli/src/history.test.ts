@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import type { FoundGateway, ToolInvocationRequest } from '@weir/gateway';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { until } from '../../../tests/fixtures/processes/living.ts';
-import { followHistory } from './history.ts';
+import { followHistory, showHistory } from './history.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -85,4 +85,31 @@ test('calls are told of also when the clock is set back', async () => {
   expect(
     await followed(call('one', { completedAt: NOW }), call('two', { completedAt: NOW - 3_600_000 })),
   ).toEqual(['success', 'success']);
+});
+
+test.each([
+  { submittedAt: 1e300 },
+  { startedAt: 'yesterday' },
+  { completedAt: {} },
+  { error: null },
+  { error: { message: 7 } },
+  { retryAttempt: '1' },
+  null,
+])('a line that somebody has changed to %j is passed over, and the others are shown', async (changed) => {
+  const good = call('good', { completedAt: NOW });
+  const lines = [changed && { ...call('bad', {}), ...changed }, good].map((line) => JSON.stringify(line));
+  mkdirSync(join(folder, 'history'));
+  writeFileSync(join(folder, 'history', '000000000-1.jsonl'), lines.join('\n'));
+  const output = new PassThrough().setEncoding('utf8');
+  const shown = { follow: false, failed: false, limit: 100 };
+  const args = { action: 'history', server: '', json: false, state: folder, shown } as const;
+  const context = {
+    env: {},
+    platform: process.platform,
+    output,
+    now: () => NOW,
+    stopped: new Promise<void>(() => {}),
+  };
+  expect(await showHistory([], args, context)).toEqual([good]);
+  expect(output.read()).toContain('good');
 });

@@ -96,9 +96,19 @@ function lines(calls: readonly ToolInvocationRequest[]): string {
   return calls.map((call) => `${JSON.stringify(call)}\n`).join('');
 }
 
-/** The files are anybody's to change. */
+/** The latest moment that there is a date for. */
+const LATEST = 8.64e15;
+
+/** The files are anybody's to change: whatever is shown of a call must be what it should be. */
 function isCall(value: unknown): value is ToolInvocationRequest {
-  const { id, serverId, toolName, status, submittedAt, source } = (value ?? {}) as Record<string, unknown>;
-  const texts = [id, serverId, toolName, status, source];
-  return texts.every((text) => typeof text === 'string') && typeof submittedAt === 'number';
+  const { id, serverId, toolName, status, source, ...rest } = (value ?? {}) as Record<string, unknown>;
+  const { submittedAt, startedAt = 0, completedAt = 0, retryAttempt, error = { message: '' } } = rest;
+  const { message } = (error ?? {}) as { message?: unknown };
+  const texts = [id, serverId, toolName, status, source, message];
+  const areTexts = texts.every((text) => typeof text === 'string');
+  return areTexts && [submittedAt, startedAt, completedAt].every(isTime) && typeof retryAttempt === 'number';
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) < LATEST;
 }

@@ -152,6 +152,8 @@ export class ServerMemory {
   #opened(): Promise<KeyValueStore> {
     const { folder, env, log } = this.#options;
     this.#store ??= import('./store.ts').then(({ openStore }) => openStore({ folder, env, log }));
+    // A disk that was full or a keychain that was locked may not be so the next time.
+    this.#store.catch(() => (this.#store = undefined));
     return this.#store;
   }
 

@@ -33,8 +33,9 @@ export function recallRecord(stored: StoredRecord | undefined, file: FileEntry):
   return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount };
 }
 
+/** A server that is not in the file any more has no entry. */
 export function fileEntry(entry: unknown, enabled: boolean): FileEntry {
-  return { enabled, hash: shortHash(JSON.stringify(sorted(entry))) };
+  return { enabled, hash: shortHash(JSON.stringify(sorted(entry ?? null))) };
 }
 
 /** The order of keys says nothing. */

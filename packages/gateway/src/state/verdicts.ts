@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
 import type { Era } from '../wire/era.ts';
 import { makeFolder } from './make-folder.ts';
+import { removeFile } from './remove-file.ts';
 
 /** What earlier starts found out about the era that a command speaks. */
 export interface Verdicts {
@@ -46,15 +47,6 @@ function write(file: string, text: string): void {
     writeFileSync(fresh, text, { mode: 0o600 });
     renameSync(fresh, file);
   } catch {
-    remove(fresh);
-  }
-}
-
-/** `force` forgives a missing file, but not a path that leads through one or a folder that is read-only. */
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // There is nothing to remove where nothing could be written.
+    removeFile(fresh);
   }
 }

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
+import { fileEntry } from '../../state/server-record.ts';
 import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue.ts';
 import { Catalogues, LOCK_FILE } from './catalogues.ts';
 import { lockText } from './lock-file.ts';
@@ -119,11 +120,39 @@ test('a file that is damaged is as good as none', () => {
     whole.subarray(0, 40),
     Buffer.from('[]'),
     Buffer.from('{"version":1}'),
+    Buffer.from('{"version":1,"entry":"e","offering":null,"lists":{}}'),
+    Buffer.from('{"version":1,"entry":"e","offering":{"era":"legacy"},"lists":{}}'),
+    Buffer.from('{"version":1,"entry":"e","offering":{"era":"later","capabilities":{}},"lists":{}}'),
+    Buffer.from(whole.toString().replace('[[', '[null,[')),
     Buffer.alloc(0),
   ]) {
     writeFileSync(file, damaged);
     expect(memory.recall('s')).toBeUndefined();
   }
+});
+
+test('a lock file is not copied for servers whose entries have changed since, or that are gone', () => {
+  vi.useFakeTimers();
+  const { folder } = catalogues();
+  const entries: Record<string, unknown> = { s: { command: 'x' } };
+  const entryHash = (key: string): string => fileEntry(entries[key], true).hash;
+  const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities: '{}' };
+  for (const later of [undefined, { command: 'y' }]) {
+    entries['s'] = { command: 'x' };
+    writeLock(folder, offering(A), entryHash('s'));
+    expect(new Catalogues({ ...options, log: silentLog, entryHash }).recall('s')).toBeDefined();
+    entries['s'] = later;
+    vi.runAllTimers();
+    expect(existsSync(options.state)).toBe(false);
+  }
+  vi.useRealTimers();
+});
+
+test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', () => {
+  const { folder, memory } = catalogues();
+  writeFileSync(join(folder, 'state'), '');
+  memory.learn('s', offering(A));
+  expect(memory.recall('s')).toBeUndefined();
 });
 
 const lockOf = (server: string, version = 1): string =>

@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { makeFolder } from '../../state/make-folder.ts';
+import { removeFile } from '../../state/remove-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
 import { offeringLines, type Offering } from './remembered.ts';
@@ -37,7 +38,7 @@ export class Catalogues {
   /** What the client can do, however it is written. */
   readonly #client: string;
   readonly #lock: Lock | undefined;
-  readonly #uncopied = new Map<string, Offering>();
+  readonly #uncopied = new Map<string, LockedOffering>();
 
   constructor(options: CataloguesOptions) {
     this.#options = options;
@@ -52,7 +53,7 @@ export class Catalogues {
     const locked = this.#locked(serverKey);
     if (locked !== undefined) this.#copyLater(serverKey, locked);
     // What differed from another lock file counts where this one knows nothing.
-    return locked ?? stored?.offering;
+    return locked?.offering ?? stored?.offering;
   }
 
   /** Keeps what a server offers now, where that is news. */
@@ -75,19 +76,21 @@ export class Catalogues {
     write(file, `${JSON.stringify(stored)}\n`, this.#options.log);
   }
 
-  #copyLater(serverKey: string, offering: Offering): void {
+  #copyLater(serverKey: string, locked: LockedOffering): void {
     if (this.#uncopied.size === 0) setTimeout(() => this.#copy(), COPY_AFTER_MS).unref();
-    this.#uncopied.set(serverKey, offering);
+    this.#uncopied.set(serverKey, locked);
   }
 
   #copy(): void {
-    for (const [serverKey, offering] of this.#uncopied) this.#store(serverKey, offering);
+    // The config may have gone over to other servers.
+    for (const [serverKey, { entry, offering }] of this.#uncopied)
+      if (entry === this.#options.entryHash(serverKey)) this.#store(serverKey, offering);
     this.#uncopied.clear();
   }
 
-  #locked(serverKey: string): Offering | undefined {
+  #locked(serverKey: string): LockedOffering | undefined {
     const locked = this.#lock?.servers().get(serverKey);
-    return locked?.entry === this.#options.entryHash(serverKey) ? locked.offering : undefined;
+    return locked?.entry === this.#options.entryHash(serverKey) ? locked : undefined;
   }
 
   #stored(serverKey: string): { readonly lock: string | undefined; readonly offering: Offering } | undefined {
@@ -153,6 +156,6 @@ function write(file: string, text: string, log: Log): void {
     renameSync(fresh, file);
   } catch (error) {
     log.debug?.(`a catalogue is not kept: ${(error as Error).message}`);
-    rmSync(fresh, { force: true });
+    removeFile(fresh);
   }
 }

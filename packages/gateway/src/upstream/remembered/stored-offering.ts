@@ -22,8 +22,11 @@ export function toStored({ catalogue, ...offering }: Offering): Pick<StoredOffer
 
 /** The other direction; undefined where something else stands there. */
 export function fromStored({ version, offering, lists }: Partial<StoredOffering>): Offering | undefined {
-  if (version !== 1 || offering === undefined || lists === undefined) return undefined;
+  if (version !== 1 || !isObject(offering) || !isObject(lists)) return undefined;
   const { era, capabilities, instructions } = offering;
+  const all = ALL_KINDS.flatMap((kind) => lists[kind] ?? []);
+  if ((era !== 'legacy' && era !== 'modern') || !isObject(capabilities) || !all.every(isObject))
+    return undefined;
   const catalogue = ALL_KINDS.map((kind) => [kind, toListing(lists[kind] ?? [])] as const);
   return {
     era,
@@ -31,6 +34,10 @@ export function fromStored({ version, offering, lists }: Partial<StoredOffering>
     instructions,
     catalogue: Object.fromEntries(catalogue) as Record<Kind, Listing>,
   };
+}
+
+function isObject<T>(value: T): value is T & object {
+  return typeof value === 'object' && value !== null;
 }
 
 function toItem(item: Listed): StoredItem {
