@@ -91,7 +91,23 @@ function lines(calls: readonly ToolInvocationRequest[]): string {
 
 /** The files are anybody's to change. */
 function isCall(value: unknown): value is ToolInvocationRequest {
-  const { id, serverId, toolName, status, submittedAt, source } = (value ?? {}) as Record<string, unknown>;
-  const texts = [id, serverId, toolName, status, source];
-  return texts.every((text) => typeof text === 'string') && typeof submittedAt === 'number';
+  const call = (value ?? {}) as Record<string, unknown>;
+  const { submittedAt, startedAt = submittedAt, completedAt = submittedAt, error } = call;
+  const texts = ['id', 'serverId', 'toolName', 'status', 'source'].map((key) => call[key]);
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    [submittedAt, startedAt, completedAt].every(isTime) &&
+    typeof call['retryAttempt'] === 'number' &&
+    (error === undefined || hasMessage(error))
+  );
+}
+
+function hasMessage(error: unknown): boolean {
+  const { message } = (error ?? {}) as { message?: unknown };
+  return typeof message === 'string';
+}
+
+/** Far beyond it there are no dates. */
+function isTime(at: unknown): boolean {
+  return typeof at === 'number' && Math.abs(at) < 8e15;
 }
