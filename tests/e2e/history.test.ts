@@ -39,19 +39,21 @@ async function callInAllWays(weir: Weir): Promise<void> {
   await weir.callTool('s:echo', { text: 'after it' });
 }
 
+/** A call as the files have it. */
+const KEPT = {
+  id: 'x-0',
+  serverId: 'e',
+  toolName: 'echo',
+  source: 'mcp-client',
+  status: 'success',
+  submittedAt: 0,
+  completedAt: 0,
+  retryAttempt: 0,
+  maxRetries: 0,
+};
+
 /** What a gateway of earlier has left. */
-function keepCalls(folder: string, count: number): void {
-  const calls = Array.from({ length: count }, (_, at) => ({
-    id: `x-${at}`,
-    serverId: 'e',
-    toolName: 'echo',
-    source: 'mcp-client',
-    status: 'success',
-    submittedAt: at,
-    completedAt: at,
-    retryAttempt: 0,
-    maxRetries: 0,
-  }));
+function keep(folder: string, calls: readonly object[]): void {
   mkdirSync(join(folder, 'state', 'history'), { recursive: true });
   const lines = calls.map((call) => `${JSON.stringify(call)}\n`);
   writeFileSync(join(folder, 'state', 'history', '000000000-1.jsonl'), lines.join(''));
@@ -254,7 +256,8 @@ describe('the history of a gateway', () => {
     'is whole, however slowly it is read; what cannot be written is a failure',
     async () => {
       const folder = temporaryFolder();
-      keepCalls(folder, 2000);
+      const calls = Array.from({ length: 2000 }, (_, at) => ({ ...KEPT, id: `x-${at}` }));
+      keep(folder, calls);
       const weir = `"${process.execPath}" "${BUNDLE}" history --json --limit 2000 --state "${folder}/state"`;
       const run = (script: string): string => spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout;
       expect(run(`${weir} | (sleep 1.5; wc -l)`).trim()).toBe('2000');
@@ -263,6 +266,20 @@ describe('the history of a gateway', () => {
       );
     },
   );
+
+  verifies('HEALTH-7', 'passes over what somebody has made of its files', async () => {
+    const folder = temporaryFolder();
+    const damaged = [
+      { submittedAt: 1e300 },
+      { completedAt: 'x' },
+      { error: null },
+      { error: { message: 5 } },
+      { retryAttempt: null },
+    ];
+    keep(folder, [...damaged.map((damage, at) => ({ ...KEPT, ...damage, id: `d-${at}` })), KEPT]);
+    const { code, stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 2]);
+  });
 
   verifies('HEALTH-7', 'is said to be empty where there is none', async () => {
     const folder = temporaryFolder();

@@ -1,5 +1,5 @@
 // Lazy servers: what they offer is remembered, and they are started when somebody calls them.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { isAlive, until } from '../fixtures/processes/living.ts';
@@ -119,6 +119,18 @@ describe('a lazy server', () => {
       await using weir = start();
       expect(await weir.tools()).toEqual(['s:other']);
       expect(server.starts()).toBe(3);
+    },
+  );
+
+  verifies(
+    'AGG-REG-1',
+    'is started to be known where the lock file cannot be read, and that is told',
+    async () => {
+      const folder = temporaryFolder();
+      mkdirSync(join(folder, 'weir.lock.json'));
+      await using weir = startWeir({ s: changeable('a').entry }, { ...LAZY, folder });
+      expect(await weir.tools()).toEqual(['s:a']);
+      await weir.says('weir.lock.json cannot be read and is left aside');
     },
   );
 

@@ -66,8 +66,14 @@ function checkAddresses(entry: Entry, at: JsonPath, { errors }: Findings): void 
     [[...at, 'sseConfig', 'url'], nested],
   ] as const) {
     if (typeof value !== 'string' || value.trim() === '' || isAddress(value)) continue;
-    errors.push({ path, message: 'url must be an address that begins with http:// or https://', value });
+    errors.push({ path, message: addressMistake(value), value });
   }
+}
+
+function addressMistake(value: string): string {
+  return /^https?:/iu.test(value)
+    ? 'url must be an address: its host or its port is none'
+    : 'url must be an address that begins with http:// or https://';
 }
 
 // What still holds a variable can only be judged once the variable is known.

@@ -311,6 +311,14 @@ describe('validateConfig', () => {
     },
   );
 
+  verifies('AGG-CFG-2', 'says what is wrong with an address', () => {
+    const mistake = (url: string): unknown => validateConfig(server({ url })).errors[0]?.message;
+    expect(mistake('https://example.com:99999/mcp')).toBe(
+      'url must be an address: its host or its port is none',
+    );
+    expect(mistake('example.com/mcp')).toBe('url must be an address that begins with http:// or https://');
+  });
+
   verifies('AGG-CFG-4', "warns of a client's folder for a server that clients share", () => {
     const warned = (more: object): string[] =>
       validateConfig(server({ ...command, cwdFromRoots: true, ...more })).warnings.map(({ path }) => path);

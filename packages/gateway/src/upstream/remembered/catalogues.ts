@@ -139,11 +139,12 @@ function read(file: string): Partial<StoredOffering> | undefined {
   }
 }
 
+/** Undefined where there is no such file; one that may not be read is as good as an empty one. */
 function readBytes(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Buffer.alloc(0);
   }
 }
 
