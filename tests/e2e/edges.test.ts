@@ -120,6 +120,22 @@ describe('odd beginnings', () => {
     for (const id of ['x', 'y']) expect((await weir.answer(id)).error?.code).toBe(-32600);
   });
 
+  verifies(['ERA-1', 'ERA-4'], 'nothing is said to a client that has not said a word', async () => {
+    const talker = scripted(`
+      import { notify, serve, tool } from 'stdio';
+      const capabilities = { tools: { listChanged: true }, logging: {} };
+      serve({ name: 'talker', capabilities, on: { 'tools/list': () => {
+        notify('notifications/message', { level: 'error', data: 'x' });
+        notify('notifications/odd');
+        return { tools: [tool('any')] };
+      } } });`);
+    await using weir = serveInProcess({ t: talker, e: fixture('echo') });
+    await weir.gateway.tried;
+    const { result } = await weir.initialize();
+    expect(result).toBeDefined();
+    expect(weir.lines).toHaveLength(1);
+  });
+
   verifies('AGG-CALL-3', 'a cursor that is no text is refused', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     await weir.tools();

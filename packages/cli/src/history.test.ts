@@ -108,7 +108,7 @@ test.each([
     platform: process.platform,
     output,
     now: () => NOW,
-    stopped: new Promise<void>(() => {}),
+    stopped: () => new Promise<void>(() => {}),
   };
   expect(await showHistory([], args, context)).toEqual([good]);
   expect(output.read()).toContain('good');

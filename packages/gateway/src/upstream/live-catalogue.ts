@@ -1,3 +1,4 @@
+import { Deferred } from '../deferred.ts';
 import { RpcErrorCode, type RpcError } from '../errors.ts';
 import type { Message } from '../wire/message.ts';
 import {
@@ -96,7 +97,18 @@ export class LiveCatalogue {
 
   /** Rejects where the server refuses it. */
   async #load(kind: Kind): Promise<void> {
-    if (this.offers(kind)) this.#listings[kind] = await this.#read(kind);
+    if (!this.offers(kind)) return;
+    const over = new Deferred<void>();
+    const state: Reading = { again: false, isNews: false, done: over.promise };
+    this.#reading.set(kind, state);
+    try {
+      this.#listings[kind] = await this.#read(kind);
+    } finally {
+      this.#reading.delete(kind);
+      // Only now: of two that are read side by side the older might come last, and stay.
+      if (state.again) void this.readAgain(kind, state.isNews).then(() => over.resolve());
+      else over.resolve();
+    }
   }
 
   async #readWhile(kind: Kind, state: Reading): Promise<void> {

@@ -57,6 +57,19 @@ describe('a ledger', () => {
     );
   });
 
+  test('is small again after a flood, and gives no number twice', () => {
+    const ledger = new Ledger<string>();
+    const flood = Array.from({ length: 100_000 }, () => ledger.add('flood'));
+    for (const number of flood) ledger.take(number);
+    expect(ledger.add('after')).toBe(100_001);
+    const began = performance.now();
+    for (let i = 0; i < 10_000; i++) ledger.all();
+    // As large as in the flood it would take many times that long.
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(ledger.get(flood[0] as number)).toBeUndefined();
+    expect(ledger.all()).toEqual(['after']);
+  });
+
   test('keeps what takes long while thousands come and go', () => {
     const ledger = new Ledger<string>();
     const numbers = new Set<number>();

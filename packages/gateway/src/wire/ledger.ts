@@ -1,6 +1,9 @@
 /** At first; there are two ledgers for every server, started or not. */
 const PLACES = 64;
 
+/** What a flood has made larger than this is given back when it is over: whoever goes through all places would feel it. */
+const MOST_KEPT = 4096;
+
 /**
  * Numbers what comes and goes by the thousand. A Map would do, but things that are entered and taken out make it allocate
  * a new table every few dozen changes; here nothing is allocated on the way.
@@ -17,7 +20,8 @@ export class Ledger<T> {
 
   /** Enters something under a number that has never been given before. */
   add(entry: T): number {
-    if (this.#size * 2 >= this.#entries.length) this.#grow();
+    // Twice the size: numbers that had different places still have.
+    if (this.#size * 2 >= this.#entries.length) this.#resize(this.#entries.length * 2);
     // A place may still be held by something that takes long; its number stays, ours moves on.
     while (this.#entries[this.#place(this.#next)] !== undefined) this.#next++;
     const number = this.#next++;
@@ -36,7 +40,7 @@ export class Ledger<T> {
     const entry = this.get(number);
     if (entry === undefined) return undefined;
     this.#entries[this.#place(number)] = undefined;
-    this.#size--;
+    if (--this.#size === 0 && this.#entries.length > MOST_KEPT) this.#resize(PLACES);
     return entry;
   }
 
@@ -55,11 +59,10 @@ export class Ledger<T> {
     this.#numbers[place] = number;
   }
 
-  /** Twice the size: numbers that had different places still have. */
-  #grow(): void {
+  #resize(length: number): void {
     const [entries, numbers] = [this.#entries, this.#numbers];
-    this.#entries = Array.from({ length: entries.length * 2 });
-    this.#numbers = Array.from<number>({ length: entries.length * 2 }).fill(0);
+    this.#entries = Array.from({ length });
+    this.#numbers = Array.from<number>({ length }).fill(0);
     entries.forEach((entry, place) => entry !== undefined && this.#put(numbers[place] as number, entry));
   }
 }

@@ -5,6 +5,7 @@ import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import { valueText } from './members.ts';
 import type { Message } from './message.ts';
+import { Requests } from './requests.ts';
 import { encode, type Line } from './splice.ts';
 
 /** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
@@ -60,7 +61,7 @@ const BUSY_FROM = 3;
 export class Peer implements Origin {
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
-  readonly #served = new Ledger<Served>();
+  readonly #served = new Requests<Served>();
   #calledOff: CalledOff | undefined;
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
@@ -223,8 +224,7 @@ export class Peer implements Origin {
 
   #cancel(message: Message): boolean {
     const id = message.params && valueText(message.params, 'requestId');
-    // Looked for only here: a table by id would cost every call something, and calls are rarely cancelled.
-    for (const served of this.#served.all()) if (served.id === id) served.cancel(message);
+    if (id !== undefined) for (const served of this.#served.withId(id)) served.cancel(message);
     return true;
   }
 }
