@@ -11,6 +11,7 @@ import {
   eventually,
   modern,
   openSession,
+  rpc,
   send,
   serveTest,
   type HttpTest,
@@ -86,6 +87,26 @@ describe('two clients with the same ids', () => {
       expect(http.front.load.underWay).toBe(0);
     },
     120_000,
+  );
+});
+
+describe('two clients that subscribe to one resource', () => {
+  verifies(
+    ['AGG-CALL-3', 'SAFE-1'],
+    'are told of it until they want no more, whatever the other does',
+    async () => {
+      await using http = await serveTest({ r: fixture('resources') });
+      const [one, two] = [await openSession(http.url), await openSession(http.url)];
+      const ask = async (client: LegacyClient, what: string): Promise<unknown> =>
+        (await client.post(rpc(`resources/${what}`, { uri: 'note://one' }, what))).json.result;
+      const subscribed = async (): Promise<unknown> =>
+        textIn((await one.post(one.call('r:subscribed'))).json);
+      expect([await ask(one, 'subscribe'), await ask(two, 'subscribe')]).toEqual([{}, {}]);
+      expect(await ask(two, 'unsubscribe')).toEqual({});
+      expect(await subscribed()).toBe('note://one');
+      expect(await ask(one, 'unsubscribe')).toEqual({ 'x-was': true });
+      expect(await subscribed()).toBe('');
+    },
   );
 });
 
