@@ -1,7 +1,10 @@
 import { now as uptime } from '../clock.ts';
 
-/** How long a peer that says nothing more is taken to work on a request that was called off. */
-const LINGERS_MS = 30_000;
+/**
+ * How long a peer that says nothing more is taken to work on a request that was called off: what it sent before it heard of
+ * that is here by then, and whoever else it works for does not wait long.
+ */
+const LINGERS_MS = 5000;
 
 interface Lingering {
   readonly who: string;
