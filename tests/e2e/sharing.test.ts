@@ -428,43 +428,6 @@ describe('a server that clients share', () => {
       await gateway.close();
     },
   );
-
-  verifies('ERA-2', 'does not ask a client what belongs to a call that another has called off', async () => {
-    const deaf = scripted(`
-      import { ask, reply, serve, text, tool } from 'stdio';
-      const form = { message: 'Whose?', requestedSchema: { type: 'object', properties: {} } };
-      const told = async () => text(JSON.stringify(await ask('elicitation/create', form)));
-      let working;
-      serve({
-        name: 'deaf',
-        tools: ['work', 'ask-and-end-work', 'elicit'].map((name) => tool(name)),
-        call: {
-          work: (_, { id }) => void (working = id),
-          'ask-and-end-work': async () => {
-            const answer = await told();
-            reply(working, answer);
-            return answer;
-          },
-          elicit: told,
-        },
-      });`);
-    const gateway = createTestGateway({ d: deaf });
-    const [ann, bob] = [connectClient(gateway, 'Ann'), connectClient(gateway, 'Bob')];
-    gateway.open('{"elicitation":{}}');
-    await gateway.start();
-    for (const { client } of [ann, bob]) await client.initialize(CAN_ELICIT);
-    ann.client.send({ id: 'work', method: 'tools/call', params: { name: 'd:work' } });
-    await ann.client.request('ping');
-    ann.client.notify('notifications/cancelled', { requestId: 'work' });
-    await ann.client.request('ping');
-    expect(textOf(await bob.client.callTool('d:ask-and-end-work'))).toContain('it is not known whom to ask');
-    // The server has answered what was called off: nothing of it can follow.
-    const call = bob.client.callTool('d:elicit');
-    const { id } = await bob.client.call('elicitation/create');
-    bob.client.send({ id, result: { action: 'decline' } });
-    expect(textOf(await call)).toContain('decline');
-    await gateway.close();
-  });
 });
 
 /** Follows a resource as a client of this era does; returns what ends that. */

@@ -40,7 +40,7 @@ async function gateway(known: readonly ToolInvocationRequest[]) {
   const door = { pid: 1, path: join(folder, '1.sock') };
   await new Promise<void>((resolve) => server.listen(door.path, resolve));
   return {
-    found: { door, report: undefined } satisfies FoundGateway,
+    found: { door, report: {} as FoundGateway['report'] },
     isFollowed: () => sockets.size === 2,
     tell: (params: ToolInvocationRequest) =>
       sockets.forEach((socket) => socket.write(`${JSON.stringify({ method: 'call', params })}\n`)),

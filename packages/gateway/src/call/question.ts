@@ -35,8 +35,6 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
   if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
-  if (isPerhapsAnothers(upstream, caller, audience))
-    return unavailable(Messages.whomToAsk(upstream.serverKey, 'per-session'));
   const isModern = caller.era === 'modern';
   if (isModern && call?.request === undefined) return unavailable(Messages.notDuringCall(method));
   if (isModern && !isKnownQuestion(method)) return refused(Messages.unknownQuestion(method));
@@ -86,11 +84,6 @@ function callsThatMayAsk(upstream: Upstream, { related, identity }: Audience): r
   if (parties.size > 1)
     return unavailable(Messages.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
-}
-
-/** Another client has called off a call that the server may work on still, and nobody says whose question it is. */
-function isPerhapsAnothers({ peer }: Upstream, { client }: Caller, { identity, related }: Audience): boolean {
-  return identity === undefined && peer.calledOffBy(related).some((other) => other !== client.identity);
 }
 
 /** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */

@@ -260,7 +260,7 @@ export class Relayed implements Waiter, Served {
     const sentId = this.#sentId;
     this.#sentId = 0;
     if (sentId === 0) this.#hop.calledOff?.();
-    else this.#hop.to.forget(sentId, this.#caller?.client.identity);
+    else this.#hop.to.forget(sentId);
     return sentId;
   }
 

@@ -1,6 +1,5 @@
 import type { RpcError } from '../errors.ts';
 import { notificationLine, requestLine } from './answer.ts';
-import { CalledOff } from './called-off.ts';
 import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import { valueText } from './members.ts';
@@ -62,7 +61,6 @@ export class Peer implements Origin {
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
   readonly #served = new Requests<Served>();
-  #calledOff: CalledOff | undefined;
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
   #asked = 0;
@@ -137,17 +135,8 @@ export class Peer implements Origin {
     this.#followers?.delete(id);
   }
 
-  /** Nobody waits for the answer any more. `who` had asked for what the peer may work on for a while still. */
-  forget(id: number, who?: string): void {
+  forget(id: number): void {
     this.#waiting.take(id);
-    if (who === undefined) return;
-    this.#calledOff ??= new CalledOff();
-    this.#calledOff.note(id, who);
-  }
-
-  /** Whose requests the peer may work on although they were called off; whose this one was, where its id is given. */
-  calledOffBy(id?: number): string[] {
-    return this.#calledOff?.of(id) ?? [];
   }
 
   /** Notes a request of the peer's that is under way; the number is for `served`. */
@@ -206,9 +195,7 @@ export class Peer implements Origin {
   }
 
   #answer(message: Message): boolean {
-    const id = sentId(message.id);
-    const waiter = this.#waiting.take(id);
-    if (waiter === undefined) this.#calledOff?.answered(id);
+    const waiter = this.#waiting.take(sentId(message.id));
     waiter?.answered(message);
     return waiter !== undefined;
   }
