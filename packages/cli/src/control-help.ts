@@ -18,7 +18,8 @@ stop ends the calls under way and refuses new ones until resume.
 
 The history (default: the last 100 calls) knows no arguments, unless a gateway
 was started with --history-arguments. Colours go with NO_COLOR.
-Exit codes: 0 done, 1 failed or no gateway runs, 2 wrong usage.
+Exit codes: 0 done, 1 failed or no gateway runs, 2 wrong usage. For ps --json
+no gateway is an empty list and 0.
 `;
 
 export const CONTROL_USAGE = `Usage: weir ps|history|logs|enable|disable|restart|stop|resume [options]
