@@ -14,7 +14,7 @@ import type { Log } from '../log.ts';
 import type { ApartEvents } from '../upstream/apart.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { Fleet } from '../upstream/fleet.ts';
-import { systemTimers } from '../upstream/schedule.ts';
+import { awaitedTimers, systemTimers } from '../upstream/schedule.ts';
 import type { ServerEvent } from '../upstream/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Implementation } from '../wire/era.ts';
@@ -49,7 +49,7 @@ export class Parts {
   readonly tasks: Tasks;
   readonly limits: CallLimits;
   readonly parking: Parking = new Parking();
-  readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), systemTimers);
+  readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), awaitedTimers);
   /** Where names lead at this moment. */
   directory: Directory;
   readonly #options: PartsOptions;

@@ -6,21 +6,29 @@ export interface Timers {
   later(ms: number, action: () => void): () => void;
 }
 
+/** Timers of what goes on in the background: the process does not live on for them. */
+export const systemTimers: Timers = createTimers((timer) => timer.unref());
+
+/** Timers of what a caller waits for: the process lives on until they fire or are called off. */
+export const awaitedTimers: Timers = createTimers((timer) => timer);
+
 /**
- * No process lives on for one of these. What has come in by then is read first: a gateway that was held up itself
- * must not take for silence what it has not heard yet.
+ * Timers that read pending input before they act: a gateway that was held up itself must not take for silence what it
+ * has not read yet.
  */
-export const systemTimers: Timers = {
-  now: Date.now,
-  later(ms, action) {
-    let read: NodeJS.Immediate | undefined;
-    const timer = setTimeout(() => (read = setImmediate(action)), ms).unref();
-    return () => {
-      clearTimeout(timer);
-      clearImmediate(read);
-    };
-  },
-};
+function createTimers(prepare: (timer: NodeJS.Timeout) => NodeJS.Timeout): Timers {
+  return {
+    now: Date.now,
+    later(ms, action) {
+      let read: NodeJS.Immediate | undefined;
+      const timer = prepare(setTimeout(() => (read = setImmediate(action)), ms));
+      return () => {
+        clearTimeout(timer);
+        clearImmediate(read);
+      };
+    },
+  };
+}
 
 /** Everything that is to be done later, each under a name. */
 export class Schedule {
