@@ -277,7 +277,7 @@ describe('a question of an earlier revision to a modern client', () => {
         name: 'early',
         tools: [tool('answers')],
         call: { answers: () => new Promise((done) => setImmediate(() => done(text(JSON.stringify(answers))))) },
-        on: { 'notifications/initialized': () => void ask('roots/list').then(({ error }) => answers.push(error)) },
+        on: { 'notifications/initialized': () => void ask('sampling/createMessage', {}).then(({ error }) => answers.push(error)) },
       });`);
     await using weir = serveInProcess({ e: early });
     const ask = await open(weir, 'modern', EVERYTHING);

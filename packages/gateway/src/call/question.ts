@@ -2,7 +2,7 @@ import { isKnownQuestion, lackingFor } from '../bridge/capabilities.ts';
 import { metaEdits } from '../bridge/requests.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { errorLine } from '../wire/answer.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
 import type { Parking } from './parking.ts';
@@ -21,6 +21,9 @@ export interface Audience {
   readonly tasks: Tasks;
 }
 
+/** Answers a server that asks for roots while no client has a call: servers ask at their start and log an error as a failure. */
+const NO_ROOTS = '{"roots":[]}';
+
 /** Passes a server's request (sampling, elicitation, roots) on to the client for which it works, in the way of its era. */
 export function ask(upstream: Upstream, message: Message, audience: Audience): void {
   const refusal = tryToAsk(upstream, message, audience);
@@ -28,10 +31,25 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 }
 
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
-  const { method } = message;
+  const { id, method } = message;
   if (upstream.era === 'modern') return refused(Messages.noRequests(method));
   const calls = callsThatMayAsk(upstream, audience);
   if (calls instanceof RpcError) return calls;
+  const refusal = askFor(calls, upstream, message, audience);
+  const isIdle = calls.length === 0;
+  if (refusal === undefined || !isIdle || method !== 'roots/list') return refusal;
+  upstream.peer.send(resultLine(id, NO_ROOTS));
+  return undefined;
+}
+
+/** Asks the client of these calls, the likeliest first; without calls, the only client there is. */
+function askFor(
+  calls: readonly Relayed[],
+  upstream: Upstream,
+  message: Message,
+  audience: Audience,
+): RpcError | undefined {
+  const { method } = message;
   const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
   if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
