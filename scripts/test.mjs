@@ -21,6 +21,7 @@ const bin = {
   vitest: 'node_modules/vitest/vitest.mjs',
 };
 const report = join(root, '.cache', 'vitest.json');
+const proofs = join(root, '.cache', 'proofs.json');
 const judges = join(root, 'tests', 'judges');
 const otherNodes = ['node22', 'node24'];
 
@@ -57,11 +58,32 @@ function installJudges() {
 // Unit tests and tests with real processes, with coverage; vitest's own verdict counts as one more check.
 function vitest() {
   mkdirSync(join(root, '.cache'), { recursive: true });
-  rmSync(report, { force: true });
-  const args = ['run', '--coverage', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  for (const file of [report, proofs]) rmSync(file, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', '--reporter=./tests/proof-reporter.ts'];
+  const args = ['run', '--coverage', ...reporters, `--outputFile.json=${report}`];
   const status = node([bin.vitest, ...args]);
   const failed = existsSync(report) ? readReport() : 0;
   if (failed === 0) add('coverage of 80 %, no error outside a test', status === 0 ? 'passed' : 'failed');
+  check('requirements are proved by tests that passed', readProofs);
+}
+
+/** Names the requirements that this machine cannot prove; throws where one is not proved at all. */
+function readProofs() {
+  /** @type {{ proved: string[]; unprovenHere: { id: string; skipped: string[] }[]; unproved: string[]; stray: string[] }} */
+  const { proved, unprovenHere, unproved, stray } = JSON.parse(readFileSync(proofs, 'utf8'));
+  for (const { id, skipped } of unprovenHere)
+    add(
+      `requirement ${id} is unproven here: ${skipped.length} of its tests were skipped, none ran`,
+      'skipped',
+    );
+  console.log(`${proved.length} requirements proved, ${unprovenHere.length} unproven here`);
+  const faults = [
+    ...unproved.map((id) => `${id}: no test that passed begins with [${id}]`),
+    ...stray.map(
+      (id) => `${id}: a test cites it, but tests/requirements.ts has no such id or counts it as not begun`,
+    ),
+  ];
+  if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
 /** Counts every test, and returns how many failed. */

@@ -16,7 +16,7 @@ export const requirements: readonly Requirement[] = [
   ),
   done(
     'AGG-CFG-2',
-    'The whole config is checked before anything starts; all mistakes are told at once, with their place',
+    'The whole config is checked before anything starts, also by createGateway; all mistakes are told at once, with their place',
   ),
   done(
     'AGG-CFG-3',
@@ -24,7 +24,7 @@ export const requirements: readonly Requirement[] = [
   ),
   done(
     'AGG-CFG-4',
-    "Other hosts' keys, comments and our own optional keys are understood; unknown keys only warn",
+    "Other hosts' keys, comments and our own optional keys are understood; unknown keys warn; an entry that is this gateway is skipped",
   ),
   done('AGG-ENV-1', 'Variables are expanded in every string value, once, in the spellings that hosts use'),
   done(
@@ -41,11 +41,11 @@ export const requirements: readonly Requirement[] = [
   ),
   done(
     'AGG-CHILD-2',
-    'A child runs once it has answered handshake and first list; one that hangs is given up, with its stderr',
+    'A child runs once it has answered handshake and first list; one that hangs is given up, with its stderr; a busy machine gets longer limits',
   ),
   done(
     'AGG-CHILD-3',
-    'A failed start names the server, exits 1 and leaves nothing running; --keep-going goes on with the rest',
+    'With fail fast a failed start names the server, exits 1 and leaves nothing running; keep going starts the rest, and the host sees what is missing',
   ),
   done(
     'AGG-CHILD-4',
@@ -55,24 +55,27 @@ export const requirements: readonly Requirement[] = [
   done('AGG-CHILD-6', "Children see one client name and the real client's capabilities"),
   done(
     'AGG-REG-1',
-    'Tools are listed under key, separator and name, each once, only while their server runs; lookup is constant',
+    'Tools are listed under key, separator and name, each once, only while their server runs or is remembered; lookup is constant',
   ),
   done('AGG-REG-2', "A child's list_changed is followed and passed on, coalesced"),
   done(
     'AGG-REG-3',
-    'The handshake is answered at once; the first list or call waits for the servers, within limits',
+    'The handshake is answered at once; the first list is answered from the remembered catalogue, or waits for the servers within limits',
   ),
   done('AGG-SEP-1', 'The separator is free, within reason; a bad one stops the start and says why'),
-  done('AGG-SEP-2', 'Calls are routed by what is registered, not by cutting names at the separator'),
+  done(
+    'AGG-SEP-2',
+    'Calls are routed by what is registered; a name with the prefix of a configured server never reaches another server',
+  ),
   partial(
     'AGG-SEP-3',
-    'Names that hosts refuse are reported, shortened or cleaned; calls are accepted under the usual aliases',
+    'Each command name has its own default separator; names that hosts refuse are reported, shortened or cleaned; calls are accepted under the usual aliases',
     '`weir install` writes the separator a host needs',
   ),
   done('AGG-SEP-4', '--no-prefix lists bare names and refuses collisions, naming both owners'),
   done(
     'AGG-CALL-1',
-    'Arguments, results, errors and definitions pass byte for byte; one malformed tool hides no other',
+    'Arguments, results, errors and definitions pass byte for byte; one malformed tool hides no other; what is not JSON is an error of its call',
   ),
   done(
     'AGG-CALL-2',
@@ -84,7 +87,7 @@ export const requirements: readonly Requirement[] = [
   ),
   done(
     'AGG-CLI-1',
-    'The command has the documented options, defaults, usage text and exit codes, under both names',
+    'The command has the documented options, usage text and exit codes; mcp-simple-aggregator has the documented defaults, weir those that hosts need',
   ),
   done('AGG-CLI-2', 'stdout carries the protocol alone; logs go to stderr or a file; --debug shows times'),
   done('AGG-PERF-1', 'Ten servers within 5 s, a list within 1 s, under 50 ms added to a call, 50 MB at rest'),
@@ -111,28 +114,31 @@ export const requirements: readonly Requirement[] = [
   done('HEALTH-1', 'Connected servers are probed regularly, and the findings kept'),
   done(
     'HEALTH-2',
-    'A lost server is reconnected with growing pauses, and disabled after three failures in a row',
+    'A lost server is reconnected with growing pauses, and disabled after three failures in a row; one that only the network kept away is tried again',
   ),
   partial(
     'HEALTH-3',
-    'Enabling and disabling work while running and survive a restart; the config is reloaded in place',
+    'Enabling and disabling work while running and survive a restart, as does the failure count; the config is reloaded in place',
     'from the console',
   ),
   partial(
     'HEALTH-4',
-    'Every call has a recorded life from pending to its end, with a time limit that progress extends',
+    'Every call is a ToolInvocationRequest with a UUID, its states and its result, and a time limit that progress extends',
     'calls of documents',
   ),
   partial(
     'HEALTH-5',
-    'Concurrent and total calls are limited where configured; waiting calls queue; stop and resume',
+    'Concurrent and total calls are limited where configured; waiting calls queue; refused calls do not count; pause and resume',
     'the limits that calls of documents, of an AI and of the console have unless configured',
   ),
-  done('HEALTH-6', 'A call is retried only when that can do no harm'),
+  done(
+    'HEALTH-6',
+    'A call is retried only when that can do no harm; one that waits for its server keeps its program alive',
+  ),
   done('HEALTH-7', 'A redacted, rotated history of all calls can be searched'),
   partial(
     'HEALTH-8',
-    'The documented types of servers, health, invocations and bindings are exported',
+    'The documented types of servers, health, invocations and bindings are exported; values of them can be read and made',
     'the types of documents',
   ),
 
@@ -142,7 +148,10 @@ export const requirements: readonly Requirement[] = [
     'A server may be a container image, spoken to by attach or by a published loopback port',
     "tests with Podman's docker command: stdio was tried by hand, published ports were not",
   ),
-  done('MANAGED-2', 'Containers are hardened unless the config says otherwise'),
+  done(
+    'MANAGED-2',
+    "Containers are hardened unless the config says otherwise; the engine's sockets are refused by name",
+  ),
   done('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
   partial(
     'MANAGED-4',
@@ -151,39 +160,72 @@ export const requirements: readonly Requirement[] = [
   ),
   partial(
     'MANAGED-5',
-    'The rules for server entries hold wherever a server is added',
+    'The rules for server entries hold wherever a server is added: unique names, known transports',
     'adding a server from the console',
   ),
 
   // Documents that call tools
-  open('DOC-BLOCK-1', 'A fence named after a server whose YAML names a tool is a call'),
+  open(
+    'DOC-BLOCK-1',
+    'A fence named after a server whose YAML names a tool is a call; so is a tool fence in a bound section',
+  ),
   open(
     'DOC-BLOCK-2',
-    "Parameters are checked against the tool's schema first; mistakes carry file, line and column",
+    "Server, tool and parameters are checked first, by the tool's schema; mistakes carry file, line and column",
   ),
   open('DOC-BLOCK-3', 'Looking at a document never runs anything'),
   open('DOC-RESULT-1', 'Results stand under their block, are replaced on the next run, and cannot break out'),
-  open('DOC-RESULT-2', 'Text, JSON, Markdown and images are shown inline, as a block or collapsed'),
-  open('DOC-BIND-1', 'A section is bound to servers by heading, block id or line range'),
+  open(
+    'DOC-RESULT-2',
+    'Text, JSON, Markdown and images are shown inline, as a block or collapsed; duration and tokens go to the history',
+  ),
+  open(
+    'DOC-BIND-1',
+    'A section is bound to servers by heading, block id or line range, in the config, the front matter or a comment',
+  ),
   open(
     'DOC-BIND-2',
-    'Bindings are inherited, the nearest wins, and a bound section permits only its servers',
+    'Bindings are inherited, the nearest wins, several of one kind add up, and a bound section permits only its servers',
   ),
   open('DOC-TRUST-1', 'A call is approved before it is made, and the approval remembered by fingerprint'),
-  open('DOC-CLI-1', 'Documents are run, checked, planned, listed and watched from the terminal'),
+  open(
+    'DOC-CLI-1',
+    'Documents are run, checked, planned, listed and watched from the terminal; a fresh result is not made again',
+  ),
   open('DOC-AI-1', 'A model may call the tools of a section through the same limits and approvals'),
-  open('DOC-AI-2', 'A document can be put to a model, local or hosted'),
-  open('DOC-APP-1', 'A thin Obsidian plugin runs blocks through the gateway'),
+  open(
+    'DOC-AI-2',
+    'A document can be put to a model, local or hosted; its calls and its answer are written to the section',
+  ),
+  open(
+    'DOC-APP-1',
+    'A thin Obsidian plugin runs blocks through the gateway and shows its servers and limits',
+  ),
 
   // Building blocks for servers
-  open('KIT-CFG-1', 'A server reads its transport options from arguments and environment'),
+  open(
+    'KIT-CFG-1',
+    'A server reads its transport options from arguments and environment; an unknown argument is an error',
+  ),
   open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
-  open('KIT-OAUTH-1', 'Login at an identity provider, by loopback or device flow, with refreshed tokens'),
-  open('KIT-ERR-1', 'Errors become results or protocol errors by one table, without stack or path'),
+  open(
+    'KIT-OAUTH-1',
+    'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
+  ),
+  open(
+    'KIT-ERR-1',
+    'Errors become results or protocol errors by one table, with an id for the log, without stack or path',
+  ),
   open('KIT-RESP-1', 'Responses that ask for a login, and results with both content and structured content'),
-  open('KIT-MODULE-1', 'Tools, resources and prompts are modules whose types flow from their schemas'),
+  open(
+    'KIT-MODULE-1',
+    'Tools, resources and prompts are modules whose types flow from their schemas, with one vocabulary of outputs',
+  ),
   open('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
-  open('KIT-SCOPE-1', 'Functions only, safe by default, no hidden state'),
+  open(
+    'KIT-SCOPE-1',
+    'Functions only, safe by default, no hidden state; every type of its functions is exported',
+  ),
 
   // What users expect
   partial(
