@@ -65,6 +65,17 @@ verifies('AGG-PERF-1', 'ten real servers are up and listed within 5 s', async ()
   expect(Math.min(...times)).toBeLessThan(START_MS);
 });
 
+verifies('AGG-CHILD-2', 'twenty real servers start together with no option', async () => {
+  resetFiles(folder);
+  const again = keys.slice(0, 20 - keys.length).map((key) => [`${key}-again`, servers[key]!] as const);
+  const twenty = { ...servers, ...Object.fromEntries(again) };
+  await using weir = startWeir(twenty);
+  const listed = new Set<string>();
+  while (listed.size < 20) for (const name of await weir.tools()) listed.add(name.split(/:|__/u)[0] ?? '');
+  expect([...listed].toSorted()).toEqual(Object.keys(twenty).toSorted());
+  expect(weir.stderr).not.toContain('did not answer');
+});
+
 describe.each(['legacy', 'modern'] as const)('real servers, asked by a client of the %s era', (era) => {
   let direct: Findings;
   let through: Findings;

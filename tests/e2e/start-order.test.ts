@@ -1,4 +1,5 @@
 // When servers are started and with which words, and when clients get their first answers.
+import { availableParallelism } from 'node:os';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type ServerEntry,
   type Weir,
 } from './harness.ts';
+import { serveInProcess } from './in-process.ts';
 
 const mute: ServerEntry = fixture('silent');
 const gone: ServerEntry = { command: 'no-such-program' };
@@ -305,5 +307,18 @@ describe('the end of stdin during the start', () => {
     const config = { slow: fixture('slow-start', '500'), db: fixture('exit-at-start') };
     expect(await runOver(config)).toMatchObject({ code: 1, stdout: '' });
     expect(await runOver(config, { args: ['--keep-going'] })).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+describe('the limit of a start', () => {
+  verifies('AGG-CHILD-2', 'grows while more servers start than the machine has places for', async () => {
+    const places = 2 * availableParallelism();
+    // Each needs more than the 5 s that it has alone, and less than the 10 s that twice as many have together.
+    const servers = Array.from({ length: 2 * places }, (_, index) => [
+      `s${index}`,
+      fixture('slow-start', '5500'),
+    ]);
+    await using weir = serveInProcess(Object.fromEntries(servers) as Record<string, ServerEntry>);
+    expect(await weir.tools()).toHaveLength(2 * places);
   });
 });

@@ -35,7 +35,7 @@ export interface ServerConfig {
   disabled?: boolean;
   /** false leaves the server out; its variables are not looked up. */
   enabled?: boolean;
-  /** How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for containers and remote servers. */
+  /** How long the server may take to start, in milliseconds; 5000 unless set (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers. */
   startupTimeout?: number;
   /** A label for people; no two servers share one. */
   name?: string;

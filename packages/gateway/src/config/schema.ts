@@ -235,7 +235,7 @@ const server = z
     }).optional(),
     startupTimeout: key(milliseconds(), {
       description:
-        'How long the server may take to start, in milliseconds; 5000 unless set, 60000 for launchers that may download, 30000 for containers and remote servers.',
+        'How long the server may take to start, in milliseconds; 5000 unless set (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers.',
       errorMessage: 'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
       examples: [20000],
     }).optional(),

@@ -9,6 +9,7 @@ import type { Containers } from './container/containers.ts';
 import type { Guard } from './guard.ts';
 import type { ServerLogs } from './server-logs.ts';
 import type { Slots } from './slots.ts';
+import type { StartClock } from './start-clock.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all children of a gateway share. */
@@ -17,6 +18,8 @@ export interface ChildContext {
   /** What servers in containers share; loaded with the first of them. */
   readonly containers: () => Promise<Containers>;
   readonly slots: Slots;
+  /** Measures all starts of this gateway. */
+  readonly startClock: StartClock;
   readonly verdicts: Verdicts;
   readonly clientInfo: Implementation;
   /** What the client can do, as JSON; known once it has opened the conversation. */

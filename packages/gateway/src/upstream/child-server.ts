@@ -126,8 +126,9 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
     const { command, args } = identityOf(this.config);
-    const { verdicts } = this.#context;
+    const { startClock, verdicts } = this.#context;
     const began = now();
+    const started = startClock.begin();
     try {
       // HTTP+SSE is older than the probe.
       const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
@@ -140,6 +141,8 @@ export class ChildServer implements Upstream, ChildServerClient {
       );
     } catch (error) {
       throw this.#giveUp(error as Error);
+    } finally {
+      started();
     }
   }
 
@@ -367,11 +370,10 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
-    const milliseconds = this.#patience.startup;
-    return new Deadline(milliseconds, () => {
+    return new Deadline(this.#patience, this.#context.startClock, (limitMs) => {
       const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
-      connection.fail(`did not answer ${what} within ${milliseconds / 1000} s; ${remedy}`);
+      connection.fail(`did not answer ${what} within ${Math.round(limitMs) / 1000} s; ${remedy}`);
     });
   }
 

@@ -287,13 +287,14 @@ export class Fleet {
 
   #createContext(): ChildContext {
     const { on } = this.#options;
-    const { guard, containers, logs, slots, verdicts, environmentOf } = this.#means;
+    const { guard, containers, logs, slots, startClock, verdicts, environmentOf } = this.#means;
     return {
       ...this.#options,
       guard,
       containers,
       logs,
       slots,
+      startClock,
       verdicts,
       environmentOf,
       on: {

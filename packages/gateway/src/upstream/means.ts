@@ -8,7 +8,11 @@ import type { Containers } from './container/containers.ts';
 import { startGuard, type Guard } from './guard.ts';
 import { ServerLogs } from './server-logs.ts';
 import { createSlots, type Slots } from './slots.ts';
+import { StartClock } from './start-clock.ts';
 import { stopServers } from './stop-servers.ts';
+
+/** As many servers start at a time; with more of them on their way, each may take longer. */
+const START_PLACES = 2 * availableParallelism();
 
 export interface MeansOptions {
   readonly state?: string;
@@ -19,7 +23,8 @@ export interface MeansOptions {
 /** What all servers are started with, and ended. */
 export class Means {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly slots: Slots = createSlots(2 * availableParallelism());
+  readonly slots: Slots = createSlots(START_PLACES);
+  readonly startClock: StartClock = new StartClock(START_PLACES);
   readonly verdicts: ChildContext['verdicts'];
   readonly environmentOf: ChildContext['environmentOf'];
   readonly #options: MeansOptions;
