@@ -25,6 +25,7 @@ import { LiveCatalogue } from './live-catalogue.ts';
 import { openConnection } from './open-connection.ts';
 import { patienceWith, type Patience } from './patience.ts';
 import { ping } from './ping.ts';
+import { systemTimers } from './schedule.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
 import type { Upstream } from './upstream.ts';
@@ -286,7 +287,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       request: (message, related) => context.on.request(this, message, related),
       notification: (message, related) => this.#notified(message, related),
       renewed: () => this.#catalogue?.refreshAll(),
-      outdated: async () => this.#catalogue?.readAgain('tools'),
+      outdated: async () => this.#catalogue?.readNow('tools'),
       isStopped: () => this.#isStopped(),
       arriving: (container) => {
         this.#arriving = container;
@@ -328,7 +329,9 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
       meta: await this.#meta(),
+      timers: systemTimers,
       request: (method, params) => peer.request(method, params),
+      isGone: () => peer.gone !== undefined,
       screen: this.era === 'modern' ? screen : undefined,
       warn: (text) => this.#log.warn(text),
       changed: (kind) => this.#changed(kind),

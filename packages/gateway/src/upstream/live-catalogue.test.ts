@@ -4,21 +4,40 @@ import { Deferred } from '../deferred.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 
+const REFUSED = '"error":{"code":-32603,"message":"refused"}';
 const CHANGED = 'notifications/tools/list_changed';
 
 /** A server whose lists are answered by hand, in any order. */
 class ByHand {
   readonly asked: { readonly params: string; answer(result: string): void }[] = [];
   readonly changes: string[] = [];
+  readonly warnings: string[] = [];
+  /** How long each pause was meant to be, in milliseconds. */
+  readonly pauses: number[] = [];
+  isGone = false;
+  #now = 1_000_000;
+  #due: (() => void)[] = [];
   readonly catalogue: LiveCatalogue = new LiveCatalogue({
     capabilities: { tools: {} },
     meta: '',
+    timers: {
+      now: () => this.#now,
+      later: (ms, action) => {
+        this.pauses.push(ms);
+        this.#due.push(() => {
+          this.#now += ms;
+          action();
+        });
+        return () => void (this.#due = []);
+      },
+    },
+    isGone: () => this.isGone,
     request: (_, params) => {
       const answer = new Deferred<Message>();
       this.asked.push({ params, answer: (result) => answer.resolve(listAnswer(result)) });
       return answer.promise;
     },
-    warn: () => {},
+    warn: (text) => void this.warnings.push(text),
     changed: (kind) => void this.changes.push(kind),
   });
 
@@ -30,17 +49,36 @@ class ByHand {
     this.asked.shift()?.answer(result);
     await new Promise((resolve) => setImmediate(resolve));
   }
+
+  /** Lets time pass without anything that is due. */
+  wait(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** Lets the pause pass that has begun. */
+  pass(): void {
+    for (const action of this.#due.splice(0)) action();
+  }
+
+  /** Reads the list after news, the pause before it included; more news come during the reading. */
+  async readAfterNews(result: string): Promise<void> {
+    this.pass();
+    this.catalogue.refresh(CHANGED);
+    this.catalogue.refresh(CHANGED);
+    await this.answer(result);
+  }
 }
 
 function listAnswer(result: string): Message {
-  return readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)) as Message;
+  const body = result === REFUSED ? REFUSED : `"result":${result}`;
+  return readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${body}}`)) as Message;
 }
 
 verifies('AGG-REG-2', 'a list that changes while it is first read is as it was read last', async () => {
   const server = new ByHand();
   const loaded = server.catalogue.loadAll(() => 1000);
   server.catalogue.refresh(CHANGED);
-  const known = server.catalogue.readAgain('tools');
+  const known = server.catalogue.readNow('tools');
   expect(server.asked).toHaveLength(1);
   await server.answer('{"tools":[{"name":"old"}],"nextCursor":"2"}');
   await server.answer('{"tools":[{"name":"older"}]}');
@@ -51,4 +89,78 @@ verifies('AGG-REG-2', 'a list that changes while it is first read is as it was r
   expect(server.names).toEqual(['new']);
   expect(server.changes).toContain('tools');
   expect(server.asked).toEqual([]);
+});
+
+const SAME = '{"tools":[{"name":"a"}]}';
+
+/** A server with one tool that has been read once, with news during that reading. */
+async function announcing(): Promise<ByHand> {
+  const server = new ByHand();
+  const loaded = server.catalogue.loadAll(() => 1000);
+  server.catalogue.refresh(CHANGED);
+  await server.answer(SAME);
+  await loaded;
+  return server;
+}
+
+verifies('AGG-REG-2', 'each reading that finds nothing new doubles the pause, up to 30 s', async () => {
+  const server = await announcing();
+  for (let reading = 0; reading < 12; reading++) await server.readAfterNews(SAME);
+  expect(server.pauses).toEqual([
+    0, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000,
+  ]);
+  expect(server.changes).toEqual([]);
+});
+
+verifies('AGG-REG-2', 'a reading that finds something new resets the pause', async () => {
+  const server = await announcing();
+  for (let reading = 0; reading < 4; reading++) await server.readAfterNews(SAME);
+  await server.readAfterNews('{"tools":[{"name":"b"}]}');
+  await server.readAfterNews('{"tools":[{"name":"b"}]}');
+  expect(server.pauses).toEqual([0, 100, 200, 400, 800, 100, 200]);
+  expect(server.changes).toEqual(['tools']);
+});
+
+verifies('AGG-REG-2', 'a reading that fails counts as one that finds nothing new', async () => {
+  const server = await announcing();
+  await server.readAfterNews(REFUSED);
+  await server.readAfterNews(REFUSED);
+  expect(server.pauses).toEqual([0, 100, 200]);
+  expect(server.names).toEqual(['a']);
+  expect(server.warnings).toHaveLength(2);
+});
+
+verifies('AGG-REG-2', 'the pause counts from the last reading: news after it are read at once', async () => {
+  const server = await announcing();
+  for (let reading = 0; reading < 3; reading++) await server.readAfterNews(SAME);
+  server.pass();
+  await server.answer(SAME);
+  server.wait(300);
+  server.catalogue.refresh(CHANGED);
+  server.pass();
+  await server.answer(SAME);
+  server.wait(60_000);
+  server.catalogue.refresh(CHANGED);
+  expect(server.pauses).toEqual([0, 100, 200, 400, 500, 0]);
+});
+
+verifies('AGG-REG-2', 'a call that waits for a list waits for no pause', async () => {
+  const server = await announcing();
+  for (let reading = 0; reading < 12; reading++) await server.readAfterNews(SAME);
+  const [one, other] = [server.catalogue.readNow('tools'), server.catalogue.readNow('tools')];
+  expect(server.asked).toHaveLength(1);
+  await server.answer(SAME);
+  expect(server.asked).toHaveLength(1);
+  await server.answer('{"tools":[{"name":"b"}]}');
+  await Promise.all([one, other]);
+  expect(server.names).toEqual(['b']);
+  expect(server.asked).toEqual([]);
+});
+
+verifies('AGG-REG-2', 'a server that has gone is not read after the pause', async () => {
+  const server = await announcing();
+  server.isGone = true;
+  server.pass();
+  expect(server.asked).toEqual([]);
+  expect(server.warnings).toEqual([]);
 });

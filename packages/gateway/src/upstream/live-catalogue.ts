@@ -1,51 +1,49 @@
-import { Deferred } from '../deferred.ts';
 import { RpcErrorCode, type RpcError } from '../errors.ts';
 import type { Message } from '../wire/message.ts';
-import {
-  ALL_KINDS,
-  definitionOf,
-  KINDS,
-  NO_LISTS,
-  readList,
-  type Catalogue,
-  type Kind,
-  type Listed,
-  type Listing,
-} from './catalogue.ts';
+import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
+import { LiveList } from './live-list.ts';
+import type { Timers } from './schedule.ts';
 import { within } from './within.ts';
 
 export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
+  readonly timers: Timers;
   readonly request: (method: string, params: string) => Promise<Message>;
+  /** The server has gone: nothing can be read any more. */
+  readonly isGone: () => boolean;
   /** Takes out of a list of tools what cannot be called. */
   readonly screen?: ((tools: Listing) => Listing) | undefined;
   readonly warn: (text: string) => void;
-  /** A list has become another one, or its server says so. */
+  /** A list differs from the one before. */
   changed(kind: Kind): void;
-}
-
-interface Reading {
-  again: boolean;
-  /** The server itself has said that the list has changed. */
-  isNews: boolean;
-  done: Promise<void>;
 }
 
 /** What a server lists, read when it starts and again whenever it says that something has changed. */
 export class LiveCatalogue {
   readonly #options: LiveCatalogueOptions;
-  readonly #listings: Record<Kind, Listing> = { ...NO_LISTS };
-  readonly #reading = new Map<Kind, Reading>();
+  readonly #lists: Readonly<Record<Kind, LiveList>>;
 
   constructor(options: LiveCatalogueOptions) {
     this.#options = options;
+    this.#lists = {
+      tools: this.#createList('tools'),
+      prompts: this.#createList('prompts'),
+      resources: this.#createList('resources'),
+      templates: this.#createList('templates'),
+    };
   }
 
   get listings(): Catalogue {
-    return this.#listings;
+    const { tools, prompts, resources, templates } = this.#lists;
+    return {
+      tools: tools.listing,
+      prompts: prompts.listing,
+      resources: resources.listing,
+      templates: templates.listing,
+    };
   }
 
   offers(kind: Kind): boolean {
@@ -55,80 +53,47 @@ export class LiveCatalogue {
   /** Reads all lists for the first time. That of tools decides; the others may come late or not at all. */
   async loadAll(remainingMs: () => number): Promise<void> {
     const others = ALL_KINDS.filter((kind) => kind !== 'tools').map((kind) => this.#loadQuietly(kind));
-    await this.#load('tools');
+    if (this.offers('tools')) await this.#lists.tools.load();
     await within(remainingMs(), Promise.all(others));
   }
 
-  /** The lists that a `list_changed` notification is about, read again; several notices in a row are one reading. */
+  /** Reads the lists again that a `list_changed` notification is about. */
   refresh(method: string): void {
-    for (const kind of ALL_KINDS) {
-      if (method === `notifications/${KINDS[kind].capability}/list_changed`) void this.readAgain(kind, true);
-    }
+    for (const kind of ALL_KINDS)
+      if (method === `notifications/${KINDS[kind].capability}/list_changed`) this.#lists[kind].refresh();
   }
 
   refreshAll(): void {
-    for (const kind of ALL_KINDS) if (this.offers(kind)) void this.readAgain(kind);
+    for (const kind of ALL_KINDS) if (this.offers(kind)) this.#lists[kind].refresh();
   }
 
-  /** Reads one list again; resolves when what it says now is known. */
-  async readAgain(kind: Kind, isNews = false): Promise<void> {
-    const running = this.#reading.get(kind);
-    if (running !== undefined) {
-      running.again = true;
-      running.isNews ||= isNews;
-      return running.done;
-    }
-    const state = { again: true, isNews, done: Promise.resolve() };
-    this.#reading.set(kind, state);
-    state.done = this.#readWhile(kind, state);
-    return state.done;
+  /** Reads one list without a pause, for a call that waits for it. */
+  readNow(kind: Kind): Promise<void> {
+    return this.#lists[kind].readNow();
+  }
+
+  #createList(kind: Kind): LiveList {
+    const { timers, isGone, warn } = this.#options;
+    return new LiveList({
+      kind,
+      timers,
+      isGone,
+      read: () => this.#read(kind),
+      changed: () => this.#options.changed(kind),
+      failed: (error) => warn(`could not list its ${kind} again: ${error.message}`),
+    });
   }
 
   async #loadQuietly(kind: Kind): Promise<void> {
+    if (!this.offers(kind)) return;
+    const list = this.#lists[kind];
     try {
-      await this.#load(kind);
-      this.#options.changed(kind);
+      await list.load();
+      if (list.listing.items.length > 0) this.#options.changed(kind);
     } catch (error) {
       // A server may have resources without templates; no capability tells.
       const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
       if (!isMissing) this.#options.warn(`could not list its ${kind}: ${(error as Error).message}`);
-    }
-  }
-
-  /** Rejects where the server refuses it. */
-  async #load(kind: Kind): Promise<void> {
-    if (!this.offers(kind)) return;
-    const over = new Deferred<void>();
-    const state: Reading = { again: false, isNews: false, done: over.promise };
-    this.#reading.set(kind, state);
-    try {
-      this.#listings[kind] = await this.#read(kind);
-    } finally {
-      this.#reading.delete(kind);
-      // Only now: of two that are read side by side the older might come last, and stay.
-      if (state.again) void this.readAgain(kind, state.isNews).then(() => over.resolve());
-      else over.resolve();
-    }
-  }
-
-  async #readWhile(kind: Kind, state: Reading): Promise<void> {
-    while (state.again) {
-      state.again = false;
-      // Oxlint's rule is right in general; here the second reading must come after the first.
-      await this.#replace(kind, state);
-    }
-    this.#reading.delete(kind);
-  }
-
-  async #replace(kind: Kind, state: Reading): Promise<void> {
-    try {
-      const before = this.#listings[kind];
-      this.#listings[kind] = await this.#read(kind);
-      const isNews = state.isNews;
-      state.isNews = false;
-      if (isNews || !isSame(before, this.#listings[kind])) this.#options.changed(kind);
-    } catch (error) {
-      this.#options.warn(`could not list its ${kind} again: ${(error as Error).message}`);
     }
   }
 
@@ -142,9 +107,4 @@ export class LiveCatalogue {
     const listing = await readList(kind, { meta, ask, warn });
     return kind === 'tools' && screen !== undefined ? screen(listing) : listing;
   }
-}
-
-function isSame(a: Listing, b: Listing): boolean {
-  if (a.items.length !== b.items.length) return false;
-  return a.items.every((item, index) => definitionOf(item).equals(definitionOf(b.items[index] as Listed)));
 }

@@ -1,0 +1,110 @@
+import { definitionOf, NO_LISTS, type Kind, type Listed, type Listing } from './catalogue.ts';
+import type { Timers } from './schedule.ts';
+
+export interface LiveListOptions {
+  readonly kind: Kind;
+  readonly timers: Timers;
+  /** Reads all pages; rejects where the server refuses. */
+  read(): Promise<Listing>;
+  /** The server has gone: nothing can be read any more. */
+  isGone(): boolean;
+  /** The list differs from the one before. */
+  changed(): void;
+  failed(error: Error): void;
+}
+
+/** Pause before a list is read again after news. Servers that register many tools announce each of them. */
+const SHORTEST_PAUSE_MS = 100;
+/** Some servers announce changes with every answer. Two requests a minute are no burden to them. */
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * One list of a server: read when the server starts, and again after news. Each reading that finds nothing new doubles
+ * the pause before the next one, because a server that announces changes while it is read would be read without end.
+ */
+export class LiveList {
+  listing: Listing;
+  readonly #options: LiveListOptions;
+  /** Resolves when the reading in flight is over; never rejects. */
+  #reading: Promise<void> | undefined;
+  /** The reading that follows the one in flight. */
+  #next: Promise<void> | undefined;
+  #hasNews = false;
+  #readAt = 0;
+  #pauseMs = 0;
+  #cancelPause: (() => void) | undefined;
+
+  constructor(options: LiveListOptions) {
+    this.#options = options;
+    this.listing = NO_LISTS[options.kind];
+  }
+
+  /** Reads the list for the first time; rejects where the server refuses. */
+  async load(): Promise<void> {
+    const loading = this.#options.read();
+    void this.#track(loading);
+    this.listing = await loading;
+  }
+
+  /** Reads the list again after the pause. News that arrive until then, or during a reading, lead to one reading. */
+  refresh(): void {
+    const { timers } = this.#options;
+    if (this.#reading !== undefined) this.#hasNews = true;
+    else this.#cancelPause ??= timers.later(this.#remainingPause(), () => void this.#read());
+  }
+
+  /** Reads the list without a pause, for a call that waits for it. Resolves when it has been read. */
+  readNow(): Promise<void> {
+    if (this.#reading === undefined) return this.#read();
+    // The reading in flight may have begun before the change.
+    this.#next ??= this.#reading.then(() => {
+      this.#next = undefined;
+      return this.#read();
+    });
+    return this.#next;
+  }
+
+  #remainingPause(): number {
+    const elapsed = this.#options.timers.now() - this.#readAt;
+    // A clock that was set back must not prolong the pause.
+    return elapsed < 0 ? this.#pauseMs : Math.max(0, this.#pauseMs - elapsed);
+  }
+
+  #read(): Promise<void> {
+    this.#cancelPause?.();
+    this.#cancelPause = undefined;
+    return this.#options.isGone() ? Promise.resolve() : this.#track(this.#replace());
+  }
+
+  #track(reading: Promise<unknown>): Promise<void> {
+    const over = (): void => {
+      this.#reading = undefined;
+      this.#readAt = this.#options.timers.now();
+      if (this.#hasNews) this.refresh();
+      this.#hasNews = false;
+    };
+    this.#reading = reading.then(over, over);
+    return this.#reading;
+  }
+
+  async #replace(): Promise<void> {
+    const options = this.#options;
+    const before = this.listing;
+    const doubled = Math.min(Math.max(SHORTEST_PAUSE_MS, 2 * this.#pauseMs), LONGEST_PAUSE_MS);
+    try {
+      this.listing = await options.read();
+      const isNew = !isSame(before, this.listing);
+      this.#pauseMs = isNew ? SHORTEST_PAUSE_MS : doubled;
+      if (isNew) options.changed();
+    } catch (error) {
+      this.#pauseMs = doubled;
+      if (!options.isGone()) options.failed(error as Error);
+    }
+  }
+}
+
+/** Compares bytes, because parsing costs more and may lose a difference. */
+function isSame(a: Listing, b: Listing): boolean {
+  if (a.items.length !== b.items.length) return false;
+  return a.items.every((item, index) => definitionOf(item).equals(definitionOf(b.items[index] as Listed)));
+}
