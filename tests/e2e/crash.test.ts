@@ -1,4 +1,4 @@
-import { ChildServerError } from '@weir/gateway';
+import { ChildServerError, type ChildServerClient } from '@weir/gateway';
 // A server that dies takes its own calls and names with it, and nothing else.
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -80,6 +80,16 @@ describe('a server that dies', () => {
     expect(child?.status).toBe('failed');
     expect(child?.error).toBeInstanceOf(ChildServerError);
     expect(child?.error).toMatchObject({ serverKey: 'a', phase: 'runtime' });
+    expect(child?.error?.cause).toBeInstanceOf(Error);
+    expect(child?.error?.cause?.message).toBe("Server 'a' exited with code 3");
+    // A copy has the documented fields, too.
+    const copied: ChildServerClient | undefined = child;
+    expect({ ...copied }).toMatchObject({
+      serverKey: 'a',
+      status: 'failed',
+      error: child?.error,
+      client: child,
+    });
     expect(weir.gateway.children.get('e')?.status).toBe('running');
     expect(weir.logged.join('\n')).toContain('[a] crash: the tool crash was called');
     await weir.call('notifications/tools/list_changed');

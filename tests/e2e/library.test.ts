@@ -106,6 +106,7 @@ describe('what is exported', () => {
       'Reaped',
       'ReportedServer',
       'Self',
+      'ServerClient',
       'ServerConfig',
       'ServerEvent',
       'ServerHealthStatus',
@@ -117,7 +118,6 @@ describe('what is exported', () => {
       'ToolRegistry',
       'ToolRegistryEntry',
       'ToolSchema',
-      'Upstream',
       'ValidationError',
     ]);
     type Documented = [
@@ -220,18 +220,16 @@ describe('a gateway in a program', () => {
       content: [{ text: 'x' }],
     });
     expect((await entry?.client.listTools())?.tools[0]).toMatchObject({ name: 'echo' });
-    // What a caller does to its copy is its own affair.
-    library.removeServerTools(gateway.registry, 'e');
-    expect(gateway.registry.size).toBe(8);
-    const copy: ToolRegistry = new Map();
-    library.addServerTools(
-      copy,
-      'other',
-      entry!.client,
-      [{ name: 'x', inputSchema: { type: 'object' } }],
-      '__',
-    );
-    expect([...copy.keys()]).toEqual(['other__x']);
+    expect({ ...entry }).toMatchObject({ serverKey: 'e', originalName: 'echo', schema: { name: 'e__echo' } });
+    // A program owns its copies: what it does to them changes nothing in the gateway.
+    const copy = gateway.registry;
+    library.removeServerTools(copy, 'e');
+    expect(copy.size).toBe(0);
+    gateway.children.clear();
+    expect([gateway.registry.size, gateway.children.size]).toEqual([8, 1]);
+    const { tools } = await entry!.client.listTools();
+    library.addServerTools(copy, 'other', entry!.client, tools.slice(0, 1), '__');
+    expect(copy.get('other__echo')).toMatchObject({ serverKey: 'other', originalName: 'echo' });
     await gateway.close();
   });
 

@@ -59,7 +59,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const url = reachableUrl(front.url, context.interfaces());
   if (!isLoopback(args.host)) log.warn(IN_CLEAR);
   const logPlace = log.isFile() ? (args.logFile ?? '') : 'stderr';
-  output.write(announcement(url, gateway.children.size, token));
+  output.write(announcement(url, gateway.serverCount, token));
   output.write(`${placeNote(front.url)}The log goes to ${logPlace}. Ctrl-C stops it.\n`);
   let isOver = false;
   void whenTried(gateway, () => {

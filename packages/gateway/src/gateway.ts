@@ -15,12 +15,13 @@ import { Parts } from './gateway/parts.ts';
 import { reportOf, type ServerReport } from './gateway/server-report.ts';
 import { printable, silentLog, type Log } from './log.ts';
 import { DEFAULT_SEPARATOR } from './registry/names.ts';
-import type { ToolRegistry, ToolSchema } from './registry/tool-registry.ts';
+import type { ToolRegistry } from './registry/tool-registry.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import type { Reloaded } from './upstream/fleet.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
 import type { Supervisor } from './upstream/supervisor.ts';
+import type { ToolSchema } from './upstream/tool-schema.ts';
 import { within } from './upstream/within.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Line } from './wire/splice.ts';
@@ -32,7 +33,7 @@ const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
 export interface AggregatorServer {
   readonly server: Front;
-  readonly children: ReadonlyMap<string, ChildServerClient>;
+  readonly children: Map<string, ChildServerClient>;
   readonly registry: ToolRegistry;
   readonly config: McpConfig;
 }
@@ -87,8 +88,14 @@ export class Gateway implements AggregatorServer {
     return this.#config;
   }
 
-  get children(): ReadonlyMap<string, ChildServer> {
-    return this.#parts.fleet.children;
+  /** A copy, like `registry`: a change of it changes nothing here. */
+  get children(): Map<string, ChildServer> {
+    return new Map(this.#parts.fleet.children);
+  }
+
+  /** How many servers the config does not leave out. */
+  get serverCount(): number {
+    return this.#parts.fleet.children.size;
   }
 
   /** Where names lead at this moment. */
@@ -155,13 +162,14 @@ export class Gateway implements AggregatorServer {
 
   /** What is known of each server that the config does not leave out. */
   reports(): ServerReport[] {
-    const { supervisor } = this.#parts.fleet;
-    return [...this.children.keys()].flatMap((serverKey) => reportOf(serverKey, supervisor) ?? []);
+    const { fleet } = this.#parts;
+    return [...fleet.children.keys()].flatMap((serverKey) => reportOf(serverKey, fleet.supervisor) ?? []);
   }
 
   /** The last lines that a server wrote to stderr, and what was said of it; undefined where there is no such server. */
   logsOf(serverKey: string): readonly LoggedLine[] | undefined {
-    return this.children.has(serverKey) ? this.#parts.fleet.logs.of(serverKey) : undefined;
+    const { children, logs } = this.#parts.fleet;
+    return children.has(serverKey) ? logs.of(serverKey) : undefined;
   }
 
   /** Lets a server run again and forgets what was held against it; resolves when it runs, or has turned out not to. */
@@ -247,7 +255,7 @@ export class Gateway implements AggregatorServer {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, keepGoing = false } = this.#options;
     const { clients, fleet, publication } = this.#parts;
     this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
-    if (this.children.size === 0) this.log.warn(Messages.noServers());
+    if (this.serverCount === 0) this.log.warn(Messages.noServers());
     // A program that uses the gateway without a client has nobody who could answer a server's questions.
     if (clients.clients.size === 0) this.open('{}');
     try {
@@ -275,13 +283,13 @@ export class Gateway implements AggregatorServer {
     this.#parts.publish();
     const reloading = fleet.reload(config.mcpServers, unexpanded);
     publication.builder.meant(Object.keys(config.mcpServers));
-    tasks.meant(this.children.keys());
-    revival.meant(this.children);
+    tasks.meant(fleet.children.keys());
+    revival.meant(fleet.children);
     const settled = reloading.then((reloaded) => reloaded.settled);
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;
     this.log.info(Messages.configReloaded(reloaded.changes));
-    if (this.children.size === 0) this.log.warn(Messages.noServers());
+    if (this.serverCount === 0) this.log.warn(Messages.noServers());
     // Names that have become free may be wanted by others.
     if (!isNoChange(reloaded.changes)) publication.rebuild([]);
     return reloaded;

@@ -14,8 +14,8 @@ export interface MCPServerConfig {
   readonly dockerConfig?: {
     readonly image: string;
     readonly containerName: string;
-    readonly command?: readonly string[];
-    readonly ports?: Readonly<Record<string, number>>;
+    readonly command?: string[];
+    readonly ports?: Record<string, number>;
   };
   readonly sseConfig?: { readonly url: string };
   readonly enabled: boolean;

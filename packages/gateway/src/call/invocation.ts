@@ -46,11 +46,11 @@ export interface ExecutionTracker {
   readonly concurrentLimit: number;
   /** -1 is no limit. */
   readonly sessionLimit: number;
-  readonly activeExecutions: ReadonlySet<string>;
+  readonly activeExecutions: Set<string>;
   readonly totalExecuted: number;
   /** Somebody has asked to stop: nothing new begins. */
   readonly stopped: boolean;
-  readonly executionHistory: readonly {
+  readonly executionHistory: {
     readonly requestId: string;
     readonly serverId: string;
     readonly toolName: string;

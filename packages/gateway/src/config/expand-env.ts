@@ -19,8 +19,11 @@ export type ExpansionResult<T> =
       error: string;
       /** Each missing name once, in the order of the config. */
       missingVars: string[];
-      missing: MissingVariable[];
+      /** Each reference with its place; the functions here always set it. */
+      missing?: MissingVariable[];
     };
+
+type Expanded<T> = { success: true; value: T } | Required<Extract<ExpansionResult<T>, { success: false }>>;
 
 /** A reference that leads nowhere. */
 export interface MissingVariable {
@@ -30,12 +33,12 @@ export interface MissingVariable {
 }
 
 /** Replaces the references in one text. */
-export function expandEnvVar(value: string, context: ExpansionContext): ExpansionResult<string> {
+export function expandEnvVar(value: string, context: ExpansionContext): Expanded<string> {
   return collect((missing) => expandAt(value, [], { context, missing }));
 }
 
 /** Replaces the references in every text of a config, except in servers that are switched off. */
-export function expandConfigEnvVars(obj: unknown, context: ExpansionContext): ExpansionResult<unknown> {
+export function expandConfigEnvVars(obj: unknown, context: ExpansionContext): Expanded<unknown> {
   return collect((missing) => expandValue(obj, [], { context, missing }));
 }
 
@@ -44,7 +47,7 @@ interface Expansion {
   missing: MissingVariable[];
 }
 
-function collect<T>(expand: (missing: MissingVariable[]) => T): ExpansionResult<T> {
+function collect<T>(expand: (missing: MissingVariable[]) => T): Expanded<T> {
   const missing: MissingVariable[] = [];
   const value = expand(missing);
   if (missing.length === 0) return { success: true, value };

@@ -20,12 +20,12 @@ export interface ConfigValidation {
   isValid: boolean;
   /** Every mistake, not only the first. */
   errors: ValidationError[];
-  /** What is ignored or looks unintended. */
-  warnings: ValidationError[];
+  /** What is ignored or looks unintended; `validateConfig` always sets it. */
+  warnings?: ValidationError[];
 }
 
 /** Checks a config that is already an object; starts nothing, reads nothing. */
-export function validateConfig(config: unknown): ConfigValidation {
+export function validateConfig(config: unknown): Required<ConfigValidation> {
   return toValidation(inspectConfig(config));
 }
 
@@ -41,7 +41,7 @@ export function inspectConfig(config: unknown): Findings {
 export function toValidation(
   found: Findings,
   lineOf: (path: JsonPath) => number | undefined = () => undefined,
-): ConfigValidation {
+): Required<ConfigValidation> {
   const report = ({ path, ...finding }: ConfigFinding): ValidationError => {
     const line = lineOf(path);
     return { path: formatPath(path), ...finding, ...(line !== undefined && { line }) };

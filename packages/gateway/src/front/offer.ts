@@ -33,7 +33,7 @@ const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
 
 /** What the gateway offers at this moment. */
 export function offerOf(gateway: Gateway, era: Era, serverInfo: Implementation): Offer {
-  const isOnlyOne = gateway.children.size === 1;
+  const isOnlyOne = gateway.serverCount === 1;
   const upstreams = [...gateway.directory.registry.upstreams.values()];
   const more = gateway.isSettled ? offered(upstreams, era, isOnlyOne) : PERHAPS[era];
   const instructions = mergeInstructions(upstreams, isOnlyOne);

@@ -245,7 +245,7 @@ export class Session implements Client {
     if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(asked);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
     if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(asked);
-    if (isTaskMethod(message.method, this.era) && this.#gateway.children.size !== 1)
+    if (isTaskMethod(message.method, this.era) && this.#gateway.serverCount !== 1)
       return message.method === 'tasks/list' ? listTasks(asked) : useTask(asked);
     this.#unknown(asked);
   }
@@ -254,7 +254,7 @@ export class Session implements Client {
   #unknown(asked: Asked): void {
     const { directory, caller, message } = asked;
     const [only, ...others] = directory.registry.upstreams.values();
-    if (only !== undefined && others.length === 0 && this.#gateway.children.size === 1) {
+    if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
       const target = { client: only, originalText: '' };
       if (directory.isApart(only, caller)) return forwardApart(asked, target);
       relay(message, withTasks(new Passage(asked, target), asked, only));
@@ -280,7 +280,7 @@ export class Session implements Client {
 
   #notification(message: Message): void {
     if (message.method === 'notifications/initialized') return;
-    if (message.method !== 'notifications/roots/list_changed' && this.#gateway.children.size > 1) return;
+    if (message.method !== 'notifications/roots/list_changed' && this.#gateway.serverCount > 1) return;
     this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 

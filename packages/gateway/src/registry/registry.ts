@@ -148,7 +148,7 @@ export class RegistryBuilder {
     for (const upstream of upstreams) {
       for (const item of upstream.catalogue[kind].items) {
         const uri = this.publicUri(upstream.serverKey, item.key);
-        routes.set(uri, new Route(upstream, item, { publicName: uri }));
+        routes.set(uri, new Route(upstream, item, { serverKey: upstream.serverKey, publicName: uri }));
       }
     }
     return routes;

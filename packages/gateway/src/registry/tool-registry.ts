@@ -1,27 +1,13 @@
 import { readItem, type Listed } from '../upstream/catalogue.ts';
-import type { Upstream } from '../upstream/upstream.ts';
+import type { ToolSchema } from '../upstream/tool-schema.ts';
+import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { objectValue, readMembers, valueText } from '../wire/members.ts';
 import { appUris } from './apps.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
-export interface JSONSchema {
-  type: string;
-  properties?: Record<string, unknown>;
-  required?: string[];
-  [key: string]: unknown;
-}
-
-/** A tool as servers list it; whatever else a definition holds is there too. */
-export interface ToolSchema {
-  name: string;
-  description?: string;
-  inputSchema: JSONSchema;
-  [key: string]: unknown;
-}
-
 /** Where a public name leads. */
-export interface ToolRegistryEntry {
-  readonly client: Upstream;
+export interface ToolRegistryEntry<Client extends ServerClient = ServerClient> {
+  readonly client: Client;
   readonly serverKey: string;
   readonly originalName: string;
   /** The definition under its public name, parsed when first looked at. */
@@ -43,10 +29,10 @@ export interface Naming {
 
 /** Enters a server's tools under their public names; of equal names the first stays. */
 // oxlint-disable-next-line max-params -- a published signature
-export function addServerTools(
-  registry: Map<string, ToolRegistryEntry>,
+export function addServerTools<Client extends ServerClient>(
+  registry: Map<string, ToolRegistryEntry<Client>>,
   serverKey: string,
-  client: Upstream,
+  client: Client,
   tools: readonly (ToolSchema | Listed)[],
   naming: string | Naming = DEFAULT_SEPARATOR,
 ): void {
@@ -55,7 +41,7 @@ export function addServerTools(
     const listed = isListed(tool) ? tool : readItem(Buffer.from(JSON.stringify(tool)), 'name');
     const publicName = listed && nameOf(serverKey, listed.key);
     if (listed === undefined || publicName === undefined || registry.has(publicName)) continue;
-    registry.set(publicName, new Route(client, listed, { publicName, uriOf }));
+    registry.set(publicName, new Route(client, listed, { serverKey, publicName, uriOf }));
   }
 }
 
@@ -76,28 +62,34 @@ export function lookupTool<Entry extends ToolRegistryEntry>(
 }
 
 /** One entry of the registry: a tool, a prompt, a resource or a template, and the server that has it. */
-export class Route implements ToolRegistryEntry {
-  readonly client: Upstream;
+export class Route<Client extends ServerClient = Upstream> implements ToolRegistryEntry<Client> {
+  readonly client: Client;
+  readonly serverKey: string;
+  readonly originalName: string;
   readonly publicName: string;
+  /** The definition under its public name, parsed when first read. */
+  declare readonly schema: ToolSchema;
+  // An own property of each entry, so that a copy by spread has it; one getter for all keeps their shapes equal.
+  static readonly #SCHEMA = {
+    enumerable: true,
+    get(this: Route<ServerClient>): ToolSchema {
+      return this.#readSchema();
+    },
+  };
   readonly #listed: Listed;
   readonly #uriOf: UriOf | undefined;
   #originalText: string | undefined;
   #schema: ToolSchema | undefined;
   #isRepeatable: boolean | undefined;
 
-  constructor(client: Upstream, listed: Listed, { publicName, uriOf }: Published) {
+  constructor(client: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
     this.client = client;
+    this.serverKey = serverKey;
+    this.originalName = listed.key;
     this.publicName = publicName;
     this.#listed = listed;
     this.#uriOf = uriOf;
-  }
-
-  get serverKey(): string {
-    return this.client.serverKey;
-  }
-
-  get originalName(): string {
-    return this.#listed.key;
+    Object.defineProperty(this, 'schema', Route.#SCHEMA);
   }
 
   /** The original name as JSON, one character a byte, ready to be spliced into a request. */
@@ -112,7 +104,7 @@ export class Route implements ToolRegistryEntry {
     return this.#isRepeatable;
   }
 
-  get schema(): ToolSchema {
+  #readSchema(): ToolSchema {
     this.#schema ??= JSON.parse(this.definition().toString('utf8')) as ToolSchema;
     return this.#schema;
   }
@@ -162,6 +154,7 @@ function isRepeatable({ page, at }: Listed): boolean {
 const REPEATABLE = ['readOnlyHint', 'idempotentHint'];
 
 interface Published {
+  readonly serverKey: string;
   readonly publicName: string;
   readonly uriOf?: UriOf | undefined;
 }

@@ -15,6 +15,7 @@ import type { Message } from '../wire/message.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../wire/scan.ts';
 import { encode } from '../wire/splice.ts';
 import { readPlainList } from './plain-list.ts';
+import type { ToolSchema } from './tool-schema.ts';
 
 /** The four kinds of things that servers list. */
 export const KINDS = {
@@ -83,8 +84,8 @@ export function countsOf(catalogue: Catalogue): string {
 }
 
 /** The definitions as a program reads them. */
-export function readDefinitions({ items }: Listing): unknown[] {
-  return items.map((item) => JSON.parse(definitionOf(item).toString('utf8')) as unknown);
+export function readTools({ tools }: Catalogue): ToolSchema[] {
+  return tools.items.map((item) => JSON.parse(definitionOf(item).toString('utf8')) as ToolSchema);
 }
 
 /** Of hints that come from several lists the strictest holds. */

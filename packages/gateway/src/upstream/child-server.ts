@@ -7,14 +7,7 @@ import { envelopeMembers, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
-import {
-  countsOf,
-  joinCatalogues,
-  NO_LISTS,
-  readDefinitions,
-  type Catalogue,
-  type Kind,
-} from './catalogue.ts';
+import { countsOf, joinCatalogues, NO_LISTS, readTools, type Catalogue, type Kind } from './catalogue.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Connection } from './connection.ts';
 import { Deadline } from './deadline.ts';
@@ -28,6 +21,8 @@ import { ping } from './ping.ts';
 import { systemTimers } from './schedule.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
+import type { ToolSchema } from './tool-schema.ts';
+import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 import { Watching } from './watching.ts';
 
@@ -36,11 +31,13 @@ export class ChildServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
   readonly isRemote: boolean;
+  readonly client: Upstream = this;
+  /** Set once the server has failed. */
+  declare error?: ChildServerError;
   readonly #context: ChildContext;
   readonly #log: Log;
   readonly #patience: Patience;
   #status: ServerStatus = ServerStatus.INITIALIZING;
-  #error: ChildServerError | undefined;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
   #arriving: Pick<Connection, 'stop'> | undefined;
@@ -57,20 +54,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.config = config;
     this.isRemote = serverKind(config) === ServerKind.REMOTE;
     this.#context = context;
+    // An own property, so that a copy by spread has it.
+    Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
     this.#patience = patienceWith(config, context.startupTimeout);
     this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
   }
 
-  get client(): Upstream {
-    return this;
-  }
-
   get status(): ServerStatus {
     return this.#status;
-  }
-
-  get error(): ChildServerError | undefined {
-    return this.#error;
   }
 
   get peer(): Peer {
@@ -225,8 +216,8 @@ export class ChildServer implements Upstream, ChildServerClient {
     return readResult(answer);
   }
 
-  async listTools(): Promise<{ tools: unknown[] }> {
-    return { tools: readDefinitions(this.catalogue.tools) };
+  async listTools(): Promise<{ tools: ToolSchema[] }> {
+    return { tools: readTools(this.catalogue) };
   }
 
   hold(hold: boolean): void {
@@ -353,7 +344,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    this.#error = new ChildServerError(`${what}: it ${how}`, this.serverKey, ErrorPhase.RUNTIME);
+    const cause = connection.peer.gone ?? new Unavailable(this.serverKey, how);
+    this.error = new ChildServerError(`${what}: it ${how}`, this.serverKey, ErrorPhase.RUNTIME, cause);
     this.#context.on.crashed(this);
   }
 
@@ -361,7 +353,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const connection = this.#connection;
     const failure = startFailure(this.serverKey, error, connection);
     if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
-    this.#error = failure;
+    this.error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
     void connection?.stop();
     return failure;

@@ -139,7 +139,7 @@ export interface ServerHealthStatus {
     /** How many attempts have failed. */
     readonly currentAttempt: number;
     readonly nextRetryAt?: number;
-    readonly backoffIntervals: readonly number[];
+    readonly backoffIntervals: number[];
   };
   readonly autoDisabledAt?: number;
 }
@@ -157,7 +157,7 @@ export function healthStatus(serverId: string, health: Health, rules: Supervisio
       isRetrying,
       currentAttempt: failureCount,
       ...(nextRetryAt !== undefined && { nextRetryAt }),
-      backoffIntervals: rules.backOffMs,
+      backoffIntervals: [...rules.backOffMs],
     },
     ...(autoDisabledAt !== undefined && { autoDisabledAt }),
   };

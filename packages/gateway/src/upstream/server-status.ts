@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import type { Upstream } from './upstream.ts';
+import type { ServerClient } from './upstream.ts';
 
 /** The states of one start: initializing → running → failed or stopped, or from initializing straight to either. */
 export const ServerStatus = {
@@ -13,8 +13,8 @@ export type ServerStatus = (typeof ServerStatus)[keyof typeof ServerStatus];
 /** One start of a configured server. */
 export interface ChildServerClient {
   readonly serverKey: string;
-  readonly client: Upstream;
+  readonly client: ServerClient;
   readonly config: ServerConfig;
   readonly status: ServerStatus;
-  readonly error?: Error | undefined;
+  readonly error?: Error;
 }

@@ -2,9 +2,16 @@ import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Sharing } from './instances.ts';
+import type { ToolSchema } from './tool-schema.ts';
+
+/** A server behind the gateway, as programs see it. */
+export interface ServerClient {
+  callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
+  listTools(): Promise<{ tools: ToolSchema[] }>;
+}
 
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
-export interface Upstream {
+export interface Upstream extends ServerClient {
   readonly serverKey: string;
   /** It does not run, and is to be started before it is asked anything. */
   readonly isDormant?: boolean;
@@ -29,6 +36,4 @@ export interface Upstream {
   unwatch(uri: string, isAsked?: boolean): boolean;
   /** Whether somebody watches it. */
   watches(uri: string): boolean;
-  callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
-  listTools(): Promise<{ tools: unknown[] }>;
 }

@@ -13,7 +13,7 @@ import type { Message } from '../../wire/message.ts';
 const NONE: readonly ParameterHeader[] = [];
 
 /** Read once for every definition; a new one makes a new route. */
-const known = new WeakMap<Route, readonly ParameterHeader[]>();
+const known = new WeakMap<Pick<Route, 'definition'>, readonly ParameterHeader[]>();
 
 /** Which header does not say what the argument of a tool call does, where the tool wants it repeated there. */
 export function parameterFault(
@@ -31,7 +31,7 @@ export function parameterFault(
   return parameterMismatch(marked, parsed(text), (header) => headers[header]?.toString().trim());
 }
 
-function markedIn(route: Route): readonly ParameterHeader[] {
+function markedIn(route: Pick<Route, 'definition'>): readonly ParameterHeader[] {
   let marked = known.get(route);
   if (marked === undefined) {
     marked = readMarked(route.definition());

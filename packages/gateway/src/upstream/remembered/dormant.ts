@@ -1,7 +1,8 @@
 import type { Era } from '../../wire/era.ts';
 import { Peer } from '../../wire/peer.ts';
-import { readDefinitions, type Catalogue } from '../catalogue.ts';
+import { readTools, type Catalogue } from '../catalogue.ts';
 import type { Sharing } from '../instances.ts';
+import type { ToolSchema } from '../tool-schema.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Upstream } from '../upstream.ts';
 import type { Offering } from './remembered.ts';
@@ -62,7 +63,7 @@ export class Dormant implements Upstream {
     return (await this.#wake()).callTool(params);
   }
 
-  async listTools(): Promise<{ tools: unknown[] }> {
-    return { tools: readDefinitions(this.catalogue.tools) };
+  async listTools(): Promise<{ tools: ToolSchema[] }> {
+    return { tools: readTools(this.catalogue) };
   }
 }
