@@ -35,7 +35,7 @@ export function createVariants({ folder, gateway = WEIR }) {
       prefix: '',
       command: ({ s0 }) => [node, path('variants/byte-pipe.mjs'), s0.command, ...s0.args],
     },
-    { name: 'weir', prefix: 's0:', command: (servers) => [node, gateway, ...config(servers), ...state] },
+    { name: 'weir', prefix: 's0__', command: (servers) => [node, gateway, ...config(servers), ...state] },
     {
       name: 'sdk aggregator',
       prefix: 's0:',

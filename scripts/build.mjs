@@ -13,7 +13,8 @@ import { npmScript, root, runMain } from './steps.mjs';
 const cli = join(root, 'packages', 'cli');
 const entries = ['stdio', 'serve', 'docker', 'lock', 'control'];
 const starter = join(cli, 'src', 'starter.ts');
-const weir = join(cli, 'dist', 'weir.cjs');
+/** A file each: shims on Windows hide under which name a command was started. */
+const bins = ['weir', 'mcp-weir', 'mcp-simple-aggregator'];
 
 await runMain(async () => {
   if (!process.argv.includes('--frozen')) generateConfig();
@@ -45,13 +46,23 @@ async function bundleCommand() {
       await bundleFile(join(cli, 'src', `${name}-main.ts`), join(cli, 'dist', `${name}.cjs`), {
         define: version,
         // One function, which what starts it calls: it need not be wrapped, and so copied, at every start.
-        banner: { js: '(function(exports,require,module,__filename,__dirname){' },
+        banner: { js: '(function(exports,require,module,__filename,__dirname,PROGRAM_NAME){' },
         footer: { js: '})' },
       }),
     ]),
   );
-  await bundleFile(starter, weir, { define: { HASHES: JSON.stringify(Object.fromEntries(hashes)) } });
-  chmodSync(weir, 0o755);
+  const define = { HASHES: JSON.stringify(Object.fromEntries(hashes)) };
+  await Promise.all(bins.map((name) => bundleBin(name, define)));
+}
+
+/**
+ * @param {string} name
+ * @param {Record<string, string>} define
+ */
+async function bundleBin(name, define) {
+  const file = join(cli, 'dist', `${name}.cjs`);
+  await bundleFile(starter, file, { define: { ...define, PROGRAM_NAME: JSON.stringify(name) } });
+  chmodSync(file, 0o755);
 }
 
 /**
@@ -102,9 +113,9 @@ function refuseLeftovers(metafile) {
   if (left.length > 0) throw new Error(`The bundle must stand alone, but still imports ${left.join(', ')}`);
 }
 
-// npm links no command whose file does not exist yet, and on a fresh clone it installs before we build.
+// npm links no bin whose file does not exist yet, and on a fresh clone it installs before we build.
 function linkCommand() {
-  if (existsSync(join(root, 'node_modules', '.bin', 'weir'))) return;
+  if (bins.every((name) => existsSync(join(root, 'node_modules', '.bin', name)))) return;
   run('linking the command', [npmScript(), 'rebuild', 'mcp-weir', '--ignore-scripts']);
 }
 

@@ -60,8 +60,9 @@ describe('what users install', () => {
 describe('the command', () => {
   const { bin = {} } = manifest('packages/cli');
 
-  verifies('AGG-CLI-1', 'answers to both names', () => {
-    expect(Object.keys(bin).sort()).toEqual(['mcp-simple-aggregator', 'weir']);
+  verifies('AGG-CLI-1', 'answers to three names, each with a file of its own', () => {
+    expect(Object.keys(bin).sort()).toEqual(['mcp-simple-aggregator', 'mcp-weir', 'weir']);
+    expect(new Set(Object.values(bin)).size).toBe(3);
   });
 
   test.each(Object.entries(bin))('%s is one executable file, linked in the checkout', (name, path) => {

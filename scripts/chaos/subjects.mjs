@@ -27,7 +27,7 @@ import { secondsUntil } from './common.mjs';
 const PATIENCE_S = 60;
 
 /** How public names are made of the server's key and the tool's name. */
-const SEPARATORS = { weir: ':', 'weir serve': ':', 'mcp-hub': '__', 'mcp-proxy': undefined };
+const SEPARATORS = { weir: '__', 'weir serve': '__', 'mcp-hub': '__', 'mcp-proxy': undefined };
 
 /**
  * A fixture as an entry of a config.

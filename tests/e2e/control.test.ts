@@ -9,7 +9,7 @@ import { describe, expect } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import {
-  BUNDLE,
+  bin,
   fixture,
   runWeir,
   scripted,
@@ -343,7 +343,7 @@ describe('the socket', () => {
     let asked: () => void;
     const asking = new Promise<void>((resolve) => (asked = resolve));
     const silent = createServer(() => asked()).listen(join(machine.run, 'weir', `${process.pid}.sock`));
-    const ps = spawn(process.execPath, [BUNDLE, 'ps'], { env: { ...process.env, ...machine.env } });
+    const ps = spawn(process.execPath, [bin('weir'), 'ps'], { env: { ...process.env, ...machine.env } });
     await asking;
     ps.kill('SIGINT');
     expect(await once(ps, 'exit')).toEqual([null, 'SIGINT']);

@@ -31,11 +31,21 @@ export interface StartOptions {
   readonly folder?: string;
   /** The name of the config file. */
   readonly file?: string;
+  /** The name that the command is started under, which decides its defaults. */
+  readonly as?: ProgramName;
 }
 
-/** The bundle that is shipped; a copy of it elsewhere can be named instead. */
-export const BUNDLE: string =
-  process.env['WEIR_BUNDLE'] ?? fileURLToPath(new URL('../../packages/cli/dist/weir.cjs', import.meta.url));
+/** The bins of the package. */
+export type ProgramName = 'weir' | 'mcp-weir' | 'mcp-simple-aggregator';
+
+/** The folder of the command as it is shipped; a copy of it elsewhere can be named instead. */
+const DIST: string =
+  process.env['WEIR_DIST'] ?? fileURLToPath(new URL('../../packages/cli/dist/', import.meta.url));
+
+/** The file that a bin starts. */
+export function bin(name: ProgramName): string {
+  return join(DIST, `${name}.cjs`);
+}
 
 /** The version of the product. */
 export const VERSION: string = (
@@ -95,21 +105,24 @@ export interface Command {
   readonly cwd: string;
 }
 
-/** How a host would start the gateway over a config; the config file is written here. */
+/**
+ * How a host would start the gateway over a config; the config file is written here. Most tests are about names joined by
+ * a colon and starts that fail fast, so they run the name that has these defaults; `as: 'weir'` has those of hosts.
+ */
 export function commandFor(config: Config, options: StartOptions = {}): Command {
   const folder = options.folder ?? temporaryFolder();
   mkdirSync(folder, { recursive: true });
   const file = join(folder, options.file ?? 'mcp.json');
   writeFileSync(file, typeof config === 'string' ? config : JSON.stringify({ mcpServers: config }, null, 2));
   const args = ['--config', file, '--state', join(folder, 'state'), ...(options.args ?? [])];
-  return commandWith(args, { ...options, folder });
+  return commandWith(args, { as: 'mcp-simple-aggregator', ...options, folder });
 }
 
-function commandWith(args: readonly string[], { folder, env }: StartOptions): Command {
+function commandWith(args: readonly string[], { folder, env, as = 'weir' }: StartOptions): Command {
   const cwd = folder ?? temporaryFolder();
   return {
     command: process.execPath,
-    args: [BUNDLE, ...args],
+    args: [bin(as), ...args],
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, ...env },
     cwd,
   };
@@ -120,7 +133,7 @@ export function startWeir(config: Config, options: StartOptions = {}): Weir {
   return new Weir(commandFor(config, options));
 }
 
-/** Runs the command with exactly these arguments and this input until it ends. */
+/** Runs the command, as `weir` unless said otherwise, with exactly these arguments and this input until it ends. */
 export async function runWeir(
   args: readonly string[],
   { input = '', ...options }: StartOptions & { input?: string } = {},

@@ -7,7 +7,7 @@ import { readHistory, type ToolInvocationRequest } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
-import { BUNDLE, fixture, runWeir, startWeir, temporaryFolder, textOf, type Weir } from './harness.ts';
+import { bin, fixture, runWeir, startWeir, temporaryFolder, textOf, type Weir } from './harness.ts';
 import { serveInProcess } from './in-process.ts';
 
 type Call = ToolInvocationRequest;
@@ -229,7 +229,7 @@ describe('the history of a gateway', () => {
     await one.tools();
     await one.callTool('e:echo', { text: 'x' });
     await ready(one);
-    const args = [BUNDLE, 'history', '--follow', '--json', '--state', join(folder, 'state')];
+    const args = [bin('weir'), 'history', '--follow', '--json', '--state', join(folder, 'state')];
     const follower = spawn(process.execPath, args, { env: { ...process.env, ...env } });
     let told = '';
     follower.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
@@ -258,7 +258,7 @@ describe('the history of a gateway', () => {
       const folder = temporaryFolder();
       const calls = Array.from({ length: 2000 }, (_, at) => ({ ...KEPT, id: `x-${at}` }));
       keep(folder, calls);
-      const weir = `"${process.execPath}" "${BUNDLE}" history --json --limit 2000 --state "${folder}/state"`;
+      const weir = `"${process.execPath}" "${bin('weir')}" history --json --limit 2000 --state "${folder}/state"`;
       const run = (script: string): string => spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout;
       expect(run(`${weir} | (sleep 1.5; wc -l)`).trim()).toBe('2000');
       expect(run(`${weir} 2>&1 > /dev/full; echo $?`)).toMatch(

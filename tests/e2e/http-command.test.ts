@@ -113,7 +113,7 @@ describe('weir serve', () => {
       await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
       await using sdk = await connectHttp(weir.url, 'legacy', { token: weir.token });
       const { tools } = await sdk.client.listTools();
-      for (const name of ['echo:echo', 'slow:echo']) expect(tools.map((tool) => tool.name)).toContain(name);
+      for (const name of ['echo__echo', 'slow__echo']) expect(tools.map((tool) => tool.name)).toContain(name);
       expect(weir.stderr).toContain("'broken'");
     },
   );
@@ -146,7 +146,7 @@ describe('weir serve', () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     verifies('ERA-1', `${signal} lets calls under way end, then ends everything`, async () => {
       await using weir = await startServe({ slow });
-      const call = modern('tools/call', { name: 'slow:slow', arguments: { ms: 600 } });
+      const call = modern('tools/call', { name: 'slow__slow', arguments: { ms: 600 } });
       const headers = { ...call.headers, Authorization: `Bearer ${weir.token}` };
       await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
       const answered = send(weir.url, { ...call, headers });
@@ -162,7 +162,7 @@ describe('weir serve', () => {
   test('a second SIGINT ends it at once', async () => {
     await using weir = await startServe({ slow });
     await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
-    const call = modern('tools/call', { name: 'slow:slow', arguments: { ms: 60_000 } });
+    const call = modern('tools/call', { name: 'slow__slow', arguments: { ms: 60_000 } });
     const lost = send(weir.url, {
       ...call,
       headers: { ...call.headers, Authorization: `Bearer ${weir.token}` },

@@ -60,12 +60,12 @@ export class HttpTest implements AsyncDisposable {
   }
 }
 
-/** Starts `weir serve` over a config, at a free port where the arguments name none; waits until it says where it is. */
+/** Starts `weir serve` over a config, at a free port where the arguments name none; waits until it says where it is or ends. */
 export async function startServe(
   config: Config,
   { args = [], ...options }: StartOptions = {},
 ): Promise<ServeProcess> {
-  const { command, args: all, env, cwd } = commandFor(config, { ...options, args });
+  const { command, args: all, env, cwd } = commandFor(config, { as: 'weir', ...options, args });
   const [bundle = '', ...more] = all;
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const child = spawn(command, [bundle, 'serve', ...more, ...port], {

@@ -234,15 +234,15 @@ describe('on HTTP', () => {
         token: served.token,
         listChanged: { tools: autoRefresh },
       });
-      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:a']);
+      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a__a']);
       writeFileSync(join(folder, 'mcp.json'), config({ a, b: serverWith(['b']) }));
       await until(() => changed.length > 0, 20_000);
-      expect(changed).toEqual([['a:a', 'b:b']]);
+      expect(changed).toEqual([['a__a', 'b__b']]);
       writeFileSync(join(folder, 'mcp.json'), 'no config');
       await until(() => served.stderr.includes('Invalid JSON'), 20_000);
       served.kill('SIGHUP');
       await until(() => served.stderr.split('Invalid JSON').length === 3, 20_000);
-      expect(await sdk.client.callTool({ name: 'b:b', arguments: {} })).toMatchObject({
+      expect(await sdk.client.callTool({ name: 'b__b', arguments: {} })).toMatchObject({
         content: [{ text: 'server: b' }],
       });
     });

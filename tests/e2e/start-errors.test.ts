@@ -61,7 +61,7 @@ describe('wrong usage', () => {
 
   verifies('AGG-SEP-1', 'an empty separator', async () => {
     expect(await refused('--config', 'mcp.json', '--separator', '')).toMatchInlineSnapshot(`
-      "Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")
+      "Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")
 
       Usage: weir --config FILE [options]
       Try 'weir --help' for the options and some examples.

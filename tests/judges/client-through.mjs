@@ -12,8 +12,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { scenarios } from './client-scenarios.mjs';
 
 const MODERN = '2026-07-28';
-const bundle =
-  process.env.WEIR_BUNDLE ?? fileURLToPath(new URL('../../packages/cli/dist/weir.cjs', import.meta.url));
+const dist = process.env.WEIR_DIST ?? fileURLToPath(new URL('../../packages/cli/dist', import.meta.url));
+const bundle = join(dist, 'weir.cjs');
 const [way, url] = process.argv.slice(2);
 const {
   MCP_CONFORMANCE_SCENARIO: scenario,

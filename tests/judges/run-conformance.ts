@@ -97,9 +97,9 @@ async function runSuite(args: readonly string[]): Promise<string> {
   const [node, suite] = [node22, conformanceCli];
   if (node === undefined || suite === undefined)
     throw new Error('There are no judges on this machine: skip the test by `noJudges`');
-  // A client program that it starts runs on the Node that runs the tests, and starts the bundle that they start.
+  // A client program that it starts runs on the Node that runs the tests, and starts the build that they start.
   const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(':');
-  const env = { PATH: path, WEIR_BUNDLE: process.env['WEIR_BUNDLE'] };
+  const env = { PATH: path, WEIR_DIST: process.env['WEIR_DIST'] };
   const options = { env, maxBuffer: 64 << 20, timeout: PATIENCE_MS };
   return new Promise((resolve) => {
     execFile(node, [suite, ...args], options, (_error, stdout, stderr) => {

@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { parseArguments, UsageError } from './arguments.ts';
+import { PROGRAM, programNamed } from './program.ts';
+import { VERSION } from './version.ts';
 
 const HOME = '/home/me';
 const STATE = '/home/me/.local/state/weir';
 
-/** What further options add to a command line that starts the gateway. */
+/** What further options change in a command line that starts the gateway. */
 function read(...argv: string[]): unknown {
   const command = parseArguments(['--config', 'mcp.json', ...argv], {});
   if (command.run !== 'stdio') return command.run;
   const { configPath, ...more } = command.args;
   expect(configPath).toBe('mcp.json');
-  return more;
+  const defaults: Record<string, unknown> = PROGRAM.defaults;
+  return Object.fromEntries(Object.entries(more).filter(([name, value]) => value !== defaults[name]));
 }
 
 function mistake(...argv: string[]): string {
@@ -28,8 +31,46 @@ describe('options', () => {
   verifies('AGG-CLI-1', 'the config is all that is needed', () => {
     expect(parseArguments(['--config', 'a.json'], { HOME })).toEqual({
       run: 'stdio',
-      args: { configPath: 'a.json', state: STATE },
+      args: { configPath: 'a.json', state: STATE, ...PROGRAM.defaults },
     });
+  });
+
+  verifies(['AGG-CLI-1', 'AGG-CHILD-3', 'AGG-SEP-3'], 'what is not given depends on the name', () => {
+    const defaults = (name: Parameters<typeof programNamed>[0]): unknown =>
+      parseArguments(['--config', 'a.json'], {}, programNamed(name));
+    const forHosts = { separator: '__', keepGoing: true, name: 'weir', version: VERSION };
+    const seeds = { separator: ':', keepGoing: false, name: 'mcp-simple-aggregator', version: '1.0.0' };
+    for (const [name, args] of [
+      ['weir', forHosts],
+      ['mcp-weir', forHosts],
+      ['mcp-simple-aggregator', seeds],
+    ] as const)
+      expect(defaults(name)).toEqual({ run: 'stdio', args: { configPath: 'a.json', ...args } });
+  });
+
+  verifies(['AGG-CLI-1', 'AGG-CHILD-3'], 'every default can be given as an option', () => {
+    for (const name of ['weir', 'mcp-simple-aggregator'] as const) {
+      const given = (...argv: string[]): unknown =>
+        parseArguments(['--config', 'a.json', ...argv], {}, programNamed(name));
+      expect(given('--keep-going', '--separator', ':')).toMatchObject({
+        args: { keepGoing: true, separator: ':' },
+      });
+      expect(given('--fail-fast', '--separator=__')).toMatchObject({
+        args: { keepGoing: false, separator: '__' },
+      });
+      for (const run of [[], ['serve']])
+        expect(mistake(...run, '--config', 'x', '--fail-fast', '--keep-going')).toBe(
+          '--fail-fast and --keep-going exclude each other: choose one',
+        );
+    }
+  });
+
+  verifies('AGG-CHILD-3', 'a lock file has no such choice', () => {
+    expect(parseArguments(['lock', '--config', 'a.json'], {})).toEqual({
+      run: 'lock',
+      args: { configPath: 'a.json' },
+    });
+    expect(mistake('lock', '--config', 'a.json', '--keep-going')).toContain('Unknown option: --keep-going');
   });
 
   verifies('AGG-CLI-1', 'every option is taken with a space and with an equals sign', () => {
@@ -37,7 +78,7 @@ describe('options', () => {
       ['--config', 'b.json'],
       ['--name', 'my tools'],
       ['--version', '2.1.0'],
-      ['--separator', '__'],
+      ['--separator', '--'],
       ['--log-file', 'a=b.log'],
       ['--startup-timeout', '2s'],
       ['--max-message-size', '1K'],
@@ -49,7 +90,8 @@ describe('options', () => {
         configPath: 'b.json',
         name: 'my tools',
         version: '2.1.0',
-        separator: '__',
+        separator: '--',
+        keepGoing: true,
         logFile: 'a=b.log',
         startupTimeout: 2000,
         maxMessageSize: 1024,
@@ -66,9 +108,9 @@ describe('options', () => {
   });
 
   verifies(['AGG-CLI-1', 'AGG-CLI-2'], 'flags stand alone', () => {
-    expect(read('--debug', '--keep-going', '--lazy', '--no-prefix')).toEqual({
+    expect(read('--debug', '--fail-fast', '--lazy', '--no-prefix')).toEqual({
       debug: true,
-      keepGoing: true,
+      keepGoing: false,
       lazy: true,
       noPrefix: true,
     });
@@ -109,10 +151,13 @@ describe('--separator', () => {
   });
 
   verifies('AGG-SEP-1', 'that cannot separate is wrong usage', () => {
-    const empty = 'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")';
+    const empty = 'Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")';
     const blank = 'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"';
     expect(mistake('--config', 'x', '--separator', '')).toBe(empty);
     expect(mistake('--config', 'x', '--separator=')).toBe(empty);
+    expect(() => parseArguments(['--separator='], {}, programNamed('mcp-simple-aggregator'))).toThrow(
+      empty.replace('__', ':'),
+    );
     for (const separator of [' ', 'a b', '\t', '\u00a0', '_\n']) {
       expect(mistake('--config', 'x', '--separator', separator)).toBe(blank);
     }
@@ -209,7 +254,8 @@ describe('the folder for what is remembered', () => {
 
 describe('weir serve', () => {
   const serve = (...argv: string[]): unknown => parseArguments(['serve', ...argv], { HOME });
-  const defaults = { demo: false, host: '127.0.0.1', port: 8808, auth: true, allowedHosts: [], state: STATE };
+  const own = { demo: false, host: '127.0.0.1', port: 8808, auth: true, allowedHosts: [], state: STATE };
+  const defaults = { ...PROGRAM.defaults, ...own };
 
   verifies('SAFE-1', 'listens on this machine and asks for a token where nothing else is said', () => {
     expect(serve('--config', 'a.json')).toEqual({

@@ -1,11 +1,12 @@
 import { DEFAULT_PORT, isLoopback, validateSeparator, type CliArgs } from '@weir/gateway';
+import { PROGRAM, type Program } from './program.ts';
 import { stateFolder } from './state-folder.ts';
 
 /** What the command line asks for. */
 export type Command =
   | { run: 'help'; of: 'stdio' | 'serve' | 'docker' | 'lock' }
   | { run: 'version' }
-  | { run: 'stdio'; args: CliArgs }
+  | { run: 'stdio'; args: StdioArgs }
   | { run: 'lock'; args: CliArgs }
   | { run: 'serve'; args: ServeArgs }
   | { run: 'docker'; args: DockerArgs };
@@ -16,8 +17,11 @@ interface DockerArgs {
   json: boolean;
 }
 
+/** What is told to clients as the name and version of the server is known once defaults are filled in. */
+export type StdioArgs = CliArgs & Required<Pick<CliArgs, 'name' | 'version'>>;
+
 /** What `weir serve` is told. The demo brings its own config. */
-export interface ServeArgs extends Omit<CliArgs, 'configPath'> {
+export interface ServeArgs extends Omit<StdioArgs, 'configPath'> {
   configPath: string | undefined;
   demo: boolean;
   host: string;
@@ -33,13 +37,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   /** Whose usage is to be shown. */
-  of: 'weir' | 'weir serve' | 'weir lock' | 'weir docker' = 'weir';
+  of: 'stdio' | 'serve' | 'lock' | 'docker' = 'stdio';
   /** That usage, where it is of none of these. */
   usage: string | undefined;
 }
 
 /** Fields under construction; which of them are required is judged at the end. */
-type Draft = Partial<ServeArgs>;
+type Draft = Partial<ServeArgs> & { failFast?: boolean };
 
 interface ValueOption {
   /** What a value looks like, for who has forgotten it. */
@@ -64,6 +68,7 @@ const VALUES: Readonly<Record<string, ValueOption>> = {
 const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--no-prefix': (draft) => (draft.noPrefix = true),
   '--keep-going': (draft) => (draft.keepGoing = true),
+  '--fail-fast': (draft) => (draft.failFast = true),
   '--lazy': (draft) => (draft.lazy = true),
   '--debug': (draft) => (draft.debug = true),
   '--history-arguments': (draft) => (draft.history = 'arguments'),
@@ -103,7 +108,11 @@ const SERVE: Options = {
 const OPTIONS = { stdio: STDIO, serve: SERVE, lock: LOCK } as const;
 
 /** Reads the command line; throws a `UsageError` at the first thing that makes no sense. */
-export function parseArguments(argv: readonly string[], env: Environment): Command {
+export function parseArguments(
+  argv: readonly string[],
+  env: Environment,
+  program: Program = PROGRAM,
+): Command {
   if (argv[0] === 'docker') return parseDocker(argv.slice(1));
   const run = argv[0] === 'serve' || argv[0] === 'lock' ? argv[0] : 'stdio';
   const options = OPTIONS[run];
@@ -118,8 +127,10 @@ export function parseArguments(argv: readonly string[], env: Environment): Comma
       setValue(option, value ?? following(option, words[++at]), { draft, options });
     else throw new UsageError(unknownOption(option, options));
   }
-  checkNames(draft);
-  return run === 'serve' ? { run, args: completeServe(draft, env) } : { run, args: complete(draft, env) };
+  checkNames(draft, program);
+  if (run === 'lock') return { run, args: complete(draft, env) };
+  const given = withDefaults(draft, program);
+  return run === 'serve' ? { run, args: completeServe(given, env) } : { run, args: complete(given, env) };
 }
 
 /** `weir docker ps|gc [--json]`. */
@@ -128,13 +139,17 @@ function parseDocker(words: readonly string[]): Command {
   if (words.includes('--version')) return { run: 'version' };
   const [action, ...more] = words.filter((word) => word !== '--json');
   if (action !== 'ps' && action !== 'gc')
-    throw dockerUsage(action === undefined ? 'weir docker needs ps or gc' : `Unknown: weir docker ${action}`);
+    throw dockerUsage(
+      action === undefined
+        ? `${PROGRAM.name} docker needs ps or gc`
+        : `Unknown: ${PROGRAM.name} docker ${action}`,
+    );
   if (more[0] !== undefined) throw dockerUsage(`Unexpected argument: ${more[0]}`);
   return { run: 'docker', args: { action, json: words.includes('--json') } };
 }
 
 function dockerUsage(message: string): UsageError {
-  return Object.assign(new UsageError(message), { of: 'weir docker' as const });
+  return Object.assign(new UsageError(message), { of: 'docker' as const });
 }
 
 function pick<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
@@ -180,9 +195,9 @@ function unknownOption(option: string, { values, flags }: Options): string {
   if (!option.startsWith('-')) return unexpected(option);
   const { serve, stdio } = OPTIONS;
   if (Object.hasOwn({ ...stdio.values, ...stdio.flags }, option))
-    return `Unknown option: ${option} (it belongs to weir and weir serve)`;
+    return `Unknown option: ${option} (it belongs to ${PROGRAM.name} and ${PROGRAM.name} serve)`;
   if (Object.hasOwn({ ...serve.values, ...serve.flags }, option))
-    return `Unknown option: ${option} (it belongs to weir serve)`;
+    return `Unknown option: ${option} (it belongs to ${PROGRAM.name} serve)`;
   const known = [...Object.keys(values), ...Object.keys(flags), '--help'];
   const meant = known.find((candidate) => isNear(option, candidate));
   return `Unknown option: ${option}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
@@ -204,21 +219,30 @@ function isNear(written: string, known: string): boolean {
   return Math.max(written.length, known.length) - front - back <= 2;
 }
 
-function checkNames({ separator, noPrefix }: Draft): void {
+function checkNames({ separator, noPrefix }: Draft, { defaults }: Program): void {
   if (separator === undefined) return;
-  checkSeparator(separator);
+  checkSeparator(separator, defaults.separator);
   if (noPrefix)
     throw new UsageError('--separator and --no-prefix exclude each other: plain names have no separator');
 }
 
-function complete(draft: Draft, env: Environment): CliArgs {
+type Given = Draft & Pick<StdioArgs, 'name' | 'version'>;
+
+/** Fills in what the name of the program decides. */
+function withDefaults({ failFast = false, ...draft }: Draft, { defaults }: Program): Given {
+  if (failFast && draft.keepGoing === true)
+    throw new UsageError('--fail-fast and --keep-going exclude each other: choose one');
+  return { ...defaults, ...draft, ...(failFast && { keepGoing: false }) };
+}
+
+function complete<D extends Draft>(draft: D, env: Environment): D & { configPath: string } {
   const { configPath } = draft;
   if (configPath === undefined)
     throw new UsageError('--config is missing: it names the file with your servers');
   return { ...draft, configPath, ...stateOf(draft, env) };
 }
 
-function completeServe(draft: Draft, env: Environment): ServeArgs {
+function completeServe(draft: Given, env: Environment): ServeArgs {
   const { configPath, demo = false, host = '127.0.0.1', port = DEFAULT_PORT, auth = true } = draft;
   if (configPath === undefined && !demo)
     throw new UsageError('--config is missing: it names the file with your servers (--demo brings some)');
@@ -236,9 +260,9 @@ function stateOf(draft: Draft, env: Environment): { state?: string } {
   return state === undefined ? {} : { state };
 }
 
-function checkSeparator(separator: string): void {
+function checkSeparator(separator: string, fallback: string): void {
   try {
-    validateSeparator(separator);
+    validateSeparator(separator, fallback);
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }

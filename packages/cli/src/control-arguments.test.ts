@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { UsageError } from './arguments.ts';
 import { parseControl } from './control-arguments.ts';
-import { CONTROL_HELP } from './control-help.ts';
+import { controlHelp } from './control-help.ts';
+import { PROGRAM } from './program.ts';
 
 const env = { HOME: '/home/me' };
 const plain = {
@@ -77,7 +78,7 @@ describe('what is asked of gateways', () => {
   });
 
   test('every option that the help names is understood', () => {
-    const options = [...CONTROL_HELP.matchAll(/(?:^ {2}|\[)(--[a-z]+)(?: ([A-Z]+))?/gmu)].map(
+    const options = [...controlHelp(PROGRAM).matchAll(/(?:^ {2}|\[)(--[a-z]+)(?: ([A-Z]+))?/gmu)].map(
       ([, name = '', value]) => [name, ...(value === undefined ? [] : ['7'])],
     );
     expect(options.length).toBe(8);

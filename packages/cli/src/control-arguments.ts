@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from './arguments.ts';
-import { CONTROL_USAGE } from './control-help.ts';
+import { controlUsage } from './control-help.ts';
+import { PROGRAM } from './program.ts';
 import { stateFolder } from './state-folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -65,7 +66,9 @@ function read(action: Action, words: readonly string[]): { draft: Draft; names: 
     const [, option = '', inline] = /^(--[^=]+)(?:=(.*))?$/su.exec(words[at] as string) ?? [];
     if (option === '') names.push(words[at] as string);
     else if (!isKnown(option) || (FOR_HISTORY.includes(option) && action !== 'history'))
-      throw wrong(`Unknown option: ${option}${isKnown(option) ? ' (it belongs to weir history)' : ''}`);
+      throw wrong(
+        `Unknown option: ${option}${isKnown(option) ? ` (it belongs to ${PROGRAM.name} history)` : ''}`,
+      );
     else if (isFlag(option) && inline !== undefined) throw wrong(`${option} takes no value`);
     else if (isFlag(option)) draft[option.slice(2)] = true;
     else draft[option.slice(2)] = valueOf(option, inline ?? words[++at]);
@@ -94,7 +97,9 @@ function complete(
   const [server = '', ...more] = names;
   const needsServer = NEED_SERVER.includes(action);
   if (needsServer && server === '')
-    throw wrong(`weir ${action} needs the name of a server, as in weir ${action} files`);
+    throw wrong(
+      `${PROGRAM.name} ${action} needs the name of a server, as in ${PROGRAM.name} ${action} files`,
+    );
   const unexpected = needsServer ? more[0] : names[0];
   if (unexpected !== undefined) throw wrong(`Unexpected argument: ${unexpected}`);
   return {
@@ -119,5 +124,5 @@ function readNumber(option: string, text: string): number {
 }
 
 function wrong(message: string): UsageError {
-  return Object.assign(new UsageError(message), { usage: CONTROL_USAGE });
+  return Object.assign(new UsageError(message), { usage: controlUsage(PROGRAM) });
 }

@@ -1,14 +1,19 @@
-/** For all commands that speak to gateways that run. */
-export const CONTROL_HELP = `Ask and tell the gateways that run, those that hosts have started included.
+import type { Program } from './program.ts';
 
-Usage: weir ps
-       weir history [--follow] [--server SERVER] [--failed] [--limit NUMBER]
-       weir logs SERVER
-       weir enable|disable|restart SERVER
-       weir stop|resume
+/** For all commands that speak to gateways that run. */
+export const controlHelp = ({
+  name,
+}: Program): string => `Ask and tell the gateways that run, those that hosts have started included.
+
+Usage: ${name} ps
+       ${name} history [--follow] [--failed] [--limit N]
+       ${name} logs SERVER
+       ${name} enable|disable|restart SERVER
+       ${name} stop|resume
 
   --config FILE    only the gateways that were started with this config
   --pid NUMBER     only the gateway that is this process
+  --server SERVER  only the calls of this server, for history
   --state DIR      the state folder, if the gateways have another than usual
   --json           prints what a program can read
 
@@ -22,5 +27,7 @@ Exit codes: 0 done, 1 failed or no gateway runs, 2 wrong usage. For ps --json
 no gateway is an empty list and 0.
 `;
 
-export const CONTROL_USAGE = `Usage: weir ps|history|logs|enable|disable|restart|stop|resume [options]
-Try 'weir ps --help'.`;
+export const controlUsage = ({
+  name,
+}: Program): string => `Usage: ${name} ps|history|logs|enable|disable|restart|stop|resume [options]
+Try '${name} ps --help'.`;

@@ -1,14 +1,15 @@
 import { parseControl, type ControlCommand } from './control-arguments.ts';
 import { ControlFailure } from './control-failure.ts';
-import { CONTROL_HELP } from './control-help.ts';
+import { controlHelp } from './control-help.ts';
 import { control } from './control.ts';
+import { PROGRAM } from './program.ts';
 import { runParsed, stopped } from './run.ts';
 import { VERSION } from './version.ts';
 
 runParsed(parseControl, run);
 
 async function run(command: ControlCommand): Promise<void> {
-  if (command.run === 'help') process.stdout.write(CONTROL_HELP);
+  if (command.run === 'help') process.stdout.write(controlHelp(PROGRAM));
   else if (command.run === 'version') process.stdout.write(`${VERSION}\n`);
   else {
     const { env, platform, stdout: output } = process;

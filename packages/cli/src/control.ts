@@ -11,8 +11,9 @@ import { UsageError } from './arguments.ts';
 import type { Action, ControlArgs } from './control-arguments.ts';
 import { looksOf, type ControlContext } from './control-context.ts';
 import { ControlFailure, doesNotAnswer, silentAmong } from './control-failure.ts';
-import { CONTROL_USAGE } from './control-help.ts';
+import { controlUsage } from './control-help.ts';
 import { followHistory, showHistory } from './history.ts';
+import { PROGRAM } from './program.ts';
 import { showGateways, showLines } from './show-gateways.ts';
 
 /** Does what `weir ps` and its like are asked for. */
@@ -54,10 +55,10 @@ function required(found: FoundGateway[], { configPath, pid }: ControlArgs): Foun
   if (found.length > 0) return found;
   const which =
     pid !== undefined
-      ? `No gateway is process ${pid}. weir ps lists those that run.`
+      ? `No gateway is process ${pid}. ${PROGRAM.name} ps lists those that run.`
       : configPath !== undefined
-        ? `No gateway runs with ${configPath}. weir ps lists those that run.`
-        : 'No gateway runs. A host that has weir in its config starts one, or start one yourself: weir serve --config FILE. If it has a state folder of its own, name it with --state.';
+        ? `No gateway runs with ${configPath}. ${PROGRAM.name} ps lists those that run.`
+        : `No gateway runs. A host that has Weir in its config starts one, or start one yourself: ${PROGRAM.name} serve --config FILE. If it has a state folder of its own, name it with --state.`;
   throw new ControlFailure(which);
 }
 
@@ -67,8 +68,8 @@ function onlyOne(found: FoundGateway[], { action, configPath, pid }: ControlArgs
   const list = found.map(
     ({ door, report }) => `  --pid ${door.pid}  ${report?.configPath ?? '(does not answer)'}`,
   );
-  const text = `${found.length} gateways run. Say which one weir ${action} is for, with --config FILE or --pid NUMBER:\n${list.join('\n')}`;
-  throw Object.assign(new UsageError(text), { usage: CONTROL_USAGE });
+  const text = `${found.length} gateways run. Say which one ${PROGRAM.name} ${action} is for, with --config FILE or --pid NUMBER:\n${list.join('\n')}`;
+  throw Object.assign(new UsageError(text), { usage: controlUsage(PROGRAM) });
 }
 
 function ps(found: readonly FoundGateway[], { json }: ControlArgs, context: ControlContext): void {
@@ -113,9 +114,9 @@ function noSuchServer(server: string, found: readonly FoundGateway[]): string {
 
 const DONE: Readonly<Record<Changing, (server: string) => string>> = {
   enable: (server) => `Server '${server}' is enabled`,
-  disable: (server) => `Server '${server}' is disabled until weir enable ${server}`,
+  disable: (server) => `Server '${server}' is disabled until ${PROGRAM.name} enable ${server}`,
   restart: (server) => `Server '${server}' has been started again`,
-  stop: () => 'Calls are stopped until weir resume',
+  stop: () => `Calls are stopped until ${PROGRAM.name} resume`,
   resume: () => 'Calls pass again',
 };
 type Changing = Exclude<Action, 'ps' | 'history' | 'logs'>;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { McpConfig, ServerConfig, ToolRegistry } from '@weir/gateway';
+import type { Program } from './program.ts';
 
 /** The small servers that come with the command, in the folder `demo` beside it, and a well-known one if it is installed. */
 export function demoConfig(home: string): McpConfig {
@@ -25,8 +26,15 @@ function wellKnown(home: string): Record<string, ServerConfig> {
   }
 }
 
+/** The address of the demo, the token for it, and the command that serves it. */
+interface Served {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly program: Program;
+}
+
 /** What there is now, and what can be done with it. */
-export function welcome(registry: ToolRegistry, url: string, token: string | undefined): string {
+export function welcome(registry: ToolRegistry, { url, token, program }: Served): string {
   const header = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
   const host = token === undefined ? '' : ` --header 'Authorization: Bearer ${token}'`;
   const name = [...registry.keys()].find((key) => key.endsWith('now')) ?? '';
@@ -41,7 +49,7 @@ Or call a tool by hand:
     -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' \\
     -H 'Mcp-Method: tools/call' -H 'Mcp-Name: ${name}' -d '${exampleCall(name)}'
 
-The same with your own servers: weir serve --config FILE
+The same with your own servers: ${program.name} serve --config FILE
 
 `;
 }

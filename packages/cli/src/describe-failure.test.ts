@@ -27,7 +27,7 @@ verifies('AGG-CHILD-2', 'a server that failed is named, and how to go on', () =>
 
 verifies('AGG-CFG-3', 'a relative path in a folder that was deleted is no mistake of ours', () => {
   const error = Object.assign(new Error('ENOENT: no such file or directory, uv_cwd'), { syscall: 'uv_cwd' });
-  expect(describeFailure(error)).toBe('The folder that weir was started in is gone: change to another one.');
+  expect(describeFailure(error)).toBe('The folder that Weir was started in is gone: change to another one.');
 });
 
 test('a mistake of our own comes with what helps to find it', () => {

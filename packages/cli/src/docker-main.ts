@@ -1,13 +1,14 @@
 import type { Command } from './arguments.ts';
 import { collectGarbage, showContainers } from './docker.ts';
-import { DOCKER_HELP } from './help.ts';
+import { dockerHelp } from './help.ts';
+import { PROGRAM } from './program.ts';
 import { runMain } from './run.ts';
 import { VERSION } from './version.ts';
 
 runMain(run);
 
 async function run(command: Command): Promise<void> {
-  if (command.run === 'help') process.stdout.write(DOCKER_HELP);
+  if (command.run === 'help') process.stdout.write(dockerHelp(PROGRAM));
   else if (command.run === 'version') process.stdout.write(`${VERSION}\n`);
   else if (command.run === 'docker') {
     const { action, json } = command.args;

@@ -1,34 +1,39 @@
-/** One screen: 24 lines of 80 columns, the prompt beneath included. */
-export const HELP = `One MCP server made of many, on stdio.
+import type { Program } from './program.ts';
 
-Usage: weir --config FILE [options]
+/** One screen: 24 lines of 80 columns, the prompt beneath included. */
+export const help = ({ name, defaults }: Program): string => `One MCP server made of many, on stdio.
+
+Usage: ${name} --config FILE [options]
 
   --config FILE            the file your MCP host has, with its "mcpServers"
-  --separator TEXT         joins server and tool (default ":"; hosts like "__")
+  --separator TEXT         joins server and tool (default "${defaults.separator}")
   --no-prefix              plain tool names; no two servers may share one
-  --keep-going             go on with the servers that start
-  --lazy                   start servers at their first call (see weir lock)
+  --keep-going             go on without servers that fail${defaults.keepGoing ? ' (default)' : ''}
+  --fail-fast              end where a server fails to start${defaults.keepGoing ? '' : ' (default)'}
+  --lazy                   start servers at their first call (see "help lock")
   --startup-timeout TIME   for a server to start (default 5s; npx etc. 60s)
   --max-message-size SIZE  the largest message that passes (default 64M)
-  --name NAME              told to clients (default mcp-simple-aggregator)
-  --version VERSION        told to clients (default 1.0.0)
+  --name NAME              told to clients (default ${defaults.name})
+  --version VERSION        told to clients (default ${defaults.version})
   --state DIR              memory (default $WEIR_STATE, or your state folder)
-  --history-arguments      keep what calls are given, for weir history
+  --history-arguments      keep what calls are given, for "history"
   --debug                  log the separator, start times and the time of calls
   --log-file FILE          log there instead of to stderr
-  --version, --help        print the version of weir, or this text
-Examples (see also --help of weir serve, weir docker, weir lock and weir ps):
-  weir --config claude_desktop_config.json --separator __
-  weir --config mcp.json --keep-going --startup-timeout 30s --log-file weir.log
-  weir serve --config mcp.json
+  --version, --help        print the version of Weir, or this text
+Examples (see also --help of ${name} serve, docker, lock and ps):
+  ${name} --config claude_desktop_config.json
+  ${name} serve --config mcp.json
 Exit codes: 0 ended as asked, 1 failed, 2 wrong usage.
 `;
 
 /** The same for the front on HTTP. */
-export const SERVE_HELP = `One MCP server made of many, on HTTP: Streamable HTTP at /mcp, for any number
+export const serveHelp = ({
+  name,
+  defaults,
+}: Program): string => `One MCP server made of many, on HTTP: Streamable HTTP at /mcp, for any number
 of clients, of all revisions of the protocol. Also /healthz and /readyz.
 
-Usage: weir serve --config FILE [options]
+Usage: ${name} serve --config FILE [options]
 
   --config FILE            the file your MCP host has, with its "mcpServers"
   --demo                   a few small servers instead, to try it out
@@ -38,21 +43,29 @@ Usage: weir serve --config FILE [options]
   --no-auth                ask for no token; on this machine alone
 
 The token is made at the first start, kept in the state folder, and printed. It
-goes with every request: "Authorization: Bearer TOKEN". Servers that fail to
-start are left out. Ctrl-C answers what is under way, then ends.
-The other options are those of weir: see weir --help.
+goes with every request: "Authorization: Bearer TOKEN". ${ON_FAILURE[defaults.keepGoing ? 'goesOn' : 'ends']}
+Ctrl-C answers what is under way, then ends.
+The other options are those on stdio: see ${name} --help.
 
 Examples:
-  weir serve --demo
-  weir serve --config mcp.json --port 9000 --separator __
-  weir serve --config mcp.json --host 0.0.0.0 --allowed-host tools.lan:8808
+  ${name} serve --demo
+  ${name} serve --config mcp.json --port 9000
+  ${name} serve --config mcp.json --host 0.0.0.0
 `;
 
+const ON_FAILURE = {
+  goesOn:
+    'Servers that fail to\nstart are left out and tried again; with --fail-fast the first failure ends it.',
+  ends: 'The first server that\nfails to start ends it; with --keep-going such servers are left out.',
+} as const;
+
 /** The same for the lock file. */
-export const LOCK_HELP = `Starts every server once and writes down what it offers, in weir.lock.json
+export const lockHelp = ({
+  name,
+}: Program): string => `Starts every server once and writes down what it offers, in weir.lock.json
 beside the config: fit to be committed, and the same for the same servers.
 
-Usage: weir lock --config FILE [options]
+Usage: ${name} lock --config FILE [options]
 
   --config FILE            the file your MCP host has, with its "mcpServers"
   --startup-timeout TIME   for a server to start (default 5s; npx etc. 60s)
@@ -63,27 +76,17 @@ at its first call, and ended when nobody has used it for ten minutes. One that
 turns out to offer something else is listed as it is from then on.
 
 Example:
-  weir lock --config mcp.json && weir --config mcp.json --lazy
+  ${name} lock --config mcp.json
 
 Exit codes: 0 written, 1 failed and nothing was written, 2 wrong usage.
 `;
 
-/** What stands under a command line that cannot be understood: the mistake must not scroll away. */
-export const USAGE = `Usage: weir --config FILE [options]
-Try 'weir --help' for the options and some examples.`;
-
-/** The same for the front on HTTP. */
-export const SERVE_USAGE = `Usage: weir serve --config FILE [options]
-Try 'weir serve --help' for the options and some examples.`;
-
-/** The same for the lock file. */
-export const LOCK_USAGE = `Usage: weir lock --config FILE [options]
-Try 'weir lock --help'.`;
-
 /** The same for what is known of containers. */
-export const DOCKER_HELP = `The containers that gateways have started for servers with an "image".
+export const dockerHelp = ({
+  name,
+}: Program): string => `The containers that gateways have started for servers with an "image".
 
-Usage: weir docker ps|gc [--json]
+Usage: ${name} docker ps|gc [--json]
 
   ps        lists them: name, server, image, status and gateway
   gc        removes those whose gateway is gone, and no others
@@ -97,5 +100,14 @@ The engine is the one that the docker command uses (DOCKER_HOST, contexts).
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
-export const DOCKER_USAGE = `Usage: weir docker ps|gc [--json]
-Try 'weir docker --help'.`;
+/** What stands under a command line that cannot be understood: the mistake must not scroll away. */
+export const usage = ({ name }: Program): Record<'stdio' | 'serve' | 'lock' | 'docker', string> => ({
+  stdio: `Usage: ${name} --config FILE [options]
+Try '${name} --help' for the options and some examples.`,
+  serve: `Usage: ${name} serve --config FILE [options]
+Try '${name} serve --help' for the options and some examples.`,
+  lock: `Usage: ${name} lock --config FILE [options]
+Try '${name} lock --help'.`,
+  docker: `Usage: ${name} docker ps|gc [--json]
+Try '${name} docker --help'.`,
+});

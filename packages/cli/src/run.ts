@@ -5,8 +5,6 @@ import { createLog, type CliLog } from './log.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
 
-export const DEFAULT_NAME = 'mcp-simple-aggregator';
-export const DEFAULT_VERSION = '1.0.0';
 /** How long the client may take to read our last words. */
 const LAST_WRITE_MS = 500;
 
@@ -37,7 +35,7 @@ async function attempt<C>(parse: Parse<C>, perform: (command: C) => Promise<void
     return EXIT.GOOD;
   } catch (error) {
     const [run] = argv;
-    if (error instanceof UsageError && (run === 'serve' || run === 'lock')) error.of = `weir ${run}`;
+    if (error instanceof UsageError && (run === 'serve' || run === 'lock')) error.of = run;
     process.stderr.write(`${describeFailure(error)}\n`);
     return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
   }

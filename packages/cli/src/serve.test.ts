@@ -9,6 +9,7 @@ import { verifies } from '../../../tests/verifies.ts';
 import { parseArguments, type ServeArgs } from './arguments.ts';
 import { describeFailure } from './describe-failure.ts';
 import { createLog } from './log.ts';
+import { PROGRAM } from './program.ts';
 import { serveOnHttp } from './serve.ts';
 
 let home: string;
@@ -39,6 +40,7 @@ async function serving(
     output,
     home,
     serverInfo,
+    program: PROGRAM,
     interfaces: () => ({}),
     stopped,
     onHangUp() {},

@@ -27,6 +27,7 @@ import type { ServeArgs } from './arguments.ts';
 import { demoConfig, welcome } from './demo.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { CliLog } from './log.ts';
+import type { Program } from './program.ts';
 import { reloadOnChange } from './reloading.ts';
 import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
@@ -38,6 +39,7 @@ export interface ServeContext {
   /** The folder that the command stands in. */
   readonly home: string;
   readonly serverInfo: HttpOptions['serverInfo'];
+  readonly program: Program;
   /** Asked where others can reach this machine. */
   readonly interfaces: () => Interfaces;
   /** Settles when the command is to end. */
@@ -48,13 +50,13 @@ export interface ServeContext {
 
 /** Serves on HTTP until it is told to stop. */
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
-  const { log, env, output, stopped, serverInfo } = context;
+  const { log, env, output, stopped, serverInfo, program } = context;
   const known = fingerprint(args.configPath ?? '');
   const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
-  const options = { ...(args.demo && !args.noPrefix && DEMO_OPTIONS), ...others, ...origin };
-  const gateway = createGateway(config, { ...options, keepGoing: true, version: VERSION, env, log });
+  const { statusTool } = program;
+  const gateway = createGateway(config, { ...others, ...origin, statusTool, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
   const url = reachableUrl(front.url, context.interfaces());
   if (!isLoopback(args.host)) log.warn(IN_CLEAR);
@@ -65,7 +67,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   void whenTried(gateway, () => {
     if (isOver) return;
     output.write(outcome([...gateway.children.values()]));
-    if (args.demo) output.write(welcome(gateway.registry, url, token));
+    if (args.demo) output.write(welcome(gateway.registry, { url, token, program }));
   });
   const control = controlled(gateway, selfOf('http', origin.configPath), placeOf(args, env));
   const { configPath: path } = origin;
@@ -84,9 +86,6 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
 function whenTried({ tried }: Gateway, tell: () => void): Promise<void> {
   return tried.then(tell, () => {});
 }
-
-/** Names that all hosts accept. */
-const DEMO_OPTIONS = { separator: '__' } as const;
 
 /** The config, and where it came from. */
 type Configured = { config: McpConfig } & Pick<GatewayOptions, 'configPath' | 'unexpanded'>;

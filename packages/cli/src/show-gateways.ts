@@ -1,4 +1,5 @@
 import type { GatewayReport, LoggedLine, ReportedServer } from '@weir/gateway';
+import { PROGRAM } from './program.ts';
 import { printable, table, type Cell, type Looks } from './table.ts';
 
 /** Each gateway with its servers. */
@@ -15,7 +16,7 @@ function headline(report: GatewayReport, now: number): string {
     `up ${span(now - startedAt)}`,
     `${calls.total} ${calls.total === 1 ? 'call' : 'calls'}, ${calls.active} under way`,
   ];
-  return [...parts, ...(isStopped ? ['calls are stopped: weir resume'] : [])].join(', ');
+  return [...parts, ...(isStopped ? [`calls are stopped: ${PROGRAM.name} resume`] : [])].join(', ');
 }
 
 function servers({ servers: all }: GatewayReport, { now, ...looks }: Looks & { now: number }): string {
@@ -43,7 +44,7 @@ function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
 function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {
   const { nextRetryAt } = health?.retryState ?? {};
   const [reason = ''] = (lastError ?? '').split('\n');
-  if (autoDisabled) return sentences(`weir enable ${id}`, reason);
+  if (autoDisabled) return sentences(`${PROGRAM.name} enable ${id}`, reason);
   if (!enabled || health?.connectionState === 'connected') return '';
   return nextRetryAt === undefined
     ? reason

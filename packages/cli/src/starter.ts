@@ -1,12 +1,16 @@
 #!/usr/bin/env node
-// What `weir` is: starts the command that stands beside it, from its compiled form where an earlier start has left one.
+// What each bin is: starts the command that stands beside it, from its compiled form where an earlier start has left one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { CodeCache } from './code-cache.ts';
+import type { ProgramName } from './program.ts';
 
 /** The hashes of the commands, put in when this file is built. */
 declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'lock' | 'control', string>>;
+
+/** The bin that this file is built for. */
+declare const PROGRAM_NAME: ProgramName;
 
 /** By then a command has shown which of its functions a start needs. */
 const STORE_AFTER_MS = 3000;
@@ -20,7 +24,7 @@ const cachedData = cache.read();
 // Read as the one function that it is, and in the one encoding that Node reads without a buffer: no second copy is kept.
 const script = new Script(readFileSync(file, 'utf8'), { filename: file, ...(cachedData && { cachedData }) });
 const command = script.runInThisContext() as (...args: readonly unknown[]) => void;
-command(exports, require, module, file, __dirname);
+command(exports, require, module, file, __dirname, PROGRAM_NAME);
 
 // What lives shorter leaves nothing.
 if (cachedData === undefined || script.cachedDataRejected === true)

@@ -1,28 +1,29 @@
 import { resolve } from 'node:path';
-import { controlled, createGateway, loadConfig, serveStdio, type CliArgs } from '@weir/gateway';
-import type { Command } from './arguments.ts';
+import { controlled, createGateway, loadConfig, serveStdio } from '@weir/gateway';
+import type { Command, StdioArgs } from './arguments.ts';
 import { fingerprint } from './fingerprint.ts';
-import { HELP } from './help.ts';
+import { help } from './help.ts';
 import type { CliLog } from './log.ts';
+import { PROGRAM } from './program.ts';
 import { reloadOnChange } from './reloading.ts';
-import { DEFAULT_NAME, DEFAULT_VERSION, onHangUp, runMain, stopped, withLog } from './run.ts';
+import { onHangUp, runMain, stopped, withLog } from './run.ts';
 import { placeOf, selfOf } from './self.ts';
 import { VERSION } from './version.ts';
 
 const ON_A_TERMINAL = `Serving MCP on stdin and stdout, for a host that starts this command.
-Ctrl-C ends it, weir --help tells more.
+Ctrl-C ends it, ${PROGRAM.name} --help tells more.
 `;
 
 runMain(run);
 
 async function run(command: Command): Promise<void> {
-  if (command.run === 'help') process.stdout.write(HELP);
+  if (command.run === 'help') process.stdout.write(help(PROGRAM));
   else if (command.run === 'version') process.stdout.write(`${VERSION}\n`);
   else if (command.run === 'stdio') await withLog(command.args, (log) => serve(command.args, log));
 }
 
-async function serve(args: CliArgs, log: CliLog): Promise<void> {
-  const { configPath, name = DEFAULT_NAME, version = DEFAULT_VERSION } = args;
+async function serve(args: StdioArgs, log: CliLog): Promise<void> {
+  const { configPath, name, version } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
   const known = fingerprint(configPath);
   const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env: process.env });
@@ -31,6 +32,7 @@ async function serve(args: CliArgs, log: CliLog): Promise<void> {
     ...args,
     configPath: path,
     unexpanded,
+    statusTool: PROGRAM.statusTool,
     version: VERSION,
     env: process.env,
     log,

@@ -55,7 +55,7 @@ describe('errors', () => {
     expect(Messages.invalidToolName('__', 'nope')).toBe(
       "Invalid tool name format. Expected 'serverKey__toolName', got 'nope'",
     );
-    expect(Messages.separatorEmpty()).toBe(
+    expect(Messages.separatorEmpty(':')).toBe(
       'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
     );
     expect(Messages.separatorWhitespace()).toBe(

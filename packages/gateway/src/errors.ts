@@ -101,8 +101,8 @@ export const Messages = {
   invalidToolName: (separator: string, name: string): string =>
     `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${quoted(name)}'`,
 
-  separatorEmpty: (): string =>
-    'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
+  separatorEmpty: (defaultSeparator: string): string =>
+    `Separator cannot be empty. Use --separator <chars> to specify a separator (default: "${defaultSeparator}")`,
   separatorWhitespace: (): string =>
     'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
 

@@ -10,6 +10,8 @@ export interface GatewayOptions {
   readonly noPrefix?: boolean;
   /** Starts with the servers that do start, instead of failing with the first that does not. */
   readonly keepGoing?: boolean;
+  /** Lists a tool that says which servers are away and what to do, while one is. */
+  readonly statusTool?: boolean;
   /** Milliseconds that a server may take to start. */
   readonly startupTimeout?: number;
   readonly maxMessageSize?: number;

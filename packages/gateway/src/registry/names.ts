@@ -10,9 +10,9 @@ export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
 const LONGEST_SAFE_NAME = 64;
 const HASH_LENGTH = 8;
 
-/** Throws where a separator cannot separate. */
-export function validateSeparator(separator: string): void {
-  if (separator === '') throw new Error(Messages.separatorEmpty());
+/** Throws where a separator cannot separate; the message names the one that counts without `--separator`. */
+export function validateSeparator(separator: string, defaultSeparator: string = DEFAULT_SEPARATOR): void {
+  if (separator === '') throw new Error(Messages.separatorEmpty(defaultSeparator));
   if (/\s/u.test(separator)) throw new Error(Messages.separatorWhitespace());
 }
 

@@ -97,13 +97,12 @@ export class HttpFront {
   #start(): void {
     // One of many clients can do each of these, and who cannot is told so when it is asked.
     this.#gateway.open(EVERYTHING);
-    this.#gateway.start().catch(async (error: unknown) => {
-      await this.close();
-      this.#end(error as Error);
+    this.#gateway.start().catch((error: unknown) => {
+      this.#closing ??= this.#close(error as Error);
     });
   }
 
-  async #close(): Promise<void> {
+  async #close(failure?: Error): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     await this.#drain();
     const reason = 'The gateway is being stopped. Call again when it is back.';
@@ -114,7 +113,7 @@ export class HttpFront {
     await Promise.race([closed, sleep(LAST_WRITE_MS)]);
     this.#server.closeAllConnections();
     await this.#gateway.close();
-    this.#end();
+    this.#end(failure);
   }
 
   async #drain(): Promise<void> {
