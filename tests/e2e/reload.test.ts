@@ -117,11 +117,13 @@ describe('a config file that changes', () => {
       added: ['c'],
       removed: ['a'],
       changed: ['b'],
+      adjusted: [],
     });
     await weir.call('notifications/tools/list_changed');
     expect(await weir.tools()).toEqual(['b:two', 'b:three', 'c:four']);
     expect(noticesOf(weir)).toBe(1);
-    expect(await weir.gateway.reload({ mcpServers: after })).toEqual({ added: [], removed: [], changed: [] });
+    const none = { added: [], removed: [], changed: [], adjusted: [] };
+    expect(await weir.gateway.reload({ mcpServers: after })).toEqual(none);
     expect(await weir.tools()).toEqual(['b:two', 'b:three', 'c:four']);
     expect(noticesOf(weir)).toBe(1);
   });

@@ -145,6 +145,12 @@ export const Messages = {
     const who = `${serverKeys.map((key) => `'${key}'`).join(', ')} ${serverKeys.length === 1 ? 'is' : 'are'}`;
     return `${what} not found yet: ${quoted(name)} (${who} still starting and may have it; call again in a moment)`;
   },
+  toolHeldBack: (name: string, serverKey: string, key: string): string =>
+    `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
+  filterUnmatched: ({ serverKey, key, pattern, nearest, listed }: UnmatchedPattern): string => {
+    const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${nearest}"?`;
+    return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
+  },
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
     `${what} not found: ${quoted(name)} may mean ${publicNames.join(' or ')}; use the full name`,
 
@@ -196,10 +202,10 @@ export const Messages = {
   notRunning: (serverKey: string, prospect?: string): string =>
     `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
   nameHasPassed: ({ publicName, from, to }: PassedName): string =>
-    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config`,
+    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
 
-  configReloaded: ({ added, removed, changed }: ConfigChanges): string => {
-    const parts = Object.entries({ added, changed, removed })
+  configReloaded: ({ added, removed, changed, adjusted }: ConfigChanges): string => {
+    const parts = Object.entries({ added, changed, 'changed without a restart': adjusted, removed })
       .filter(([, keys]) => keys.length > 0)
       .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
     return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
@@ -232,6 +238,23 @@ interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
+  readonly adjusted: readonly string[];
+}
+
+interface UnmatchedPattern {
+  readonly serverKey: string;
+  readonly key: string;
+  readonly pattern: string;
+  readonly nearest: string | undefined;
+  readonly listed: readonly string[];
+}
+
+/** How many names a sentence holds. */
+const MOST_NAMES = 5;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return names.length === 0 ? 'none' : `${names.slice(0, MOST_NAMES).map(quoted).join(', ')}${more}`;
 }
 
 function enableRemedy(serverKey: string): string {

@@ -281,6 +281,7 @@ export class Gateway implements AggregatorServer {
     this.#config = config;
     limits.use(config);
     this.#parts.publish();
+    const isFilterChanged = publication.builder.filter(config.mcpServers);
     const reloading = fleet.reload(config.mcpServers, unexpanded);
     publication.builder.meant(Object.keys(config.mcpServers));
     tasks.meant(fleet.children.keys());
@@ -291,7 +292,7 @@ export class Gateway implements AggregatorServer {
     this.log.info(Messages.configReloaded(reloaded.changes));
     if (this.serverCount === 0) this.log.warn(Messages.noServers());
     // Names that have become free may be wanted by others.
-    if (!isNoChange(reloaded.changes)) publication.rebuild([]);
+    if (!isNoChange(reloaded.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
     return reloaded;
   }
 

@@ -45,6 +45,23 @@ nothing is started. What a variable holds is taken as it is, even if it looks li
 
 Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may refer to variables that are not set.
 
+## Which tools are offered
+
+\`\`\`json
+{
+  "mcpServers": {
+    "memory": { "command": "memory-server", "includeTools": ["read_*", "search"], "excludeTools": ["read_secret"] },
+    "files": { "command": "files-server", "tools": { "delete_all": { "enabled": false } } }
+  }
+}
+\`\`\`
+
+A tool that a filter holds back is neither listed nor callable under any name; a call of it gets an error that names the
+filter. Filters use the names that the server gives its tools; \`*\` is any text and \`?\` one character. A tool is offered
+when every list of tools to offer has it (\`["*"]\` has all, \`[]\` none) and no list holds it back. A pattern that matches no
+tool of the server is a warning. A change of a filter takes effect without a restart of the server. What hosts write to let
+tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) is no filter.
+
 ## What a server's process gets
 
 A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the

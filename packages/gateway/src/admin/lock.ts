@@ -2,8 +2,8 @@ import { EVERYTHING } from '../bridge/capabilities.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
-import { fileEntry } from '../state/server-record.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
+import { entryHash } from '../upstream/remembered/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';
 
 export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' | 'keepGoing'> {
@@ -31,7 +31,7 @@ function lockedServer(child: ChildServer, { unexpanded, packageOf }: LockOptions
   const { serverKey, era, capabilities, instructions, catalogue } = child;
   return {
     serverKey,
-    entry: fileEntry(unexpanded[serverKey] ?? child.config, true).hash,
+    entry: entryHash(unexpanded[serverKey] ?? child.config),
     package: packageOf?.(serverKey),
     era,
     capabilities,

@@ -157,6 +157,10 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const what = kind === 'tools' ? 'Tool' : 'Prompt';
   const book = directory.builder.books[kind];
   const owners = book.ownersByAlias(name);
+  const heldBack = kind === 'tools' ? directory.builder.heldBack(name) : undefined;
+  // A bare name may mean what another server offers; a full one never does.
+  if (heldBack !== undefined && (owners.length === 0 || name !== heldBack.name))
+    return invalid(Messages.toolHeldBack(name, heldBack.serverKey, heldBack.key));
   const publicNames = owners.map((owner) => book.publicName(owner.serverKey, owner.name) ?? owner.name);
   if (owners.length > 1) return invalid(Messages.ambiguousName(what, name, publicNames));
   const route = publicNames[0] === undefined ? undefined : directory.registry[kind].get(publicNames[0]);
@@ -171,16 +175,23 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const isOfOneThatRuns = owner !== null && directory.servers.has(owner.serverKey) && !noPrefix;
   const mayCome = isOfOneThatRuns ? undefined : notYet(directory, { what, name });
   if (mayCome !== undefined) return mayCome;
-  const unlisted = noPrefix ? ofOnlyServer(directory, name) : undefined;
+  const unlisted = noPrefix ? ofOnlyServer(directory, kind, name) : undefined;
   if (unlisted !== undefined) return unlisted;
   const isWellFormed = noPrefix || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
 }
 
 /** Where there is one server, and names are its own, it knows best what it has; none is started for what it did not list. */
-function ofOnlyServer({ registry, servers }: Directory, name: string): Target | undefined {
+function ofOnlyServer(
+  { registry, servers, builder }: Directory,
+  kind: 'tools' | 'prompts',
+  name: string,
+): Target | RpcError | undefined {
   const [client] = registry.upstreams.values();
   if (servers.size !== 1 || client === undefined || client.isDormant === true) return undefined;
+  const { serverKey } = client;
+  const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
+  if (key !== undefined) return invalid(Messages.toolHeldBack(name, serverKey, key));
   return name.length > LONGEST_UNLISTED ? undefined : { client, originalText: encode(name) };
 }
 

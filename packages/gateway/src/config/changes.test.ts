@@ -1,13 +1,14 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { configChanges, isNoChange } from './changes.ts';
+import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 
 const a = { command: 'a', args: ['1'] };
 const b = { command: 'b' };
 
 verifies('HEALTH-3', 'what is new, gone and different is told apart from the rest', () => {
   const changes = configChanges({ a, b, c: b }, { b, a: { ...a, args: ['2'] }, d: a });
-  expect(changes).toEqual({ added: ['d'], removed: ['c'], changed: ['a'] });
+  expect(changes).toEqual({ added: ['d'], removed: ['c'], changed: ['a'], adjusted: [] });
   expect(isNoChange(changes)).toBe(false);
 });
 
@@ -24,4 +25,14 @@ verifies('HEALTH-3', 'one that is switched off is as good as none', () => {
     configChanges({ a, b }, { a: { ...a, enabled: false }, b: { ...b, disabled: true } }).removed,
   ).toEqual(['a', 'b']);
   expect(configChanges({ a: { ...a, enabled: false } }, { a }).added).toEqual(['a']);
+});
+
+verifies('HEALTH-3', 'what an entry says of its tools only needs no restart', () => {
+  for (const key of [...ALLOW_LISTS, ...DENY_LISTS]) {
+    const { changed, adjusted } = configChanges({ a, b }, { a: { ...a, [key]: ['x'] }, b });
+    expect([changed, adjusted]).toEqual([[], ['a']]);
+  }
+  const both = configChanges({ a }, { a: { command: 'c', tools: ['x'] } });
+  expect([both.changed, both.adjusted]).toEqual([['a'], []]);
+  expect(isNoChange(configChanges({ a }, { a: { ...a, tools: [] } }))).toBe(false);
 });

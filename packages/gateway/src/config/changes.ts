@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerConfig } from './config.generated.ts';
 import { isSwitchedOff } from './server-entry.ts';
+import { withoutToolLists } from './tool-lists.ts';
 
 type Servers = Readonly<Record<string, ServerConfig>>;
 
@@ -8,24 +9,31 @@ type Servers = Readonly<Record<string, ServerConfig>>;
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
+  /** They are restarted. */
   readonly changed: readonly string[];
+  /** They run on: the entry differs only in what it says of their tools. */
+  readonly adjusted: readonly string[];
 }
 
 /** Both configs with their variables replaced; the order of keys says nothing. */
 export function configChanges(before: Servers, after: Servers): ConfigChanges {
   const [old, now] = [meant(before), meant(after)];
+  const different = now.filter(
+    (key) => old.includes(key) && !isDeepStrictEqual(core(before[key]), core(after[key])),
+  );
+  const isRestarted = (key: string): boolean =>
+    !isDeepStrictEqual(withoutToolLists(core(before[key])), withoutToolLists(core(after[key])));
   return {
     added: now.filter((key) => !old.includes(key)),
     removed: old.filter((key) => !now.includes(key)),
-    changed: now.filter(
-      (key) => old.includes(key) && !isDeepStrictEqual(core(before[key]), core(after[key])),
-    ),
+    changed: different.filter(isRestarted),
+    adjusted: different.filter((key) => !isRestarted(key)),
   };
 }
 
 /** Nothing is to be done. */
-export function isNoChange({ added, removed, changed }: ConfigChanges): boolean {
-  return added.length + removed.length + changed.length === 0;
+export function isNoChange({ added, removed, changed, adjusted }: ConfigChanges): boolean {
+  return added.length + removed.length + changed.length + adjusted.length === 0;
 }
 
 function meant(servers: Servers): string[] {

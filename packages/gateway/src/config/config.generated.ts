@@ -57,8 +57,20 @@ export interface ServerConfig {
   deploymentType?: 'managed' | 'external';
   /** Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count. */
   timeout?: number;
-  /** Settings by tool name. A list of names, the tools to offer, is accepted, but leaves none out yet. */
+  /** A list of the tools to offer, as in includeTools; or settings by tool name. ["*"] offers all of them, [] none. */
   tools?: string[] | Record<string, ToolSettings>;
+  /** The tools to offer, by the names that the server gives them; * is any text, ? one character. All others are neither listed nor callable. */
+  includeTools?: string[];
+  /** Tools to hold back, written in the same way; counts for more than any list of tools to offer. */
+  excludeTools?: string[];
+  /** The same as includeTools, as some hosts spell it. */
+  enabledTools?: string[];
+  /** The same as includeTools, as Codex spells it. */
+  enabled_tools?: string[];
+  /** The same as excludeTools, as some hosts spell it. */
+  disabledTools?: string[];
+  /** The same as excludeTools, as Codex spells it. */
+  disabled_tools?: string[];
   /** Whether clients share the server or each session or call gets its own. */
   sharing?: 'shared' | 'per-session' | 'per-call';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
@@ -129,7 +141,7 @@ interface DockerConfig {
 
 /** Settings of one tool. */
 interface ToolSettings {
-  /** Whether the tool is offered. */
+  /** false holds the tool back: it is neither listed nor callable. The name may be a pattern. */
   enabled?: boolean;
   /** Time limit of a call of this tool, in milliseconds; counts for more than that of the server. */
   timeout?: number;
@@ -270,6 +282,12 @@ const SERVER_CONFIG_KEYS: readonly string[] = [
   'deploymentType',
   'timeout',
   'tools',
+  'includeTools',
+  'excludeTools',
+  'enabledTools',
+  'enabled_tools',
+  'disabledTools',
+  'disabled_tools',
   'sharing',
   'cwdFromRoots',
   'lazy',
@@ -415,6 +433,24 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
         break;
       case 'tools':
         checkServerConfigTools(item, here, found);
+        break;
+      case 'includeTools':
+        checkServerConfigIncludeTools(item, here, found);
+        break;
+      case 'excludeTools':
+        checkServerConfigExcludeTools(item, here, found);
+        break;
+      case 'enabledTools':
+        checkServerConfigEnabledTools(item, here, found);
+        break;
+      case 'enabled_tools':
+        checkServerConfigEnabled_tools(item, here, found);
+        break;
+      case 'disabledTools':
+        checkServerConfigDisabledTools(item, here, found);
+        break;
+      case 'disabled_tools':
+        checkServerConfigDisabled_tools(item, here, found);
         break;
       case 'sharing':
         if (item !== 'shared' && item !== 'per-session' && item !== 'per-call') {
@@ -576,6 +612,132 @@ function checkServerConfigToolsMap(value: Record<string, unknown>, at: JsonPath,
   for (const [key, item] of Object.entries(value)) {
     const here = [...at, key];
     checkToolSettings(item, here, found);
+  }
+}
+
+function checkServerConfigIncludeTools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'includeTools must be an array of names: write "includeTools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'includeTools must be an array of names: write "includeTools": ["read_*"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigExcludeTools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'excludeTools must be an array of names: write "excludeTools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'excludeTools must be an array of names: write "excludeTools": ["read_*"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigEnabledTools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'enabledTools must be an array of names: write "enabledTools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'enabledTools must be an array of names: write "enabledTools": ["read_*"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigEnabled_tools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'enabled_tools must be an array of names: write "enabled_tools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'enabled_tools must be an array of names: write "enabled_tools": ["read_*"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigDisabledTools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'disabledTools must be an array of names: write "disabledTools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'disabledTools must be an array of names: write "disabledTools": ["read_*"]',
+        value: item,
+      });
+    }
+  }
+}
+
+function checkServerConfigDisabled_tools(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'disabled_tools must be an array of names: write "disabled_tools": ["read_*"]',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    const here = [...at, index];
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: here,
+        message: 'disabled_tools must be an array of names: write "disabled_tools": ["read_*"]',
+        value: item,
+      });
+    }
   }
 }
 

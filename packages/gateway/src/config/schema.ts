@@ -123,9 +123,8 @@ const sseConfig = z
 const toolSettings = z
   .looseObject({
     enabled: key(z.boolean(), {
-      description: 'Whether the tool is offered.',
+      description: 'false holds the tool back: it is neither listed nor callable. The name may be a pattern.',
       errorMessage: 'enabled must be true or false, without quotes',
-      status: 'accepted',
     }).optional(),
     timeout: key(milliseconds(), {
       description:
@@ -138,7 +137,13 @@ const toolSettings = z
     description: 'Settings of one tool.',
     errorMessage:
       'The settings of a tool must be an object: write { "enabled": false } or { "timeout": 60000 }',
-    status: 'accepted',
+    status: 'in effect',
+  });
+
+const toolList = (name: string, description: string): z.ZodArray<z.ZodString> =>
+  key(z.array(filledText()), {
+    description,
+    errorMessage: `${name} must be an array of names: write "${name}": ["read_*"]`,
   });
 
 const line = (name: string, description: string): z.ZodNumber =>
@@ -287,10 +292,22 @@ const server = z
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
       description:
-        'Settings by tool name. A list of names, the tools to offer, is accepted, but leaves none out yet.',
+        'A list of the tools to offer, as in includeTools; or settings by tool name. ["*"] offers all of them, [] none.',
       errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
-      examples: [{ search: { timeout: 60000 } }, ['search']],
+      examples: [['search'], { search: { timeout: 60000 }, delete_all: { enabled: false } }],
     }).optional(),
+    includeTools: toolList(
+      'includeTools',
+      'The tools to offer, by the names that the server gives them; * is any text, ? one character. All others are neither listed nor callable.',
+    ).optional(),
+    excludeTools: toolList(
+      'excludeTools',
+      'Tools to hold back, written in the same way; counts for more than any list of tools to offer.',
+    ).optional(),
+    enabledTools: toolList('enabledTools', 'The same as includeTools, as some hosts spell it.').optional(),
+    enabled_tools: toolList('enabled_tools', 'The same as includeTools, as Codex spells it.').optional(),
+    disabledTools: toolList('disabledTools', 'The same as excludeTools, as some hosts spell it.').optional(),
+    disabled_tools: toolList('disabled_tools', 'The same as excludeTools, as Codex spells it.').optional(),
     sharing: key(z.enum(['shared', 'per-session', 'per-call']), {
       description: 'Whether clients share the server or each session or call gets its own.',
       errorMessage: 'sharing must be "shared", "per-session" or "per-call"',

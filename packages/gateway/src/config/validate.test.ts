@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { ServerKind, serverKind } from './server-entry.ts';
+import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 import { validateConfig } from './validate.ts';
 
 const server = (entry: unknown): unknown => ({ mcpServers: { files: entry } });
@@ -17,7 +18,8 @@ describe('validateConfig', () => {
     }
   });
 
-  const wrong: [what: string, config: unknown, path: string, begins: string, value?: unknown][] = [
+  type Wrong = [what: string, config: unknown, path: string, begins: string, value?: unknown];
+  const wrong: Wrong[] = [
     ['a config that is a list', [], '$', 'Config must be an object', []],
     ['a config that is null', null, '$', 'Config must be an object', null],
     ['no mcpServers', {}, '$.mcpServers', 'Missing required field: mcpServers'],
@@ -125,6 +127,13 @@ describe('validateConfig', () => {
       'The settings of a tool',
       'x',
     ],
+    ...[...ALLOW_LISTS, ...DENY_LISTS].map((key): Wrong => [
+      `${key} with a number`,
+      server({ ...command, [key]: ['a', 1] }),
+      `$.mcpServers.files.${key}[1]`,
+      `${key} must be an array of names`,
+      1,
+    ]),
     [
       'half a limit',
       { mcpServers: {}, mcpConcurrentLimit: 1.5 },

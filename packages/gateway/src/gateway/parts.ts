@@ -98,7 +98,7 @@ export class Parts {
   }
 
   #createPublication({ mcpServers }: McpConfig): Publication {
-    return new Publication(Object.keys(mcpServers), {
+    return new Publication(mcpServers, {
       ...this.#options,
       offering: () => this.fleet.offering(),
       published: () => this.publish(),

@@ -1,4 +1,5 @@
 import { Notices, type ListName } from '../call/notices.ts';
+import type { ServerConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions } from '../registry/collisions.ts';
@@ -33,21 +34,23 @@ export class Publication {
   #registry: Registry;
   #isOpen = false;
 
-  constructor(order: readonly string[], options: PublicationOptions) {
+  constructor(servers: Readonly<Record<string, ServerConfig>>, options: PublicationOptions) {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log } = options;
     validateSeparator(separator);
     this.#options = options;
     this.#notices = new Notices((lists) => options.listsChanged(lists));
     this.builder = new RegistryBuilder(
-      { separator, noPrefix, order },
+      { separator, noPrefix, order: Object.keys(servers) },
       {
         collided: (kind, collision) => this.#collided(kind, collision),
         passedOn: (kind, passed) => {
           log.warn(Messages.nameHasPassed(passed));
           this.#notices.changed([kind]);
         },
+        unmatched: (pattern) => log.warn(Messages.filterUnmatched(pattern)),
       },
     );
+    this.builder.filter(servers);
     this.#registry = this.builder.build([]);
   }
 

@@ -94,6 +94,11 @@ export class NameBook {
     return this.#aliases.get(alias) ?? [];
   }
 
+  /** Frees the names of what is not offered any more. */
+  release(isReleased: (owner: Owner) => boolean): void {
+    for (const [publicName, owner] of this.#owners) if (isReleased(owner)) this.#freeName(publicName, owner);
+  }
+
   #contest(publicName: string, keeper: Owner, newcomer: Owner): string | Collision {
     const { order } = this.rules;
     if (order.indexOf(newcomer.serverKey) >= order.indexOf(keeper.serverKey)) {
@@ -104,11 +109,14 @@ export class NameBook {
   }
 
   #free(serverKey: string): void {
-    for (const publicName of this.#publicNames.get(serverKey)?.values() ?? []) {
-      this.#freed.set(publicName, this.#owners.get(publicName) as Owner);
-      this.#owners.delete(publicName);
-    }
-    this.#publicNames.delete(serverKey);
+    for (const publicName of this.#publicNames.get(serverKey)?.values() ?? [])
+      this.#freeName(publicName, this.#owners.get(publicName) as Owner);
+  }
+
+  #freeName(publicName: string, owner: Owner): void {
+    this.#freed.set(publicName, owner);
+    this.#owners.delete(publicName);
+    this.#publicNames.get(owner.serverKey)?.delete(owner.name);
     this.#aliases = undefined;
   }
 
@@ -143,7 +151,8 @@ function ambiguousKeys({ order, separator }: NameRules): string[] {
   return order.filter((_, i) => safe.indexOf(safe[i] as string) !== safe.lastIndexOf(safe[i] as string));
 }
 
-function aliasesOf({ serverKey, name }: Owner): Set<string> {
+/** Returns every name under which a call reaches what a server lists. */
+export function aliasesOf({ serverKey, name }: Owner): Set<string> {
   return new Set([
     name,
     ...ALIAS_SEPARATORS.flatMap((s) => [`${serverKey}${s}${name}`, joinName(serverKey, name, s)]),

@@ -1,9 +1,19 @@
-import { ALL_KINDS, KINDS, strictest, type CacheHints, type Kind } from '../upstream/catalogue.ts';
+import type { ServerConfig } from '../config/config.generated.ts';
+import {
+  ALL_KINDS,
+  KINDS,
+  strictest,
+  type CacheHints,
+  type Catalogue,
+  type Kind,
+} from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 import { allAppUris } from './apps.ts';
-import { NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
+import { aliasesOf, NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
+import { joinName } from './names.ts';
 import { Pages } from './pages.ts';
+import { ToolFilters, type UnmatchedPattern } from './tool-filters.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
 import { joinUri, splitUri } from './uris.ts';
 
@@ -37,6 +47,20 @@ interface PassedOn {
 export interface RegistryEvents {
   collided(kind: Kind, collision: Collision): void;
   passedOn(kind: Kind, passed: PassedOn): void;
+  /** A filter names a tool that its server does not list. */
+  unmatched(pattern: UnmatchedPattern): void;
+}
+
+/** A server, and what of its lists is offered. */
+interface Offer {
+  readonly upstream: Upstream;
+  readonly serverKey: string;
+  readonly catalogue: Catalogue;
+}
+
+/** A tool that a filter holds back, and the key of its server's entry that does so. */
+export interface HeldBack extends Owner {
+  readonly key: string;
 }
 
 /** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
@@ -46,12 +70,34 @@ export class RegistryBuilder {
   readonly #sharers = new Map<string, Set<string>>();
   #shares = 0;
   readonly #on: RegistryEvents;
+  readonly #filters: ToolFilters;
+  /** By every name under which a call would reach them. Made when a name leads nowhere. */
+  #heldBack: ReadonlyMap<string, HeldBack> | undefined;
 
   constructor(rules: NameRules, on: RegistryEvents) {
     const book = (kind: Kind): NameBook =>
       new NameBook(rules, (publicName, from, to) => on.passedOn(kind, { publicName, from, to }));
     this.books = { tools: book('tools'), prompts: book('prompts') };
     this.#on = on;
+    this.#filters = new ToolFilters((pattern) => on.unmatched(pattern));
+  }
+
+  /** Goes over to the filters of another config; returns true where one differs. */
+  filter(servers: Readonly<Record<string, ServerConfig>>): boolean {
+    const isChanged = this.#filters.use(servers);
+    if (isChanged) this.books.tools.release((owner) => this.heldBackBy(owner) !== undefined);
+    return isChanged;
+  }
+
+  /** Returns the key in a server's entry that holds a tool of this name back, listed or not. */
+  heldBackBy(tool: Owner): string | undefined {
+    return this.#filters.heldBackBy(tool);
+  }
+
+  /** Returns the tool that is held back and that this name would otherwise lead to. */
+  heldBack(alias: string): HeldBack | undefined {
+    this.#heldBack ??= this.#collectHeldBack();
+    return this.#heldBack.get(alias);
   }
 
   /** The servers of another config, in its order: what those that are not in it have had is free again. */
@@ -66,14 +112,19 @@ export class RegistryBuilder {
 
   /** From the running servers, in the order of the config. */
   build(upstreams: readonly Upstream[]): Registry {
-    for (const upstream of upstreams) this.#note(upstream);
+    const offers = upstreams.map((upstream): Offer => {
+      const catalogue = this.#filters.catalogueOf(upstream);
+      return { upstream, serverKey: upstream.serverKey, catalogue };
+    });
+    this.#heldBack = undefined;
+    for (const offer of offers) this.#note(offer);
     const routes = {
-      tools: this.#named('tools', upstreams),
-      prompts: this.#named('prompts', upstreams),
-      resources: this.#located('resources', upstreams),
-      templates: this.#located('templates', upstreams),
+      tools: this.#named('tools', offers),
+      prompts: this.#named('prompts', offers),
+      resources: this.#located('resources', offers),
+      templates: this.#located('templates', offers),
     };
-    return publish(routes, this.#apps(upstreams, routes.resources), upstreams);
+    return publish(routes, this.#apps(offers, routes.resources), upstreams);
   }
 
   /** The same without one server. */
@@ -116,7 +167,7 @@ export class RegistryBuilder {
     return this.#sharers.has(serverKey);
   }
 
-  #named(kind: 'tools' | 'prompts', upstreams: readonly Upstream[]): Routes {
+  #named(kind: 'tools' | 'prompts', offers: readonly Offer[]): Routes {
     const routes: Routes = new Map();
     const nameOf = (serverKey: string, name: string): string | undefined => {
       const assigned = this.books[kind].assign(serverKey, name);
@@ -125,9 +176,8 @@ export class RegistryBuilder {
       return undefined;
     };
     const uriOf = (serverKey: string, uri: string): string | undefined => this.sharedUri(serverKey, uri);
-    this.#assignExact(kind, upstreams);
-    for (const upstream of upstreams) {
-      const { serverKey, catalogue } = upstream;
+    this.#assignExact(kind, offers);
+    for (const { upstream, serverKey, catalogue } of offers) {
       const naming = { nameOf, uriOf: kind === 'tools' && this.sharesUris(serverKey) ? uriOf : undefined };
       addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
     }
@@ -135,30 +185,30 @@ export class RegistryBuilder {
   }
 
   /** Who is called exactly so keeps the name, in whatever order a server lists what becomes equal. */
-  #assignExact(kind: 'tools' | 'prompts', upstreams: readonly Upstream[]): void {
+  #assignExact(kind: 'tools' | 'prompts', offers: readonly Offer[]): void {
     const book = this.books[kind];
-    for (const { serverKey, catalogue } of upstreams) {
+    for (const { serverKey, catalogue } of offers) {
       for (const { key } of catalogue[kind].items)
         if (book.isExact(serverKey, key)) book.assign(serverKey, key);
     }
   }
 
-  #located(kind: 'resources' | 'templates', upstreams: readonly Upstream[]): Routes {
+  #located(kind: 'resources' | 'templates', offers: readonly Offer[]): Routes {
     const routes: Routes = new Map();
-    for (const upstream of upstreams) {
-      for (const item of upstream.catalogue[kind].items) {
-        const uri = this.publicUri(upstream.serverKey, item.key);
-        routes.set(uri, new Route(upstream, item, { serverKey: upstream.serverKey, publicName: uri }));
+    for (const { upstream, serverKey, catalogue } of offers) {
+      for (const item of catalogue[kind].items) {
+        const uri = this.publicUri(serverKey, item.key);
+        routes.set(uri, new Route(upstream, item, { serverKey, publicName: uri }));
       }
     }
     return routes;
   }
 
-  #apps(upstreams: readonly Upstream[], listed: Routes): Map<string, AppResource> {
+  #apps(offers: readonly Offer[], listed: Routes): Map<string, AppResource> {
     const apps = new Map<string, AppResource>();
-    for (const client of upstreams) {
-      for (const { uri } of allAppUris(client.catalogue.tools)) {
-        const publicUri = this.publicUri(client.serverKey, uri);
+    for (const { upstream: client, serverKey, catalogue } of offers) {
+      for (const { uri } of allAppUris(catalogue.tools)) {
+        const publicUri = this.publicUri(serverKey, uri);
         if (!listed.has(publicUri)) apps.set(publicUri, { client, originalText: encode(uri) });
       }
     }
@@ -166,10 +216,21 @@ export class RegistryBuilder {
   }
 
   /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
-  #note(upstream: Upstream): void {
-    const { resources, templates, tools } = upstream.catalogue;
-    for (const { key } of [...resources.items, ...templates.items]) this.#noteUri(upstream.serverKey, key);
-    for (const { uri } of allAppUris(tools)) this.#noteUri(upstream.serverKey, uri);
+  #note({ serverKey, catalogue: { resources, templates, tools } }: Offer): void {
+    for (const { key } of [...resources.items, ...templates.items]) this.#noteUri(serverKey, key);
+    for (const { uri } of allAppUris(tools)) this.#noteUri(serverKey, uri);
+  }
+
+  #collectHeldBack(): Map<string, HeldBack> {
+    const { separator } = this.books.tools.rules;
+    const found = new Map<string, HeldBack>();
+    for (const owner of this.#filters.heldBack()) {
+      const { serverKey, name } = owner;
+      const heldBack = { ...owner, key: this.heldBackBy(owner) ?? '' };
+      const names = [`${serverKey}${separator}${name}`, joinName(serverKey, name, separator)];
+      for (const alias of [...aliasesOf(owner), ...names]) found.set(alias, heldBack);
+    }
+    return found;
   }
 
   #noteUri(lister: string, uri: string): void {

@@ -1,9 +1,9 @@
 import type { Log } from '../../log.ts';
-import { fileEntry } from '../../state/server-record.ts';
 import type { ChildServer } from '../child-server.ts';
 import type { Roster } from '../roster.ts';
 import type { Upstream } from '../upstream.ts';
 import type { Catalogues } from './catalogues.ts';
+import { entryHash } from './entry-hash.ts';
 import type { Offering } from './remembered.ts';
 
 export interface StandInsOptions {
@@ -74,10 +74,15 @@ export class StandIns {
 
   #remembered(): Promise<Catalogues> {
     const { state, configPath, log, capabilities, roster } = this.#options;
-    const entryHash = (key: string): string => fileEntry(roster.entryOf(key), true).hash;
     this.#catalogues ??= Promise.all([import('./catalogues.ts'), capabilities]).then(
       ([loaded, client]) =>
-        new loaded.Catalogues({ state, configPath, log, entryHash, capabilities: client }),
+        new loaded.Catalogues({
+          state,
+          configPath,
+          log,
+          entryHash: (key) => entryHash(roster.entryOf(key)),
+          capabilities: client,
+        }),
     );
     return this.#catalogues;
   }

@@ -1,0 +1,90 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
+import type { Catalogue, Listing } from '../upstream/catalogue.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import type { Owner } from './name-book.ts';
+import { ToolFilter, type FilterPattern } from './tool-filter.ts';
+
+/** A pattern that matches no tool of its server. */
+export interface UnmatchedPattern extends FilterPattern {
+  readonly serverKey: string;
+  /** The tool that was probably meant. */
+  readonly nearest: string | undefined;
+  readonly listed: readonly string[];
+}
+
+/** A filter applied to one list of a server. */
+interface Applied {
+  readonly listing: Listing;
+  readonly offered: Listing;
+  readonly heldBack: readonly Owner[];
+}
+
+/** The filters of all servers. They run when a registry is built, so that they cost a call nothing. */
+export class ToolFilters {
+  readonly #onUnmatched: (found: UnmatchedPattern) => void;
+  readonly #reported = new Set<string>();
+  readonly #applied = new Map<string, Applied>();
+  #filters: ReadonlyMap<string, ToolFilter> = new Map();
+
+  constructor(onUnmatched: (found: UnmatchedPattern) => void) {
+    this.#onUnmatched = onUnmatched;
+  }
+
+  /** Goes over to the entries of another config; returns true where a filter differs. */
+  use(servers: Readonly<Record<string, ServerConfig>>): boolean {
+    const before = this.#filters;
+    const filters = Object.entries(servers).map(([key, entry]) => [key, ToolFilter.of(entry)] as const);
+    this.#filters = new Map(
+      filters.filter((pair): pair is readonly [string, ToolFilter] => pair[1] !== undefined),
+    );
+    this.#applied.clear();
+    return filters.some(([key, filter]) => filter?.id !== before.get(key)?.id);
+  }
+
+  /** Returns what a server lists, without the tools that its filter holds back. */
+  catalogueOf({ serverKey, catalogue }: Upstream): Catalogue {
+    const filter = this.#filters.get(serverKey);
+    if (filter === undefined) return catalogue;
+    const known = this.#applied.get(serverKey);
+    const applied =
+      known?.listing === catalogue.tools ? known : this.#apply(filter, serverKey, catalogue.tools);
+    return { ...catalogue, tools: applied.offered };
+  }
+
+  /** Returns the key in a server's entry that holds a tool back; undefined for a tool that is offered. */
+  heldBackBy({ serverKey, name }: Owner): string | undefined {
+    return this.#filters.get(serverKey)?.heldBackBy(name);
+  }
+
+  /** Returns the listed tools that are held back. */
+  heldBack(): Owner[] {
+    return [...this.#applied.values()].flatMap(({ heldBack }) => heldBack);
+  }
+
+  #apply(filter: ToolFilter, serverKey: string, listing: Listing): Applied {
+    const isHeldBack = ({ key }: { key: string }): boolean => filter.heldBackBy(key) !== undefined;
+    const applied = {
+      listing,
+      offered: { ...listing, items: listing.items.filter((item) => !isHeldBack(item)) },
+      heldBack: listing.items.filter(isHeldBack).map(({ key: name }) => ({ serverKey, name })),
+    };
+    this.#applied.set(serverKey, applied);
+    this.#report(
+      filter,
+      serverKey,
+      listing.items.map(({ key }) => key),
+    );
+    return applied;
+  }
+
+  /** A filter with a typing mistake is reported once, however often the server lists its tools. */
+  #report(filter: ToolFilter, serverKey: string, listed: readonly string[]): void {
+    for (const { key, pattern } of filter.unmatched(listed)) {
+      const id = JSON.stringify([serverKey, key, pattern]);
+      if (this.#reported.has(id)) continue;
+      this.#reported.add(id);
+      this.#onUnmatched({ serverKey, key, pattern, nearest: didYouMean(pattern, listed), listed });
+    }
+  }
+}
