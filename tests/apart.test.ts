@@ -70,7 +70,11 @@ test('a server that comes back while its last calls are answered waits for them,
     serve({ name: 'slow', tools: [tool('wait')], call: { wait: () => delay(700).then(() => text('done')) } });`);
   const known = [{ serverKey: 'slow', entry: slow, enabled: true }];
   const memory = new ServerMemory({ folder: state, configPath, env: process.env, log: silentLog }, known);
-  memory.remember('slow', { enabled: true, autoDisabled: false, failureCount: 1 }, true);
+  memory.remember(
+    'slow',
+    { enabled: true, autoDisabled: false, failureCount: 1, wasUnreachable: false },
+    true,
+  );
   await memory.flush();
   const fleet = createFleet({ state, configPath });
   await fleet.start(true, () => {});

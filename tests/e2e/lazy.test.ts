@@ -227,7 +227,8 @@ describe('a lazy server', () => {
       expect(refused?.message).toMatch(/^No server could be started.*'s'[^\n]*$/u);
       // Its last words are in the log, with the reason; they are none of the client's business.
       expect(refused?.message).not.toContain('stderr');
-      await weir.says(/'s' is tried again in 1 s \(attempt 1 of 3\): Server 's' failed .*\n +stderr \| /u);
+      await weir.says(/error Server 's' failed .*\n +stderr \| /u);
+      await weir.says("Server 's' is tried again in 1 s (attempt 1 of 3)");
       const calls = await Promise.all(Array.from({ length: 5 }, () => weir.callTool('s:a')));
       for (const { error } of calls) expect(error?.message).toMatch(/'s' .*(tried again|started)/su);
       expect(server.starts()).toBeLessThan(4);

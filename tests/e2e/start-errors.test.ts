@@ -275,7 +275,6 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that exits with code 3: its last words are shown', async () => {
     expect(await failure({ db: fixture('exit-at-start') })).toMatchInlineSnapshot(`
       "<time> info [db] exit-at-start: the database is not there
-      <time> info [db] exit-at-start: the database is not there
       Server 'db' failed during initialization: it exited with code 3
         stderr | exit-at-start: the database is not there
       All servers have been stopped. Mend 'db', or start without it by --keep-going.

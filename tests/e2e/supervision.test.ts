@@ -153,6 +153,33 @@ describe('a server that crashes', () => {
     },
   );
 
+  verifies('HEALTH-2', 'for the same reason again is logged in one line each time', async () => {
+    const talkative = scripted(`
+      for (let line = 0; line < 30; line++) console.error('frame', line, process.pid);
+      process.exitCode = 1;`);
+    const { weir, events } = watched({ x: talkative, e: fixture('echo') }, { keepGoing: true });
+    await using _ = weir;
+    await weir.tools();
+    await told(events, 'server-auto-disabled');
+    const lines = weir.logged
+      .filter((entry) => !entry.startsWith('debug') && /'x'|\[x\]/u.test(entry))
+      .flatMap((entry) => entry.split('\n'));
+    const ofTalk = lines.filter((line) => line.includes('frame'));
+    // As it comes, and once more with the reason.
+    expect(ofTalk).toHaveLength(30 + 10);
+    expect(lines.filter((line) => !line.includes('frame'))).toEqual([
+      expect.stringMatching(/^error Server 'x' failed during initialization/u),
+      expect.stringMatching(/^warn Server 'x' is tried again in [\d.]+ s \(attempt 1 of 3\)$/u),
+      expect.stringMatching(/^warn Server 'x' failed again for the same reason; .* \(attempt 2 of 3\)$/u),
+      expect.stringMatching(/^warn Server 'x' failed again for the same reason; .* \(attempt 3 of 3\)$/u),
+      expect.stringMatching(/^error Server 'x' is disabled: 3 attempts/u),
+    ]);
+    // What it wrote is not lost.
+    expect(weir.gateway.logsOf('x')?.filter(({ text }) => text.startsWith('frame')).length).toBeGreaterThan(
+      100,
+    );
+  });
+
   for (const era of ['legacy', 'modern'] as const) {
     verifies('HEALTH-2', `tells a ${era} client again of the resources that it follows`, async () => {
       const mortal = scripted(`
@@ -319,6 +346,69 @@ describe('a server at an address', () => {
     await using _second = await serveHttp(toolServer('legacy', says('second')), first.port);
     await told(events, 'server-connected', 3);
     expect(textOf(await weir.callTool('far:tool'))).toBe('second');
+  });
+
+  /** An address where nothing listens, until a server is started on its port. */
+  async function silentAddress(): Promise<{ url: string; port: number }> {
+    const server = await serveHttp(says(''));
+    await server.close();
+    return server;
+  }
+
+  verifies('HEALTH-2', 'is disabled while its port refuses, and enabled once it listens', async () => {
+    const { url, port } = await silentAddress();
+    const { weir, events } = watched(
+      { far: { url }, e: fixture('echo') },
+      { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 300 } },
+    );
+    await using _ = weir;
+    await weir.tools();
+    await told(events, 'server-auto-disabled');
+    expect((await weir.call('notifications/message')).params?.['data']).toMatch(
+      /^Server 'far' cannot be reached and is disabled: 3 attempts.* tried again every 0\.3 s/u,
+    );
+    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: false, autoDisabled: true, failureCount: 3 });
+    expect((await weir.callTool('far:tool')).error?.message).toMatch(
+      /its server 'far' is not running; it could not be reached and is tried again/u,
+    );
+    await told(events, 'server-lost', 5);
+    await using _server = await serveHttp(toolServer('legacy', says('back')), port);
+    await told(events, 'server-connected', 2);
+    expect(textOf(await weir.callTool('far:tool'))).toBe('back');
+    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false, failureCount: 0 });
+    expect(events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
+  });
+
+  verifies('HEALTH-2', 'that could not be reached is tried again by the next start', async () => {
+    const { url, port } = await silentAddress();
+    const folder = temporaryFolder();
+    const run = async (use: (weir: InProcess, events: ServerEvent[]) => Promise<void>): Promise<void> => {
+      const { weir, events } = watched(
+        { far: { url }, e: fixture('echo') },
+        { keepGoing: true, state: join(folder, 'state'), configPath: join(folder, 'mcp.json') },
+      );
+      await using _ = weir;
+      await weir.tools();
+      await use(weir, events);
+    };
+    await run((_, events) => told(events, 'server-auto-disabled'));
+    await using _server = await serveHttp(toolServer('legacy', says('back')), port);
+    await run(async (weir) => expect(textOf(await weir.callTool('far:tool'))).toBe('back'));
+  });
+
+  verifies('HEALTH-2', 'that refuses its token is disabled for good', async () => {
+    await using server = await serveHttp((_, response) => sendJson(response, '{}', 401));
+    const { weir, events } = watched(
+      { far: { url: server.url }, e: fixture('echo') },
+      { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 50 } },
+    );
+    await using _ = weir;
+    await weir.tools();
+    await told(events, 'server-auto-disabled');
+    const asked = server.seen.length;
+    await delay(300);
+    expect(server.seen).toHaveLength(asked);
+    expect(weir.gateway.reports()[0]?.health.retryState).not.toHaveProperty('nextRetryAt');
   });
 });
 

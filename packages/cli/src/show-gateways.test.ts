@@ -34,6 +34,16 @@ verifies('HEALTH-2', 'a disabled server is shown with how to enable it, and why,
   expect(shown({})).toMatch(/ {2}weir enable a$/u);
 });
 
+verifies('HEALTH-2', 'a server that cannot be reached is shown with when it is tried again', () => {
+  const health = {
+    ...server.health,
+    retryState: { ...retryState, isRetrying: true, nextRetryAt: 240_000 },
+  };
+  expect(shown({ health, lastError: 'no route' })).toMatch(
+    / {2}a {7}unreachable +0 +tried again in 4 min; no route$/u,
+  );
+});
+
 verifies('HEALTH-3', 'the headline of a gateway counts its calls as people do', () => {
   for (const now of [0, -5000])
     expect(shown({}, 0, now)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 under way');

@@ -33,6 +33,7 @@ function servers({ servers: all }: GatewayReport, { now, ...looks }: Looks & { n
 
 function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
   if (health === undefined) return { text: 'off in the file', paint: 'dim' };
+  if (autoDisabled && health.retryState.isRetrying) return { text: 'unreachable', paint: 'bad' };
   if (autoDisabled) return { text: 'disabled, failed', paint: 'bad' };
   if (!enabled) return { text: 'disabled', paint: 'dim' };
   const { connectionState } = health;
@@ -44,11 +45,11 @@ function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {
 function noteOn({ id, autoDisabled, enabled, health, lastError }: ReportedServer, now: number): string {
   const { nextRetryAt } = health?.retryState ?? {};
   const [reason = ''] = (lastError ?? '').split('\n');
-  if (autoDisabled) return sentences(`${PROGRAM.name} enable ${id}`, reason);
-  if (!enabled || health?.connectionState === 'connected') return '';
-  return nextRetryAt === undefined
-    ? reason
-    : sentences(`tried again in ${span(Math.max(0, nextRetryAt - now))}`, reason);
+  if (nextRetryAt !== undefined)
+    return sentences(`tried again in ${span(Math.max(0, nextRetryAt - now))}`, reason);
+  if (autoDisabled && health?.connectionState !== 'connecting')
+    return sentences(`${PROGRAM.name} enable ${id}`, reason);
+  return (!enabled && !autoDisabled) || health?.connectionState === 'connected' ? '' : reason;
 }
 
 /** What a gateway has not seen itself, it cannot tell the reason of. */

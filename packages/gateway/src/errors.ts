@@ -122,6 +122,11 @@ export const Messages = {
   runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
   autoDisabled: (serverKey: string, attempts: number): string =>
     `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
+  unreachable: (serverKey: string, attempts: number, every: string): string =>
+    `Server '${serverKey}' cannot be reached and is disabled: ${attempts} attempts in a row have failed. It is tried again every ${every}; "weir enable ${serverKey}" tries at once.`,
+  reachedAgain: (serverKey: string): string => `Server '${serverKey}' can be reached again and is enabled`,
+  awaited: (serverKey: string, wait: string | undefined): string =>
+    `it could not be reached and is ${wait === undefined ? 'being tried again' : `tried again in ${wait}`}; "weir enable ${serverKey}" tries at once`,
   isDisabled: (serverKey: string, isByRule: boolean): string =>
     `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey) : `Enable it with "weir enable ${serverKey}".`}`,
   mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,

@@ -19,6 +19,11 @@ export function printable(log: Log): Log {
   return mapped(log, (text) => text.split('\n').map(escapeUnsafe).join('\n  '));
 }
 
+/** Returns a log whose info lines go to debug while `isQuiet` returns true. */
+export function quieted(log: Log, isQuiet: () => boolean): Log {
+  return { ...log, info: (text) => (isQuiet() ? log.debug?.(text) : log.info(text)) };
+}
+
 function mapped(log: Log, map: (text: string) => string): Log {
   const { debug } = log;
   return {

@@ -8,6 +8,7 @@ import type { Directory } from '../call/resolve.ts';
 import { Revival } from '../call/revival.ts';
 import { Serving } from '../call/serving.ts';
 import { Tasks } from '../call/tasks.ts';
+import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -159,11 +160,10 @@ export class Parts {
   }
 
   #supervised(event: ServerEvent): void {
-    const { type, serverKey, status } = event;
+    const { type } = event;
     this.revival.noted(event);
     // Not the reason: a server's last words are for who runs the gateway.
-    if (type === 'server-auto-disabled')
-      this.clients.alert(Messages.autoDisabled(serverKey, status.retryState.backoffIntervals.length));
+    if (type === 'server-auto-disabled') this.clients.alert(autoDisabledAlert(event));
     try {
       this.#options.onEvent?.(event);
     } catch (error) {
@@ -180,4 +180,11 @@ export class Parts {
     const onlyClient = identity === undefined ? clients.only : clients.known(identity);
     ask(child, question, { related, identity, onlyClient, parking, tasks });
   }
+}
+
+function autoDisabledAlert({ serverKey, at, status: { retryState } }: ServerEvent): string {
+  const { backoffIntervals, nextRetryAt } = retryState;
+  return nextRetryAt === undefined
+    ? Messages.autoDisabled(serverKey, backoffIntervals.length)
+    : Messages.unreachable(serverKey, backoffIntervals.length, duration(nextRetryAt - at));
 }

@@ -13,7 +13,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const runs = { enabled: true, autoDisabled: false, failureCount: 0, lastConnectedAt: 1 };
+const runs = {
+  enabled: true,
+  autoDisabled: false,
+  failureCount: 0,
+  wasUnreachable: false,
+  lastConnectedAt: 1,
+};
 const off = { ...runs, enabled: false };
 
 /** The memory of one gateway over the config in `file`. */

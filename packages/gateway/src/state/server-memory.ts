@@ -130,8 +130,9 @@ export class ServerMemory {
       this.#unkept.delete(serverKey);
     } catch (error) {
       const reason = (error as Error).message;
+      const isRepeated = this.#unkept.get(serverKey) === reason;
       this.#unkept.set(serverKey, reason);
-      this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${reason}`);
+      if (!isRepeated) this.#options.log.warn(`The state of server '${serverKey}' is not kept: ${reason}`);
     }
   }
 

@@ -10,6 +10,7 @@ const running: StoredRecord = {
   enabled: true,
   autoDisabled: false,
   failureCount: 2,
+  wasUnreachable: false,
   lastConnectedAt: 5,
   file: on,
 };
@@ -33,6 +34,13 @@ describe('what counts when the gateway starts again', () => {
     ['it was disabled, and its entry has changed', disabled, changed, { enabled: false }],
     ['it was disabled by the rule', auto, on, { enabled: false, autoDisabled: true, autoDisabledAt: 9 }],
     ['it was disabled by the rule, and its entry has changed', auto, changed, fresh],
+    ['it was disabled by the rule, because of the network', { ...auto, wasUnreachable: true }, on, fresh],
+    [
+      'it ran, and could not be reached for a while',
+      { ...running, wasUnreachable: true },
+      on,
+      { failureCount: 2, wasUnreachable: true },
+    ],
     ['it ran, and the file leaves it out', running, off, { enabled: false, autoDisabled: false }],
     ['the file left it out then, and does no more', { ...disabled, file: off }, on, fresh],
   ];
@@ -58,4 +66,6 @@ test.each([[undefined], [null], [1], ['x'], [{}], [{ ...running, file: undefined
 
 test('a record is one', () => {
   expect(readRecord(JSON.parse(JSON.stringify(auto)))).toEqual(auto);
+  const { wasUnreachable: _, ...older } = auto;
+  expect(readRecord(older)).toEqual(auto);
 });

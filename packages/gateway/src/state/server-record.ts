@@ -8,6 +8,8 @@ export interface ServerRecord {
   readonly lastConnectedAt?: number | undefined;
   /** Attempts in a row that have failed. */
   readonly failureCount: number;
+  /** One of these attempts failed because of the network. */
+  readonly wasUnreachable: boolean;
 }
 
 /** What the config file says of a server. */
@@ -22,15 +24,27 @@ export interface StoredRecord extends ServerRecord {
   readonly file: FileEntry;
 }
 
-/** What counts now: the file where it leaves the server out or has changed its mind, else what is remembered. */
+/**
+ * Returns what counts now: the file where it leaves the server out or has changed its mind, else what is remembered. A
+ * server that was disabled because of the network is tried again.
+ */
 export function recallRecord(stored: StoredRecord | undefined, file: FileEntry): ServerRecord {
   const { lastConnectedAt } = stored ?? {};
-  const fresh = { enabled: file.enabled, autoDisabled: false, failureCount: 0, lastConnectedAt };
+  const { enabled: isOn } = file;
+  const fresh = {
+    enabled: isOn,
+    autoDisabled: false,
+    failureCount: 0,
+    wasUnreachable: false,
+    lastConnectedAt,
+  };
   if (stored === undefined || !file.enabled || !stored.file.enabled) return fresh;
   const isChanged = stored.file.hash !== file.hash;
   if (isChanged && (stored.autoDisabled || stored.enabled)) return fresh;
-  const { enabled, autoDisabled, autoDisabledAt, failureCount } = stored;
-  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount };
+  const { enabled, autoDisabled, autoDisabledAt, failureCount, wasUnreachable } = stored;
+  // The network may be another one by now.
+  if (autoDisabled && wasUnreachable) return fresh;
+  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
 }
 
 /** A server that is not in the file any more has no entry. */
@@ -48,8 +62,9 @@ function sorted(value: unknown): unknown {
 
 /** Undefined where something else stands in its place. */
 export function readRecord(value: unknown): StoredRecord | undefined {
-  const { enabled, autoDisabled, failureCount, file, ...rest } = (value ?? {}) as Partial<StoredRecord>;
+  const { enabled, autoDisabled, failureCount, wasUnreachable, file, ...rest } = (value ??
+    {}) as Partial<StoredRecord>;
   if (typeof enabled !== 'boolean' || typeof autoDisabled !== 'boolean') return undefined;
   if (typeof failureCount !== 'number' || typeof file?.enabled !== 'boolean') return undefined;
-  return { ...rest, enabled, autoDisabled, failureCount, file };
+  return { ...rest, enabled, autoDisabled, failureCount, wasUnreachable: wasUnreachable === true, file };
 }

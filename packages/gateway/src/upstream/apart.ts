@@ -48,7 +48,8 @@ export class ApartServers {
     }
     this.#accompany(first, child);
     void apart.ended.then(() => {
-      if (child.error !== undefined) this.#context.log.warn(child.error.message);
+      const { log, logs } = this.#context;
+      if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
       this.#accompany(first, undefined);
     });
     return apart;

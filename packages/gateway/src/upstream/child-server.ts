@@ -2,7 +2,7 @@ import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
-import { prefixed, type Log } from '../log.ts';
+import { prefixed, quieted, type Log } from '../log.ts';
 import { envelopeMembers, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -48,6 +48,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   #diesOfOldWay = false;
   #isHeld = false;
   #beside = 0;
+  /** Keeps the output of a start that is repeated out of the log, until it has succeeded. */
+  #isQuiet: boolean;
 
   constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
     this.serverKey = serverKey;
@@ -57,7 +59,11 @@ export class ChildServer implements Upstream, ChildServerClient {
     // An own property, so that a copy by spread has it.
     Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
     this.#patience = patienceWith(config, context.startupTimeout);
-    this.#log = context.logs.keeping(serverKey, prefixed(context.log, serverKey));
+    this.#isQuiet = context.logs.failing.has(serverKey);
+    this.#log = context.logs.keeping(
+      serverKey,
+      quieted(prefixed(context.log, serverKey), () => this.#isQuiet),
+    );
   }
 
   get status(): ServerStatus {
@@ -73,6 +79,11 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** It can be spoken to. */
   get isConnected(): boolean {
     return this.#connection !== undefined;
+  }
+
+  /** True where the network is why a server at an address does not run: no connection to it was ever made. */
+  get isUnreachable(): boolean {
+    return this.isRemote && this.#connection?.isUnreachable === true;
   }
 
   get sharing(): Sharing {
@@ -252,6 +263,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     } catch (error) {
       const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#isStopped();
       if (!hasDied || verdict === 'legacy') throw error;
+      this.#isQuiet = true;
       if (connection.heard === 0) {
         this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
         return await this.#connect('legacy');
@@ -307,8 +319,14 @@ export class ChildServer implements Upstream, ChildServerClient {
       missed: () => this.#catalogue?.refreshAll(),
     });
     await this.#readLists(connection, deadline);
-    if (this.#status === ServerStatus.INITIALIZING) this.#status = ServerStatus.RUNNING;
+    if (this.#status === ServerStatus.INITIALIZING) this.#runs();
     return greeting;
+  }
+
+  #runs(): void {
+    this.#status = ServerStatus.RUNNING;
+    this.#isQuiet = false;
+    this.#context.logs.failing.delete(this.serverKey);
   }
 
   /** Over HTTP another conversation is had for nothing; in a pipe there is only one. */
@@ -352,7 +370,10 @@ export class ChildServer implements Upstream, ChildServerClient {
   #giveUp(error: Error): ChildServerError {
     const connection = this.#connection;
     const failure = startFailure(this.serverKey, error, connection);
-    if (!this.#isStopped()) this.#status = ServerStatus.FAILED;
+    if (!this.#isStopped()) {
+      this.#status = ServerStatus.FAILED;
+      this.#context.logs.failing.add(this.serverKey);
+    }
     this.error = failure;
     // Whoever waits for the verdict need not wait for a process that is slow to end.
     void connection?.stop();

@@ -8,6 +8,8 @@ export interface Connection {
   readonly peer: Peer;
   /** Resolves with what became of the server once it can no longer be talked to. */
   readonly lost: Promise<string>;
+  /** True until a connection to the server's address was made; absent for servers that run on this machine. */
+  readonly isUnreachable?: boolean;
   /** How many messages have come, whatever they said. */
   readonly heard: number;
   /** Nobody gets an answer any more; `what` ends a sentence that begins with the server's name. */

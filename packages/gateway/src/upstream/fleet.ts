@@ -329,7 +329,6 @@ export class Fleet {
   #notStarted(child: ChildServer, error: Error): void {
     // Whoever has told it to end knows why it did not start.
     if (child.status === ServerStatus.STOPPED) return;
-    this.#options.log.error(error.message);
     this.supervisor.lost(child, error.message);
   }
 
@@ -341,7 +340,6 @@ export class Fleet {
   #crashed(child: ChildServer): void {
     const { serverKey, error } = child;
     const reason = error?.message ?? Messages.serverCrashed(serverKey);
-    this.#options.log.error(reason);
     this.#leave(child);
     this.supervisor.lost(child, reason);
   }

@@ -52,8 +52,8 @@ export class HealthMemory {
 
 /** What is kept of a server's health. */
 function recordOf(health: Health): ServerRecord {
-  const { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount } = health;
-  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount };
+  const { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable } = health;
+  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
 }
 
 /** The other direction: one that had failed before has yet to show that it stays. */

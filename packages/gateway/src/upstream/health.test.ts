@@ -28,6 +28,14 @@ const STATES: Readonly<Record<string, Health>> = {
   'try 3': { ...waiting(2), connectionState: 'connecting' },
   'up 3': { ...waiting(2), connectionState: 'connected' },
   'auto-off': { ...NEW_SERVER, ...off, autoDisabledAt: AT },
+  away: { ...NEW_SERVER, ...off, autoDisabledAt: AT, wasUnreachable: true, nextRetryAt: AT + 300_000 },
+  reaching: {
+    ...NEW_SERVER,
+    ...off,
+    autoDisabledAt: AT,
+    wasUnreachable: true,
+    connectionState: 'connecting',
+  },
   off: { ...NEW_SERVER, enabled: false },
 };
 
@@ -61,6 +69,8 @@ wait_3      try_3       ·          ·        ·         new       off       new
 try_3       ·           up_3       ·        auto-off  starting  off       new
 up_3        ·           ·          up       auto-off  up        off       new
 auto-off    ·           ·          ·        ·         new       off       ·
+away        reaching    ·          ·        ·         new       off       ·
+reaching    ·           up         ·        wait_1    starting  off       ·
 off         ·           ·          ·        ·         new       ·         ·`;
 
 const cells = readTable(TABLE);
@@ -158,6 +168,48 @@ verifies('HEALTH-2', 'thirty seconds of running reset the count', () => {
     [50, 'lost'],
   );
   expect(after).toMatchObject({ failureCount: 0, isRetrying: true, nextRetryAt: 51_000 });
+});
+
+describe('a server that cannot be reached', () => {
+  /** Lets all attempts of a row fail, those named because of the network. */
+  function row(...unreachable: readonly number[]): Health {
+    let health = live([0, 'connecting'], [0, 'lost']);
+    for (const [attempt, seconds] of [1, 6, 21].entries()) {
+      const at = seconds * 1000;
+      const isUnreachable = unreachable.includes(attempt);
+      health = nextHealth(health, { type: 'connecting' }, { at, rules });
+      health = nextHealth(health, { type: 'lost', reason: 'it went', isUnreachable }, { at, rules });
+    }
+    return health;
+  }
+
+  for (const unreachable of [[0], [1], [2], [0, 1, 2]])
+    verifies('HEALTH-2', `at the attempts ${unreachable.join()} is tried again after 5 minutes`, () => {
+      expect(row(...unreachable)).toMatchObject({
+        enabled: false,
+        autoDisabled: true,
+        failureCount: 3,
+        nextRetryAt: 21_000 + 5 * 60_000,
+      });
+    });
+
+  verifies('HEALTH-2', 'only the first time, which is no attempt, is disabled for good', () => {
+    const lost = { type: 'lost', reason: 'it went', isUnreachable: true } as const;
+    const first = nextHealth(live([0, 'connecting']), lost, { at: 0, rules });
+    expect(first).toMatchObject({ wasUnreachable: false, failureCount: 0 });
+    expect(row()).toMatchObject({ autoDisabled: true, nextRetryAt: undefined });
+  });
+
+  verifies('HEALTH-2', 'is tried every 5 minutes, and stays disabled since the same moment', () => {
+    const at = AT + 300_000;
+    const lost = { type: 'lost', reason: 'still away', isUnreachable: true } as const;
+    const health = nextHealth(STATES['reaching'] as Health, lost, { at, rules });
+    expect(health).toMatchObject({ ...STATES['away'], nextRetryAt: at + 300_000, lastError: 'still away' });
+    expect(healthStatus('s', health, rules)).toMatchObject({
+      autoDisabledAt: AT,
+      retryState: { isRetrying: true, currentAttempt: 3, nextRetryAt: at + 300_000 },
+    });
+  });
 });
 
 verifies(['HEALTH-1', 'HEALTH-2'], 'what others are told of it', () => {

@@ -11,6 +11,8 @@ export interface SupervisionRules {
   readonly silenceMs: number;
   /** After so long no answer to a probe is waited for any more. */
   readonly probeLimitMs: number;
+  /** Pause between attempts to reach a server that was disabled because of the network. */
+  readonly reachEveryMs: number;
 }
 
 export const DEFAULT_RULES: SupervisionRules = {
@@ -19,6 +21,7 @@ export const DEFAULT_RULES: SupervisionRules = {
   probeEveryMs: 30_000,
   silenceMs: 5000,
   probeLimitMs: 10_000,
+  reachEveryMs: 300_000,
 };
 
 /** What is known of one server. It is never changed, only replaced. */
@@ -33,6 +36,11 @@ export interface Health {
   /** It was lost, and has not yet run for long enough since. */
   readonly isRetrying: boolean;
   readonly nextRetryAt?: number | undefined;
+  /**
+   * True where an attempt of this row failed because of the network. Such a row disables the server only until it is
+   * reached again; three failures that are all the server's own disable it for good.
+   */
+  readonly wasUnreachable: boolean;
   readonly lastConnectedAt?: number | undefined;
   readonly lastPingAt?: number | undefined;
   readonly pingLatency?: number | undefined;
@@ -47,9 +55,8 @@ export type HealthEvent =
   /** It has run for long enough. */
   | { readonly type: 'settled' }
   | { readonly type: 'pinged'; readonly latency: number }
-  /** It could not be started or reached, or no longer. */
-  /** `isNews`: nobody has said so yet. */
-  | { readonly type: 'lost'; readonly reason: string; readonly isNews?: boolean }
+  /** The server could not be started or reached, or was lost. `isUnreachable`: no connection to its address was made. */
+  | { readonly type: 'lost'; readonly reason: string; readonly isUnreachable?: boolean }
   | { readonly type: 'enabled' }
   | { readonly type: 'disabled' }
   /** It is to run no more, or not just now. */
@@ -66,18 +73,25 @@ export const NEW_SERVER: Health = {
   connectionState: 'disconnected',
   failureCount: 0,
   isRetrying: false,
+  wasUnreachable: false,
 };
+
+/** Returns true for a server that was disabled because of the network and is tried again. */
+export function isAwaited({ enabled, autoDisabled, wasUnreachable }: Health): boolean {
+  return !enabled && autoDisabled && wasUnreachable;
+}
 
 /** What an event makes of a server's health; the very same object where it changes nothing. */
 export function nextHealth(health: Health, event: HealthEvent, moment: Moment): Health {
   const { enabled, connectionState } = health;
   switch (event.type) {
     case 'connecting':
-      if (!enabled || connectionState === 'connecting' || connectionState === 'connected') return health;
+      if (!enabled && !isAwaited(health)) return health;
+      if (connectionState === 'connecting' || connectionState === 'connected') return health;
       return { ...health, connectionState: 'connecting', nextRetryAt: undefined };
     case 'connected':
       if (connectionState !== 'connecting') return health;
-      return { ...health, connectionState: 'connected', lastConnectedAt: moment.at };
+      return { ...reached(health), connectionState: 'connected', lastConnectedAt: moment.at };
     case 'settled':
       if (connectionState !== 'connected' || !health.isRetrying) return health;
       return { ...health, ...NO_TROUBLE };
@@ -85,7 +99,7 @@ export function nextHealth(health: Health, event: HealthEvent, moment: Moment): 
       if (connectionState !== 'connected') return health;
       return { ...health, lastPingAt: moment.at, pingLatency: event.latency };
     case 'lost':
-      return lost(health, event.reason, moment);
+      return lost(health, event, moment);
     case 'enabled':
       return switchedOn(health);
     case 'disabled':
@@ -97,18 +111,36 @@ export function nextHealth(health: Health, event: HealthEvent, moment: Moment): 
   }
 }
 
-const NO_TROUBLE = { failureCount: 0, isRetrying: false, nextRetryAt: undefined } as const;
+const NO_TROUBLE = {
+  failureCount: 0,
+  isRetrying: false,
+  nextRetryAt: undefined,
+  wasUnreachable: false,
+} as const;
 const BY_HAND = { autoDisabled: false, autoDisabledAt: undefined } as const;
 
+type Loss = Extract<HealthEvent, { type: 'lost' }>;
+
 /** The loss itself is no attempt; an attempt that does not last has failed. */
-function lost(health: Health, lastError: string, { at, rules: { backOffMs } }: Moment): Health {
-  const { connectionState, isRetrying, failureCount: before } = health;
-  if (connectionState !== 'connecting' && connectionState !== 'connected') return health;
-  const failureCount = isRetrying ? before + 1 : before;
-  const wait = backOffMs[failureCount];
-  const after = { ...health, connectionState: 'error', failureCount, lastError } as const;
+function lost(health: Health, { reason: lastError, isUnreachable = false }: Loss, moment: Moment): Health {
+  const { at, rules } = moment;
+  if (health.connectionState !== 'connecting' && health.connectionState !== 'connected') return health;
+  const nextReachAt = at + rules.reachEveryMs;
+  if (!health.enabled && isUnreachable)
+    return { ...health, connectionState: 'error', lastError, nextRetryAt: nextReachAt };
+  const before = reached(health);
+  const failureCount = before.isRetrying ? before.failureCount + 1 : before.failureCount;
+  const wasUnreachable = before.wasUnreachable || (before.isRetrying && isUnreachable);
+  const wait = rules.backOffMs[failureCount];
+  const after = { ...before, connectionState: 'error', failureCount, wasUnreachable, lastError } as const;
   if (wait !== undefined) return { ...after, isRetrying: true, nextRetryAt: at + wait };
-  return { ...after, isRetrying: false, enabled: false, autoDisabled: true, autoDisabledAt: at };
+  const nextRetryAt = wasUnreachable ? nextReachAt : undefined;
+  return { ...after, isRetrying: false, nextRetryAt, enabled: false, autoDisabled: true, autoDisabledAt: at };
+}
+
+/** Enables a server that was disabled because of the network, now that a connection to it was made. */
+function reached(health: Health): Health {
+  return health.enabled ? health : switchedOn(health);
 }
 
 /** What was held against it is forgotten. */
@@ -154,7 +186,7 @@ export function healthStatus(serverId: string, health: Health, rules: Supervisio
     ...(pingLatency !== undefined && { pingLatency }),
     consecutiveFailures: isRetrying ? failureCount + 1 : failureCount,
     retryState: {
-      isRetrying,
+      isRetrying: isRetrying || isAwaited(health),
       currentAttempt: failureCount,
       ...(nextRetryAt !== undefined && { nextRetryAt }),
       backoffIntervals: [...rules.backOffMs],

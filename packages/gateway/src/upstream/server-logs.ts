@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { Repeats } from './repeats.ts';
 
 /** Something that a server wrote to stderr, or that was said of it. */
 export interface LoggedLine {
@@ -14,6 +15,9 @@ const LONGEST = 1000;
 export class ServerLogs {
   readonly #now: () => number;
   readonly #lines = new Map<string, LoggedLine[]>();
+  readonly #repeats = new Map<string, Repeats>();
+  /** Keys of the servers whose last start failed. */
+  readonly failing: Set<string> = new Set();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -23,15 +27,27 @@ export class ServerLogs {
     return (this.#lines.get(serverKey) ?? []).slice(-KEPT);
   }
 
-  /** The same log, of which the lines about this server are kept. */
+  /** Returns the same log, of which the lines about this server are kept, and warnings are not repeated. */
   keeping(serverKey: string, log: Log): Log {
     const lines = this.#lines.get(serverKey) ?? [];
+    const repeats = this.#repeats.get(serverKey) ?? new Repeats(this.#now);
     this.#lines.set(serverKey, lines);
-    const kept = (level: 'info' | 'warn' | 'error') => (text: string) => {
+    this.#repeats.set(serverKey, repeats);
+    const kept = (write: (text: string) => void) => (text: string) => {
       this.#keep(lines, text);
-      log[level](text);
+      write(text);
     };
-    return { ...log, info: kept('info'), warn: kept('warn'), error: kept('error') };
+    const warnOnce = (text: string): void => {
+      const said = repeats.say(text);
+      if (said === undefined) log.debug?.(text);
+      else log.warn(said);
+    };
+    return {
+      ...log,
+      info: kept((text) => log.info(text)),
+      warn: kept(warnOnce),
+      error: kept((text) => log.error(text)),
+    };
   }
 
   /** Trimmed now and then: cutting off the front is not for every line. */

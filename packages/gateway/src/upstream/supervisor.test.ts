@@ -53,6 +53,7 @@ class Puppet {
   isExcused = false;
   asked = 0;
   isInUse = false;
+  readonly isUnreachable: boolean;
   /** What becomes of a probe. */
   answers: 'at once' | 'never' | 'with an error' = 'at once';
   probes = 0;
@@ -66,6 +67,7 @@ class Puppet {
   constructor(stage: Stage, starts: boolean) {
     this.#stage = stage;
     this.#starts = starts;
+    this.isUnreachable = stage.isUnreachable;
   }
 
   async start(): Promise<void> {
@@ -116,6 +118,8 @@ class Stage {
   readonly said: string[] = [];
   readonly supervisor: Supervisor;
   startsNext = true;
+  /** Whether the network is why the next one does not start. */
+  isUnreachable = false;
   /** Undefined for a server that is not lazy. */
   idleAfterMs: number | undefined;
   /** A start takes until this has happened. */
@@ -196,6 +200,65 @@ describe('a lost server', () => {
       'server-auto-disabled',
     ]);
     expect(stage.said.at(-1)).toContain('Enable it with "weir enable s", or change its entry');
+    expect(stage.clock.pending).toBe(0);
+  });
+
+  verifies('HEALTH-2', 'that cannot be reached is tried every 5 minutes until it is', async () => {
+    const stage = new Stage();
+    await stage.open();
+    Object.assign(stage, { startsNext: false, isUnreachable: true });
+    stage.last.dies();
+    const starts: number[] = [];
+    for (let second = 1; second <= 1000; second++) {
+      const before = stage.puppets.length;
+      await stage.clock.pass(1000);
+      if (stage.puppets.length > before) starts.push(second);
+    }
+    expect(starts).toEqual([1, 6, 21, 321, 621, 921]);
+    expect(stage.events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
+    expect(stage.supervisor.prospect('s')).toBe(
+      'it could not be reached and is tried again in 4 min; "weir enable s" tries at once',
+    );
+    expect(stage.said.at(-1)).toBe(
+      'Server \'s\' cannot be reached and is disabled: 3 attempts in a row have failed. It is tried again every 5 min; "weir enable s" tries at once.',
+    );
+    Object.assign(stage, { startsNext: true, isUnreachable: false });
+    await stage.clock.pass(300_000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({
+      enabled: true,
+      autoDisabled: false,
+      failureCount: 0,
+    });
+    expect(stage.said.at(-1)).toBe("Server 's' can be reached again and is enabled");
+  });
+
+  verifies('HEALTH-2', 'that is reached again and fails has three attempts more', async () => {
+    const stage = new Stage();
+    await stage.open();
+    Object.assign(stage, { startsNext: false, isUnreachable: true });
+    stage.last.dies();
+    await stage.clock.pass(21_000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: false });
+    stage.isUnreachable = false;
+    await stage.clock.pass(300_000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: true, failureCount: 0 });
+    await stage.clock.pass(21_000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: false, autoDisabled: true });
+    expect(stage.clock.pending).toBe(0);
+  });
+
+  verifies('HEALTH-2', 'that cannot be reached is enabled or disabled by hand as any other', async () => {
+    const stage = new Stage();
+    await stage.open();
+    Object.assign(stage, { startsNext: false, isUnreachable: true });
+    stage.last.dies();
+    await stage.clock.pass(21_000);
+    await stage.supervisor.enable('s');
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: true, failureCount: 0 });
+    await stage.clock.pass(21_000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: false, autoDisabled: true });
+    await stage.supervisor.disable('s');
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: false, autoDisabled: false });
     expect(stage.clock.pending).toBe(0);
   });
 
@@ -484,7 +547,7 @@ describe('when the gateway ends', () => {
     await stage.clock.pass(1000);
     expect(stage.last.status).toBe('failed');
     expect(stage.supervisor.healthOf('s')).toMatchObject({ failureCount: 0 });
-    expect(stage.said).toHaveLength(1);
+    expect(stage.said).toEqual(['it died', "Server 's' is tried again in 1 s (attempt 1 of 3)"]);
   });
 });
 

@@ -1,8 +1,10 @@
+import { duration } from '../clock.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ChildServer } from './child-server.ts';
 import {
   healthStatus,
+  isAwaited,
   type Health,
   type HealthEvent,
   type ServerHealthStatus,
@@ -132,10 +134,11 @@ export class Supervisor {
     const health = this.healthOf(serverKey);
     if (health === undefined) return undefined;
     const { enabled, connectionState, nextRetryAt } = health;
+    const wait = nextRetryAt === undefined ? undefined : duration(nextRetryAt - this.#options.timers.now());
+    if (isAwaited(health)) return Messages.awaited(serverKey, wait);
     if (!enabled) return Messages.mayBeEnabled(serverKey);
     if (connectionState === 'connecting') return 'it is being started';
-    if (nextRetryAt === undefined) return undefined;
-    return `it is tried again in ${seconds(nextRetryAt - this.#options.timers.now())}`;
+    return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
 
   #ward(serverKey: string): Ward {
@@ -149,7 +152,7 @@ export class Supervisor {
     if (event.type === 'pinged') return;
     this.#log(ward, event, before);
     this.#options.remember(serverKey, health, before);
-    const isAuto = event.type === 'lost' && health.autoDisabled;
+    const isAuto = event.type === 'lost' && health.autoDisabled && !before.autoDisabled;
     this.#options.onEvent({
       type: isAuto ? 'server-auto-disabled' : `server-${event.type}`,
       serverKey,
@@ -160,23 +163,53 @@ export class Supervisor {
   }
 
   #log({ serverKey, health }: Ward, event: HealthEvent, before: Health): void {
-    const { log, timers, rules } = this.#options;
+    const { log } = this.#options;
+    if (event.type === 'lost') return this.#logLoss(serverKey, { health, before, reason: event.reason });
+    if (event.type === 'connected' && isAwaited(before)) return log.info(Messages.reachedAgain(serverKey));
     if (event.type === 'connected' && before.isRetrying) return log.info(Messages.runsAgain(serverKey));
     if (event.type === 'enabled') return log.info(`Server '${serverKey}' has been enabled`);
     if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
-    if (event.type !== 'lost') return log.debug?.(`[${serverKey}] ${event.type}`);
-    const attempts = rules.backOffMs.length;
-    if (health.autoDisabled)
-      return log.error(`${Messages.autoDisabled(serverKey, attempts)} The last time: ${event.reason}`);
-    const wait = seconds((health.nextRetryAt ?? 0) - timers.now());
-    // Whoever has noticed the loss of one that ran has said why.
-    const why = event.isNews === true ? `: ${event.reason}` : '';
+    log.debug?.(`[${serverKey}] ${event.type}`);
+  }
+
+  /** Logs the whole reason once; a server that fails again for the same reason gets one line. */
+  #logLoss(serverKey: string, { health, before, reason }: Loss): void {
+    const { log, timers, rules } = this.#options;
+    if (isAwaited(before) && isAwaited(health))
+      return log.debug?.(`Server '${serverKey}' still cannot be reached: ${reason}`);
+    const isRepeated = before.isRetrying && isSameReason(before.lastError ?? '', reason);
+    if (!isRepeated) log.error(reason);
+    if (health.autoDisabled) return log.error(autoDisabledText(serverKey, health, rules));
+    const again = `tried again in ${duration((health.nextRetryAt ?? 0) - timers.now())} (attempt ${health.failureCount + 1} of ${rules.backOffMs.length})`;
     log.warn(
-      `Server '${serverKey}' is tried again in ${wait} (attempt ${health.failureCount + 1} of ${attempts})${why}`,
+      isRepeated
+        ? `Server '${serverKey}' failed again for the same reason; it is ${again}`
+        : `Server '${serverKey}' is ${again}`,
     );
   }
 }
 
-function seconds(milliseconds: number): string {
-  return `${Math.max(0, Math.round(milliseconds / 100) / 10)} s`;
+interface Loss {
+  readonly health: Health;
+  readonly before: Health;
+  readonly reason: string;
+}
+
+function autoDisabledText(
+  serverKey: string,
+  health: Health,
+  { backOffMs, reachEveryMs }: SupervisionRules,
+): string {
+  return isAwaited(health)
+    ? Messages.unreachable(serverKey, backOffMs.length, duration(reachEveryMs))
+    : Messages.autoDisabled(serverKey, backOffMs.length);
+}
+
+/** Compares two reasons without their numbers: times, ports and process ids differ from start to start. */
+function isSameReason(one: string, other: string): boolean {
+  return withoutNumbers(one) === withoutNumbers(other);
+}
+
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/[\da-f]*\d[\da-f]*/giu, '#');
 }

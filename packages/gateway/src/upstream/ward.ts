@@ -93,12 +93,12 @@ export class Ward {
     this.#watchIdle({ asked: child.asked, since: this.#options.timers.now() });
   }
 
-  lost(child: ChildServer, reason: string, isNews = false): void {
+  lost(child: ChildServer, reason: string): void {
     // One that was told to end has not failed, also where it was told so while it started.
     if (child !== this.#child || child.status === ServerStatus.STOPPED) return;
     this.#turn++;
     this.#clear(child);
-    this.#apply({ type: 'lost', reason, isNews });
+    this.#apply({ type: 'lost', reason, isUnreachable: child.isUnreachable });
   }
 
   /** Resolves when it runs, or has turned out not to. */
@@ -151,7 +151,7 @@ export class Ward {
     try {
       await child.start();
     } catch (error) {
-      return this.lost(child, (error as Error).message, true);
+      return this.lost(child, (error as Error).message);
     }
     if (turn !== this.#turn || child.status !== ServerStatus.RUNNING) return;
     this.connected(child);

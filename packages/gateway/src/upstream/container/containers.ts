@@ -1,5 +1,6 @@
 import { childEnvironments } from '../../config/child-environment.ts';
 import type { Log } from '../../log.ts';
+import { Repeats } from '../repeats.ts';
 import { Engine } from './engine.ts';
 import { reapOrphans } from './inventory.ts';
 import { ownSelf, type Owner } from './owner.ts';
@@ -34,6 +35,7 @@ export class Containers {
   readonly engine: Engine;
   readonly self: Owner;
   readonly #log: Log;
+  readonly #repeats: Repeats = new Repeats(Date.now);
   #reaped: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -68,10 +70,11 @@ export class Containers {
     const { removed, left } = await reapOrphans(this.engine, this.self);
     for (const { name, pid } of removed)
       this.#log.info(`Container ${name} removed: its gateway (process ${pid}) is gone`);
-    for (const { name, reason } of left)
-      this.#log.warn(
-        `Container ${name} should be removed, for its gateway is gone, but cannot be: ${reason}`,
-      );
+    for (const { name, reason } of left) {
+      const text = `Container ${name} should be removed, for its gateway is gone, but cannot be: ${reason}`;
+      const said = this.#repeats.say(text);
+      if (said !== undefined) this.#log.warn(said);
+    }
   }
 
   async #reapQuietly(): Promise<void> {

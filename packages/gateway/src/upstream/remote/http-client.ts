@@ -63,6 +63,7 @@ export class HttpClient {
   #target: RequestOptions;
   #unsent = 0;
   #largest = 0;
+  #wasReached = false;
 
   constructor(http: HttpModule, url: URL, headers: Readonly<Record<string, string>>) {
     this.#http = http;
@@ -75,6 +76,11 @@ export class HttpClient {
 
   get url(): URL {
     return this.#url;
+  }
+
+  /** True once the server's address has accepted a connection, whatever was said on it. */
+  get wasReached(): boolean {
+    return this.#wasReached;
   }
 
   /** Bytes that no connection has taken yet. The largest request is left out: it alone may be more than should wait. */
@@ -113,6 +119,10 @@ export class HttpClient {
     if (body !== undefined)
       list.push('content-type', 'application/json', 'content-length', String(body.length));
     return list;
+  }
+
+  reached(): void {
+    this.#wasReached = true;
   }
 
   movedTo(url: URL): void {
@@ -222,6 +232,7 @@ class Sending implements Abortable {
       sent.destroy();
     }, CONNECT_MS);
     const stop = (): void => clearTimeout(timer);
+    socket.once('connect', () => this.#client.reached());
     socket.once(this.#address.protocol === 'https:' ? 'secureConnect' : 'connect', stop).once('close', stop);
   }
 

@@ -77,6 +77,10 @@ class RemoteConnection implements Connection {
     return this.#heard;
   }
 
+  get isUnreachable(): boolean {
+    return !this.#link.wasReached;
+  }
+
   get keepsSession(): boolean {
     return this.#link.keepsSession;
   }

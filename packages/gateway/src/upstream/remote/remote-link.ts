@@ -35,6 +35,11 @@ export class RemoteLink implements Link {
     return this.#link instanceof SseLink || this.#link.keepsSession;
   }
 
+  get wasReached(): boolean {
+    const { streamable, sse } = this.#options;
+    return sse.wasReached || streamable?.wasReached === true;
+  }
+
   get backlog(): number {
     return this.#link.backlog;
   }
