@@ -32,6 +32,7 @@ staticChecks();
 if (!process.argv.includes('--static')) {
   installJudges();
   vitest();
+  checkByNode('wrong numbers are caught', ['scripts/mutate.mjs']);
   otherNodes.forEach(unitTestsOn);
 }
 finish();

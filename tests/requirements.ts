@@ -1,4 +1,4 @@
-/** What the product must do. A test cites an id with `verifies('AGG-CFG-1', …)`; requirements.test.ts compares the two. */
+/** What the product must do. A test cites an id with `verifies('AGG-CFG-1', …)`; `npm test` counts it as proved where one passed. */
 export interface Requirement {
   readonly id: string;
   readonly text: string;
@@ -6,7 +6,16 @@ export interface Requirement {
   readonly status: 'open' | 'partial' | 'done';
   /** What is still missing from a partial requirement. */
   readonly open?: string;
+  /** Each number that it names. `npm run mutate` tries wrong ones, so that none of them can drift. */
+  readonly numbers?: readonly string[];
 }
+
+/** Numbers that no constant of the code has, and what holds them instead. */
+export const MEASURED: Readonly<Record<string, string>> = {
+  'AGG-PERF-1': 'tests/e2e/floors.test.ts measures them',
+  'PERF-1': 'tests/bench.test.ts measures the bars of bench/gates.mjs',
+  'PERF-2': 'tests/bench.test.ts measures the bars of bench/gates.mjs',
+};
 
 export const requirements: readonly Requirement[] = [
   // The aggregator
@@ -38,20 +47,26 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CHILD-1',
     'Children start in parallel without a shell, a bounded number at a time, each start one ChildServerClient',
+    ['2 × cores at a time', '1 s of silence'],
   ),
   done(
     'AGG-CHILD-2',
     'A child runs once it has answered handshake and first list; one that hangs is given up, with its stderr; a busy machine gets longer limits',
+    ['5 s', '60 s for launchers', '30 s at most', '2 × cores before a limit grows'],
   ),
   done(
     'AGG-CHILD-3',
     'With fail fast a failed start names the server, exits 1 and leaves nothing running; keep going starts the rest, and the host sees what is missing',
+    ['exit code 1'],
   ),
   done(
     'AGG-CHILD-4',
     'A crash answers the calls in flight at once, takes the tools out, tells clients and touches no other server',
   ),
-  done('AGG-CHILD-5', 'However the gateway ends, no child and no grandchild outlives it'),
+  done('AGG-CHILD-5', 'However the gateway ends, no child and no grandchild outlives it', [
+    '2 s after the end of input',
+    '2 s after SIGTERM',
+  ]),
   done('AGG-CHILD-6', "Children see one client name and the real client's capabilities"),
   done(
     'AGG-REG-1',
@@ -61,6 +76,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-REG-3',
     'The handshake is answered at once; the first list is answered from the remembered catalogue, or waits for the servers within limits',
+    ['1 s after the last one became ready'],
   ),
   done('AGG-SEP-1', 'The separator is free, within reason; a bad one stops the start and says why'),
   done(
@@ -71,6 +87,7 @@ export const requirements: readonly Requirement[] = [
     'AGG-SEP-3',
     'Each command name has its own default separator; names that hosts refuse are reported, shortened or cleaned; calls are accepted under the usual aliases',
     '`weir install` writes the separator a host needs',
+    ['64 characters'],
   ),
   done('AGG-SEP-4', '--no-prefix lists bare names and refuses collisions, naming both owners'),
   done(
@@ -80,6 +97,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CALL-2',
     'Unknown and malformed names are answered with a clear message and the code the protocol demands',
+    ['code −32602'],
   ),
   done(
     'AGG-CALL-3',
@@ -88,13 +106,19 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CLI-1',
     'The command has the documented options, usage text and exit codes; mcp-simple-aggregator has the documented defaults, weir those that hosts need',
+    ['exit code 1', 'exit code 2'],
   ),
   done('AGG-CLI-2', 'stdout carries the protocol alone; logs go to stderr or a file; --debug shows times'),
-  done('AGG-PERF-1', 'Ten servers within 5 s, a list within 1 s, under 50 ms added to a call, 50 MB at rest'),
+  done(
+    'AGG-PERF-1',
+    'Ten servers within 5 s, a list within 1 s, under 50 ms added to a call, 50 MB at rest',
+    ['10 servers in 5 s', 'a list in 1 s', '50 ms', '50 MB'],
+  ),
   done('AGG-API-1', '@weir/gateway exports the documented names, and the gateway itself uses them'),
   done(
     'AGG-QA-1',
     'Strict TypeScript, ES modules, no any, explicit types on exports, coverage of 80 % or more',
+    ['coverage of 80 %'],
   ),
   partial(
     'AGG-QA-2',
@@ -103,18 +127,34 @@ export const requirements: readonly Requirement[] = [
   ),
 
   // Both generations of the protocol
-  done('ERA-1', 'Clients and servers of both generations, in one process, on stdio and HTTP'),
+  done('ERA-1', 'Clients and servers of both generations, in one process, on stdio and HTTP', [
+    '2024-11-05',
+    '2025-03-26',
+    '2025-06-18',
+    '2025-11-25',
+    '2026-07-28',
+  ]),
   done('ERA-2', 'Questions are carried across generations in all four combinations'),
   // What the front itself must refuse (headers that do not fit the body) it refuses also for a server that would not.
   done('ERA-3', 'The official conformance suite gives the same verdicts through the gateway as directly'),
-  done('ERA-4', "A child's generation is found out in place, without a second start, and remembered"),
+  done('ERA-4', "A child's generation is found out in place, without a second start, and remembered", [
+    '2 s',
+  ]),
   done('ERA-5', 'Listen streams, cache hints, headers and trace context are derived anew on each hop'),
 
   // Supervision, limits, history
-  done('HEALTH-1', 'Connected servers are probed regularly, and the findings kept'),
+  done('HEALTH-1', 'Connected servers are probed regularly, and the findings kept', ['30 s between probes']),
   done(
     'HEALTH-2',
     'A lost server is reconnected with growing pauses, and disabled after three failures in a row; one that only the network kept away is tried again',
+    [
+      '1 s before the first attempt',
+      '5 s before the second',
+      '15 s before the third',
+      'three attempts',
+      '30 s of running',
+      '5 s without an answer',
+    ],
   ),
   partial(
     'HEALTH-3',
@@ -130,12 +170,14 @@ export const requirements: readonly Requirement[] = [
     'HEALTH-5',
     'Concurrent and total calls are limited where configured; waiting calls queue; refused calls do not count; pause and resume',
     'the limits that calls of documents, of an AI and of the console have unless configured',
+    ['1,000 calls in the queue'],
   ),
   done(
     'HEALTH-6',
     'A call is retried only when that can do no harm; one that waits for its server keeps its program alive',
+    ['3 retries'],
   ),
-  done('HEALTH-7', 'A redacted, rotated history of all calls can be searched'),
+  done('HEALTH-7', 'A redacted, rotated history of all calls can be searched', ['16 MiB of history']),
   partial(
     'HEALTH-8',
     'The documented types of servers, health, invocations and bindings are exported; values of them can be read and made',
@@ -147,12 +189,13 @@ export const requirements: readonly Requirement[] = [
     'MANAGED-1',
     'A server may be a container image, spoken to by attach or by a published loopback port',
     "tests with Podman's docker command: stdio was tried by hand, published ports were not",
+    ['127.0.0.1'],
   ),
   done(
     'MANAGED-2',
     "Containers are hardened unless the config says otherwise; the engine's sockets are refused by name",
   ),
-  done('MANAGED-3', 'No container is left behind, whatever happens to the gateway'),
+  done('MANAGED-3', 'No container is left behind, whatever happens to the gateway', ['every minute']),
   partial(
     'MANAGED-4',
     'Remote servers are reached by Streamable HTTP, or by HTTP+SSE as a fallback',
@@ -255,16 +298,19 @@ export const requirements: readonly Requirement[] = [
   done(
     'PERF-1',
     'On stdio nothing on the path of a call grows with tools, servers or clients; the bars of the benchmark hold',
+    ['the bars of the benchmark'],
   ),
-  done('PERF-2', 'The same on HTTP, without a process or a registry per session'),
+  done('PERF-2', 'The same on HTTP, without a process or a registry per session', [
+    'the bars of the benchmark',
+  ]),
 ];
 
-function done(id: string, text: string): Requirement {
-  return { id, text, status: 'done' };
+function done(id: string, text: string, numbers: readonly string[] = []): Requirement {
+  return { id, text, status: 'done', numbers };
 }
 
-function partial(id: string, text: string, stillOpen: string): Requirement {
-  return { id, text, status: 'partial', open: stillOpen };
+function partial(id: string, text: string, stillOpen: string, numbers: readonly string[] = []): Requirement {
+  return { id, text, status: 'partial', open: stillOpen, numbers };
 }
 
 function open(id: string, text: string): Requirement {

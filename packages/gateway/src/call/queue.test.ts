@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { CallQueue, LONGEST_QUEUE, type InLine } from './queue.ts';
+import { CallQueue, type InLine } from './queue.ts';
 
 describe('the calls of a server', () => {
   const [a, b] = [{}, {}];
@@ -45,11 +45,18 @@ describe('the calls of a server', () => {
 
   verifies('HEALTH-5', 'that end as soon as they begin make way for all others', () => {
     const queue = busy();
-    for (let n = 0; n < LONGEST_QUEUE; n++) queue.wait(call(a, `${n}`, () => queue.release()));
-    expect(queue.isFull).toBe(true);
+    for (let n = 0; n < 1000; n++) queue.wait(call(a, `${n}`, () => queue.release()));
     queue.release();
-    expect(begun.length).toBe(LONGEST_QUEUE);
+    expect(begun.length).toBe(1000);
     expect([queue.size, queue.isFree]).toEqual([0, true]);
+  });
+
+  verifies('HEALTH-5', 'fill the queue when 1000 of them wait', () => {
+    const queue = busy();
+    for (let n = 0; n < 999; n++) queue.wait(call(a, `${n}`));
+    expect(queue.isFull).toBe(false);
+    queue.wait(call(b, 'last'));
+    expect(queue.isFull).toBe(true);
   });
 
   test('that go on after a pause count, and new ones wait for them', () => {

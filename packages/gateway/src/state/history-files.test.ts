@@ -79,6 +79,19 @@ verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', as
   expect(readHistory(state).at(-1)).toMatchObject({ batch: 39 });
 });
 
+verifies('HEALTH-7', 'files have 4 MiB each and 16 MiB together, unless told otherwise', async () => {
+  const files = filesOf(7);
+  const megabyte = 1024 * 1024;
+  const rest = `${JSON.stringify({ padding: '' })}\n`.length;
+  for (let n = 0; n < 30; n++) {
+    files.append(`${JSON.stringify({ padding: 'x'.repeat(megabyte - rest) })}\n`);
+    await files.flush();
+  }
+  const sizes = names().map((name) => statSync(join(state, 'history', name)).size / megabyte);
+  expect(sizes).toEqual([4, 4, 4, 2]);
+  expect(readHistory(state)).toHaveLength(14);
+});
+
 verifies('HEALTH-7', 'many short lives leave no more than so many files', async () => {
   for (let pid = 1; pid <= 12; pid++) {
     const files = filesOf(pid, { mostFiles: 5 });

@@ -24,8 +24,6 @@ import { within } from './within.ts';
 const LAST_WRITE_MS = 1000;
 /** How long a lazy server runs on after it was used. */
 const IDLE_AFTER_MS = 10 * 60 * 1000;
-/** Latecomers are waited for this long after the last server became ready. */
-const LATECOMERS_MS = 1000;
 
 export interface FleetOptions {
   /** What the product calls itself towards the servers. */
@@ -160,7 +158,6 @@ export class Fleet {
     for (const child of starting) this.supervisor.starting(child);
     await startAll(starting, {
       keepGoing,
-      latecomersMs: LATECOMERS_MS,
       ready: (child) => {
         this.supervisor.connected(child);
         this.#ready(child);

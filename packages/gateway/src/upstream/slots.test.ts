@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { createSlots, startInTurn } from './slots.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const never = new Promise<never>(() => undefined);
 
@@ -63,6 +65,20 @@ verifies('AGG-CHILD-1', 'one that is silent gives up its place but goes on start
   await startInTurn(slots, async () => ({ firstByte: never, exited: never }), 30);
   expect(performance.now() - began).toBeGreaterThan(20);
   expect(silent.name).toBe('silent');
+});
+
+verifies('AGG-CHILD-1', 'one that is silent gives up its place after a second, and not before', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const slots = createSlots(1);
+  await startInTurn(slots, async () => ({ firstByte: never, exited: never }));
+  let started = false;
+  const next = startInTurn(slots, async () => ((started = true), { firstByte: never, exited: never }));
+  await vi.advanceTimersByTimeAsync(999);
+  await settle();
+  expect(started).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await next;
+  expect(started).toBe(true);
 });
 
 verifies('AGG-CHILD-1', 'one that ends or cannot be started gives up its place at once', async () => {

@@ -1,10 +1,11 @@
 import type { ChildServer } from './child-server.ts';
 
+/** How long latecomers are waited for after the last server became ready. */
+const LATECOMERS_MS = 1000;
+
 export interface StartAllOptions {
   /** Go on with the servers that start, instead of failing with the first that does not. */
   readonly keepGoing: boolean;
-  /** How long latecomers are waited for after the last server became ready. */
-  readonly latecomersMs: number;
   ready(child: ChildServer): void;
   failed(child: ChildServer, error: Error): void;
   /** Each has been tried; those that were too slow to be waited for, too. */
@@ -13,7 +14,7 @@ export interface StartAllOptions {
 
 /** Starts all servers side by side. Resolves when each is ready or given up, or the rest is not worth waiting for. */
 export async function startAll(children: Iterable<ChildServer>, options: StartAllOptions): Promise<void> {
-  const patience = new Patience(options.latecomersMs);
+  const patience = new Patience(LATECOMERS_MS);
   const starts = Array.from(children, async (child) => {
     try {
       await child.start();

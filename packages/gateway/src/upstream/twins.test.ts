@@ -58,7 +58,7 @@ describe('second conversations', () => {
       end();
       await Promise.resolve();
     };
-    for (const length of [1000, 1000, 60_000, 1000, 1000]) await oneLife(length);
+    for (const length of [1000, 1000, 30_000, 1000, 1000]) await oneLife(length);
     expect([opened, twins.mayHave(server), twins.running]).toEqual([5, true, []]);
     await oneLife(29_999);
     expect([opened, twins.mayHave(server)]).toEqual([6, false]);

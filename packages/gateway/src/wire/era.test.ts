@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
 import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION } from './era.ts';
 
 const clientInfo = { name: 'ü', version: '1' };
@@ -15,6 +16,11 @@ test('an envelope says who speaks, in which revision, and what they can do', () 
 test('the log level is there only where one is wanted', () => {
   const members = envelopeMembers({ clientInfo, capabilities: '{}', logLevel: '"debug"' });
   expect(read(members)).toHaveProperty(['io.modelcontextprotocol/logLevel'], 'debug');
+});
+
+verifies('ERA-1', 'all revisions of both eras are known', () => {
+  expect(LEGACY_VERSIONS).toEqual(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']);
+  expect(MODERN_VERSION).toBe('2026-07-28');
 });
 
 test('the newest of the earlier revisions is offered first, and none of them is the modern one', () => {

@@ -1,0 +1,36 @@
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { createGateway } from '../../gateway.ts';
+import { serveHttp, type HttpOptions } from './serve.ts';
+
+const serverInfo = { name: 'x', version: '1' };
+
+/** The address that is served, or why none is. */
+async function addressOf(options: Partial<HttpOptions>): Promise<string> {
+  const gateway = createGateway({ mcpServers: {} });
+  try {
+    const front = await serveHttp(gateway, { port: 0, serverInfo, ...options });
+    await front.close();
+    return front.url.replace(/:\d+/u, '');
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await gateway.close();
+  }
+}
+
+describe('without a token', () => {
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', ''])
+    verifies('SAFE-1', `nothing listens on ${JSON.stringify(host)}`, async () => {
+      expect(await addressOf({ host })).toMatch(/^Without a token only this machine may be served, not/u);
+    });
+
+  verifies('SAFE-1', 'this machine may be served, and is unless another address is named', async () => {
+    expect(await addressOf({})).toBe('http://127.0.0.1/mcp');
+    expect(await addressOf({ host: 'localhost' })).toBe('http://localhost/mcp');
+  });
+});
+
+verifies('SAFE-1', 'with a token other addresses may be served, too', async () => {
+  expect(await addressOf({ host: '0.0.0.0', token: 'x'.repeat(20) })).toBe('http://0.0.0.0/mcp');
+});
