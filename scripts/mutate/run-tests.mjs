@@ -12,7 +12,7 @@ import { MUTATION } from './plugin.mjs';
 /** @typedef {{ file: string; fullName: string; status: string }} Test */
 
 /** Wrong numbers may make a test wait for what never comes. */
-const TEST_TIMEOUT_MS = 10_000;
+const OPTIONS = ['--testTimeout=10000', '--retry=0', '--passWithNoTests'];
 const RUN_TIMEOUT_MS = 120_000;
 
 /**
@@ -24,16 +24,17 @@ export async function runTests(proofs, replacement) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-mutate-'));
   try {
     const report = join(folder, 'report.json');
-    await vitest(
-      [
-        ...new Set(proofs.map(({ file }) => file)),
-        ...['--testNamePattern', proofs.map(({ name }) => escaped(name)).join('|')],
-        ...['--reporter=json', `--outputFile=${report}`],
-        ...['--retry=0', `--testTimeout=${TEST_TIMEOUT_MS}`, '--passWithNoTests'],
-        ...(replacement === undefined ? [] : ['--maxWorkers=1']),
-      ],
-      replacement,
-    );
+    const files = new Set(proofs.map(({ file }) => file));
+    const names = proofs.map(({ name }) => escaped(name)).join('|');
+    const workers = replacement === undefined ? [] : ['--maxWorkers=1'];
+    const args = [
+      ...files,
+      `--testNamePattern=${names}`,
+      '--reporter=json',
+      `--outputFile=${report}`,
+      ...workers,
+    ];
+    await vitest(args, replacement);
     const tests = testsIn(report);
     return { outcomeOf: (/** @type {Proof} */ proof) => outcomeOf(proof, tests) };
   } finally {
@@ -48,7 +49,7 @@ export async function runTests(proofs, replacement) {
  */
 function vitest(args, replacement) {
   const env = { ...process.env, ...(replacement && { [MUTATION]: JSON.stringify(replacement) }) };
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args], {
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...OPTIONS, ...args], {
     cwd: root,
     env,
     stdio: 'ignore',
