@@ -162,16 +162,17 @@ describe('one gateway', () => {
     );
   });
 
-  verifies('HEALTH-5', 'stops calls and lets them pass again', async () => {
+  verifies('HEALTH-5', 'pauses calls and lets them pass again', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ s: fixture('stall') });
     const stalled = weir.callTool('s:stall');
-    expect((await machine.weir('stop')).stdout).toBe(
-      `Calls are stopped until weir resume (gateway ${weir.pid}).\n`,
+    expect((await machine.weir('pause')).stdout).toBe(
+      `Calls are paused until weir resume (gateway ${weir.pid}).\n`,
     );
     expect((await stalled).error?.message).toContain('weir resume');
     expect((await weir.callTool('s:echo', { text: 'x' })).error?.message).toContain('weir resume');
     expect((await machine.ps())[0]?.isStopped).toBe(true);
+    expect((await machine.weir('ps')).stdout).toContain('calls are paused: weir resume');
     expect((await machine.weir('resume')).code).toBe(0);
     expect(textOf(await weir.callTool('s:echo', { text: 'x' }))).toBe('x');
   });
@@ -186,6 +187,82 @@ describe('one gateway', () => {
     );
     const unknown = await machine.weir('logs', 'b');
     expect(unknown).toMatchObject({ code: 1, stderr: "No gateway has a server 'b'. There are: a.\n" });
+  });
+
+  verifies('HEALTH-5', 'on stdio ends on weir stop, once its calls have', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ a: fixture('crash') });
+    const call = weir.callTool('a:slow', { ms: 300 });
+    const stopped = await machine.weir('stop');
+    expect(stopped).toMatchObject({ code: 0, stderr: '' });
+    expect(stopped.stdout).toBe(
+      `Gateway ${weir.pid} has ended (stdio, ${join(machine.folder, 'mcp.json')}).\n`,
+    );
+    expect(textOf(await call)).toBe('waited 300');
+    expect(await weir.ended).toMatchObject({ code: 0 });
+    expect(machine.sockets).toEqual([]);
+    expect((await machine.weir('stop')).stderr).toMatch(/^No gateway runs\./u);
+  });
+
+  verifies('HEALTH-5', 'on HTTP ends on weir stop, once its calls have', async () => {
+    const machine = new Machine();
+    await using serve = await startServe(
+      { a: fixture('crash') },
+      { folder: machine.folder, env: machine.env },
+    );
+    await until(() => machine.sockets.length === 1, 10_000);
+    const { stdout } = await machine.weir('stop', '--json');
+    expect(JSON.parse(stdout)).toEqual({ pid: serve.pid, done: 'stop' });
+    expect(await serve.ended).toMatchObject({ code: 0 });
+  });
+
+  onUnix('HEALTH-5', 'of an older version is told apart from one that failed', async () => {
+    const machine = new Machine();
+    mkdirSync(join(machine.run, 'weir'));
+    const report = {
+      pid: process.pid,
+      version: '0.0.9',
+      mode: 'stdio',
+      startedAt: 0,
+      calls: {},
+      servers: [],
+    };
+    const older = createServer((socket) =>
+      socket.on('data', (data) => {
+        const { method } = JSON.parse(String(data)) as { method: string };
+        const error = { message: `A gateway of version 0.0.9 does not know '${method}'` };
+        socket.write(`${JSON.stringify(method === 'ps' ? { id: 1, result: report } : { id: 1, error })}\n`);
+      }),
+    ).listen(join(machine.run, 'weir', `${process.pid}.sock`));
+    await once(older, 'listening');
+    for (const action of ['pause', 'stop'])
+      expect(await machine.weir(action)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^A gateway of version 0\.0\.9 does not know '\w+'\. Gateway \d+ is older than this command: end it with its host or with Ctrl-C, and start it again\.\n$/u,
+        ) as string,
+      });
+    older.close();
+  });
+
+  verifies('HEALTH-3', 'on HTTP says where, and its token only where that is asked for', async () => {
+    const machine = new Machine();
+    await using serve = await startServe(
+      { e: fixture('echo') },
+      { folder: machine.folder, env: machine.env },
+    );
+    await until(() => machine.sockets.length === 1, 10_000);
+    const { stdout } = await machine.weir('ps');
+    expect(stdout).toContain(`Gateway ${serve.pid}, http at ${serve.url}, `);
+    expect(stdout).not.toContain(serve.token);
+    const [report] = await machine.ps();
+    expect(report).toMatchObject({ url: serve.url });
+    expect(report).not.toHaveProperty('token');
+    expect((await machine.weir('ps', '--token')).stdout).toContain(
+      `http at ${serve.url}, token=${serve.token}, `,
+    );
+    expect(await machine.ps('--token')).toMatchObject([{ token: serve.token }]);
   });
 
   verifies('HEALTH-3', 'on HTTP as well', async () => {
@@ -215,6 +292,12 @@ describe('several gateways', () => {
     const states = (await machine.ps()).map(({ pid, servers }) => [pid, servers[0]?.enabled]);
     expect(Object.fromEntries(states)).toEqual({ [one.pid]: false, [two.pid]: true });
     expect((await machine.weir('stop', '--pid', '1')).stderr).toContain('No gateway is process 1.');
+    expect(await machine.weir('stop')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('2 gateways run. Say which one weir stop is for') as string,
+    });
+    expect((await machine.weir('stop', '--pid', String(one.pid))).code).toBe(0);
+    expect((await machine.ps()).map(({ pid }) => pid)).toEqual([two.pid]);
   });
 
   verifies('HEALTH-3', 'over one config are changed together, and each told on a line of JSON', async () => {

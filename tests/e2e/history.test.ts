@@ -171,7 +171,7 @@ describe('the history of a gateway', () => {
       const statuses = async (): Promise<string[]> => (await shown(folder)).map(({ status }) => status);
       expect(await statuses()).toEqual(['timeout', 'executing', 'pending', 'success']);
       expect((await shown(folder))[0]?.error?.message).toMatch(/^Execution exceeded 0\.1s/u);
-      expect((await runWeir(['stop', '--state', join(folder, 'state')], { folder })).code).toBe(0);
+      expect((await runWeir(['pause', '--state', join(folder, 'state')], { folder })).code).toBe(0);
       await Promise.all(stalled);
       await weir.close();
       expect(await statuses()).toEqual(['timeout', 'cancelled', 'error', 'success']);

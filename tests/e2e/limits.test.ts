@@ -291,7 +291,7 @@ describe('stop', () => {
     const calls = Array.from({ length: 40 }, (_, n) => work(weir, `${n}`, LONG));
     await whenSeen(weir, ({ working }) => working === 25);
     weir.gateway.stopCalls();
-    const stopped = 'Calls are stopped by whoever runs the gateway. "weir resume" lets them pass again.';
+    const stopped = 'Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.';
     expect(new Set((await Promise.all(calls)).map(errorOf))).toEqual(new Set([stopped]));
     const { begun, cancelled } = await whenSeen(weir, ({ working }) => working === 0);
     expect([begun.length, cancelled.length]).toEqual([25, 25]);

@@ -10,6 +10,7 @@ const env = { HOME: '/home/me' };
 const plain = {
   server: '',
   json: false,
+  token: false,
   state: '/home/me/.local/state/weir',
   shown: { follow: false, failed: false, limit: 100 },
 };
@@ -36,6 +37,7 @@ describe('what is asked of gateways', () => {
       ...plain,
       action: 'history',
       json: true,
+      token: false,
       shown: { follow: true, failed: true, server: 'a', limit: 5 },
     });
   });
@@ -69,6 +71,7 @@ describe('what is asked of gateways', () => {
     [['logs', 'a', 'b'], 'Unexpected argument: b'],
     [['stop', 'a'], 'Unexpected argument: a'],
     [['stop', '--failed'], 'Unknown option: --failed (it belongs to weir history)'],
+    [['history', '--token'], 'Unknown option: --token (it belongs to weir ps)'],
     [['ps', '--sever'], 'Unknown option: --sever'],
     [['ps', '--pid'], '--pid needs a value'],
     [['ps', '--pid', '0'], "--pid takes a whole number from 1 on, not '0'"],
@@ -81,7 +84,10 @@ describe('what is asked of gateways', () => {
     const options = [...controlHelp(PROGRAM).matchAll(/(?:^ {2}|\[)(--[a-z]+)(?: ([A-Z]+))?/gmu)].map(
       ([, name = '', value]) => [name, ...(value === undefined ? [] : ['7'])],
     );
-    expect(options.length).toBe(8);
-    for (const option of options) expect(() => read('history', ...option)).not.toThrow();
+    expect(options.length).toBe(9);
+    for (const option of options) {
+      const action = option[0] === '--token' ? 'ps' : 'history';
+      expect(() => read(action, ...option)).not.toThrow();
+    }
   });
 });

@@ -6,8 +6,8 @@ import { stateFolder } from './state-folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is to be done with a server, or with all calls. */
-const ACTIONS = ['ps', 'history', 'logs', 'enable', 'disable', 'restart', 'stop', 'resume'] as const;
+/** What is to be done with a server, with all calls, or with the gateway. */
+const ACTIONS = ['ps', 'history', 'logs', 'enable', 'disable', 'restart', 'pause', 'resume', 'stop'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 const NEED_SERVER: readonly Action[] = ['logs', 'enable', 'disable', 'restart'];
@@ -18,6 +18,8 @@ export interface ControlArgs {
   /** For the actions on one server. */
   readonly server: string;
   readonly json: boolean;
+  /** Shows the token of gateways on HTTP. */
+  readonly token: boolean;
   readonly state: string | undefined;
   readonly configPath?: string;
   readonly pid?: number;
@@ -37,6 +39,7 @@ export type ControlCommand = { run: 'help' } | { run: 'version' } | { run: 'cont
 /** Fields under construction. */
 interface Draft {
   json?: true;
+  token?: true;
   follow?: true;
   failed?: true;
   config?: string;
@@ -46,9 +49,16 @@ interface Draft {
   limit?: string;
 }
 
-const FLAGS = ['--json', '--follow', '--failed'] as const;
+const FLAGS = ['--json', '--token', '--follow', '--failed'] as const;
 const VALUES = ['--config', '--pid', '--state', '--server', '--limit'] as const;
-const FOR_HISTORY = ['--follow', '--failed', '--server', '--limit'];
+/** Options that belong to one action. */
+const OWNERS: Readonly<Record<string, Action>> = {
+  '--follow': 'history',
+  '--failed': 'history',
+  '--server': 'history',
+  '--limit': 'history',
+  '--token': 'ps',
+};
 
 /** Reads `weir ps` and its like; throws a `UsageError` at the first thing that makes no sense. */
 export function parseControl(argv: readonly string[], env: Environment): ControlCommand {
@@ -65,9 +75,9 @@ function read(action: Action, words: readonly string[]): { draft: Draft; names: 
   for (let at = 0; at < words.length; at++) {
     const [, option = '', inline] = /^(--[^=]+)(?:=(.*))?$/su.exec(words[at] as string) ?? [];
     if (option === '') names.push(words[at] as string);
-    else if (!isKnown(option) || (FOR_HISTORY.includes(option) && action !== 'history'))
+    else if (!isKnown(option) || (OWNERS[option] ?? action) !== action)
       throw wrong(
-        `Unknown option: ${option}${isKnown(option) ? ` (it belongs to ${PROGRAM.name} history)` : ''}`,
+        `Unknown option: ${option}${isKnown(option) ? ` (it belongs to ${PROGRAM.name} ${OWNERS[option]})` : ''}`,
       );
     else if (isFlag(option) && inline !== undefined) throw wrong(`${option} takes no value`);
     else if (isFlag(option)) draft[option.slice(2)] = true;
@@ -106,6 +116,7 @@ function complete(
     action,
     server,
     json: draft.json === true,
+    token: draft.token === true,
     state: draft.state ?? stateFolder(env),
     ...(draft.config !== undefined && { configPath: resolve(draft.config) }),
     ...(draft.pid !== undefined && { pid: readNumber('--pid', draft.pid) }),

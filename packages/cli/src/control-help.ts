@@ -5,11 +5,11 @@ export const controlHelp = ({
   name,
 }: Program): string => `Ask and tell the gateways that run, those that hosts have started included.
 
-Usage: ${name} ps
+Usage: ${name} ps [--token]
        ${name} history [--follow] [--failed] [--limit N]
        ${name} logs SERVER
        ${name} enable|disable|restart SERVER
-       ${name} stop|resume
+       ${name} pause|resume|stop
 
   --config FILE    only the gateways that were started with this config
   --pid NUMBER     only the gateway that is this process
@@ -19,7 +19,7 @@ Usage: ${name} ps
 
 ps, history and logs ask all gateways; the others need --config or --pid where
 there are several. A server that is disabled stays so, also over restarts.
-stop ends the calls under way and refuses new ones until resume.
+pause cancels calls and refuses new ones until resume; stop ends a gateway.
 
 The history (default: the last 100 calls) knows no arguments, unless a gateway
 was started with --history-arguments. Colours go with NO_COLOR.
@@ -29,5 +29,6 @@ no gateway is an empty list and 0.
 
 export const controlUsage = ({
   name,
-}: Program): string => `Usage: ${name} ps|history|logs|enable|disable|restart|stop|resume [options]
+}: Program): string => `Usage: ${name} ps|history|logs|enable|disable|restart|pause|resume|stop
+       [options]
 Try '${name} ps --help'.`;

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import {
   askGateway,
+  endGateway,
   findGateways,
   type FoundGateway,
   type GatewayReport,
@@ -15,19 +16,25 @@ import { controlUsage } from './control-help.ts';
 import { followHistory, showHistory } from './history.ts';
 import { PROGRAM } from './program.ts';
 import { showGateways, showLines } from './show-gateways.ts';
+import { printable } from './table.ts';
 
 /** Does what `weir ps` and its like are asked for. */
 export async function control(args: ControlArgs, context: ControlContext): Promise<void> {
   const { action, state } = args;
   const place: Place = { env: context.env, state, platform: context.platform };
-  const found = chosen(await findGateways(place), args);
+  const found = chosen(await findGateways(place, { token: args.token }), args);
   if (action === 'history' && args.shown.follow)
     return followHistory(required(found, args), args, { ...context, place });
   if (action === 'history') return void (await showHistory(found, args, context));
   // For a program no gateway is an answer like any other.
   if (action === 'ps') return ps(args.json ? found : required(found, args), args, context);
   if (action === 'logs') return logs(required(found, args), args, context);
-  await change(action, onlyOne(required(found, args), args), { args, context });
+  const meant = onlyOne(required(found, args), args);
+  // An order that waits for a gateway to wake would be carried out long after its sender was told of a failure.
+  const [silent] = silentAmong(meant);
+  if (silent !== undefined) throw new ControlFailure(doesNotAnswer(silent));
+  if (action === 'stop') await stop(meant, args, context);
+  else await change(action, meant, { args, context });
 }
 
 /** The gateways that the command line speaks of. */
@@ -116,21 +123,18 @@ const DONE: Readonly<Record<Changing, (server: string) => string>> = {
   enable: (server) => `Server '${server}' is enabled`,
   disable: (server) => `Server '${server}' is disabled until ${PROGRAM.name} enable ${server}`,
   restart: (server) => `Server '${server}' has been started again`,
-  stop: () => `Calls are stopped until ${PROGRAM.name} resume`,
+  pause: () => `Calls are paused until ${PROGRAM.name} resume`,
   resume: () => 'Calls pass again',
 };
-type Changing = Exclude<Action, 'ps' | 'history' | 'logs'>;
+type Changing = Exclude<Action, 'ps' | 'history' | 'logs' | 'stop'>;
 
 async function change(
   action: Changing,
   found: readonly FoundGateway[],
   { args: { server, json }, context: { output } }: { args: ControlArgs; context: ControlContext },
 ): Promise<void> {
-  // An order that waits for a gateway to wake would be carried out long after its sender was told of a failure.
-  const [silent] = silentAmong(found);
-  if (silent !== undefined) throw new ControlFailure(doesNotAnswer(silent));
   for (const { door } of found) {
-    await asked(askGateway(door, action, { server }));
+    await ordered(door.pid, askGateway(door, action, { server }));
     const report = await asked(askGateway(door, 'ps', {}));
     const remark = remarkOn(action, report, server);
     if (action === 'restart' && remark !== '')
@@ -138,6 +142,35 @@ async function change(
     if (json)
       output.write(`${JSON.stringify({ pid: door.pid, done: action, ...afterwards(report, server) })}\n`);
     else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark}\n`);
+  }
+}
+
+/** Ends gateways; hosts may start those on stdio again. */
+async function stop(
+  found: readonly FoundGateway[],
+  { json }: ControlArgs,
+  { output }: ControlContext,
+): Promise<void> {
+  for (const { door, report } of found) {
+    await ordered(door.pid, endGateway(door));
+    if (json) output.write(`${JSON.stringify({ pid: door.pid, done: 'stop' })}\n`);
+    else output.write(`Gateway ${door.pid} has ended (${report?.mode}, ${printable(placeOf(report))}).\n`);
+  }
+}
+
+function placeOf({ configPath = 'no config file' }: Pick<GatewayReport, 'configPath'> = {}): string {
+  return configPath;
+}
+
+/** Waits for an order to be carried out; an older gateway does not know all of them. */
+async function ordered<T>(pid: number, order: Promise<T>): Promise<T> {
+  try {
+    return await asked(order);
+  } catch (error) {
+    const { message } = error as Error;
+    if (!message.includes('does not know')) throw error;
+    const remedy = `Gateway ${pid} is older than this command: end it with its host or with Ctrl-C, and start it again.`;
+    throw new ControlFailure(`${message}. ${remedy}`, { cause: error });
   }
 }
 

@@ -61,7 +61,15 @@ async function followed(known: ToolInvocationRequest, ended: ToolInvocationReque
   output.setEncoding('utf8').on('data', (text: string) => (told += text));
   const lines = (): string[] => told.split('\n').filter((line) => line !== '');
   const shown = { follow: true, failed: false, limit: 100 };
-  const args = { action: 'history', server: '', json: true, state: undefined, pid: 1, shown } as const;
+  const args = {
+    action: 'history',
+    server: '',
+    json: true,
+    token: false,
+    state: undefined,
+    pid: 1,
+    shown,
+  } as const;
   const place = { env: {}, state: undefined, platform: process.platform };
   const context = { ...place, output, now: () => NOW, stopped: () => stopped, place };
   const following = followHistory([one.found], args, context);
@@ -102,7 +110,7 @@ test.each([
   writeFileSync(join(folder, 'history', '000000000-1.jsonl'), lines.join('\n'));
   const output = new PassThrough().setEncoding('utf8');
   const shown = { follow: false, failed: false, limit: 100 };
-  const args = { action: 'history', server: '', json: false, state: folder, shown } as const;
+  const args = { action: 'history', server: '', json: false, token: false, state: folder, shown } as const;
   const context = {
     env: {},
     platform: process.platform,

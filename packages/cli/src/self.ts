@@ -2,8 +2,8 @@ import type { Place, Self } from '@weir/gateway';
 import { VERSION } from './version.ts';
 
 /** What the gateway of this process says of itself. */
-export function selfOf(mode: Self['mode'], configPath: string | undefined): Self {
-  return { pid: process.pid, version: VERSION, mode, configPath, startedAt: Date.now() };
+export function selfOf(known: Pick<Self, 'mode' | 'configPath' | 'url' | 'token'>): Self {
+  return { pid: process.pid, version: VERSION, startedAt: Date.now(), ...known };
 }
 
 /** Where it can be spoken to. */

@@ -69,11 +69,12 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
     output.write(outcome([...gateway.children.values()]));
     if (args.demo) output.write(welcome(gateway.registry, { url, token, program }));
   });
-  const control = controlled(gateway, selfOf('http', origin.configPath), placeOf(args, env));
   const { configPath: path } = origin;
+  const self = selfOf({ mode: 'http', configPath: path, url, token });
+  const control = controlled(gateway, self, placeOf(args, env));
   const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
   try {
-    await Promise.race([front.ended, stopped]);
+    await Promise.race([front.ended, stopped, control.stopped]);
     output.write(farewell(front));
   } finally {
     isOver = true;

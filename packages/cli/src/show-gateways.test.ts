@@ -44,6 +44,11 @@ verifies('HEALTH-2', 'a server that cannot be reached is shown with when it is t
   );
 });
 
+verifies('HEALTH-1', 'a ping is shown with its age', () => {
+  const health = { ...server.health, connectionState: 'connected', lastPingAt: 2000, pingLatency: 2.4 };
+  expect(shown({ enabled: true, autoDisabled: false, health }, 2, 26_000)).toMatch(/ {2}2 ms, 24 s ago$/u);
+});
+
 verifies('HEALTH-3', 'the headline of a gateway counts its calls as people do', () => {
   for (const now of [0, -5000])
     expect(shown({}, 0, now)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 under way');

@@ -8,15 +8,16 @@ export function showGateways(reports: readonly GatewayReport[], looks: Looks & {
 }
 
 function headline(report: GatewayReport, now: number): string {
-  const { pid, mode, configPath, startedAt, isStopped, calls } = report;
+  const { pid, mode, url, token, configPath, startedAt, isStopped, calls } = report;
   const parts = [
     `Gateway ${pid}`,
-    mode,
+    url === undefined ? mode : `${mode} at ${printable(url)}`,
+    ...(token === undefined ? [] : [`token=${printable(token)}`]),
     printable(configPath ?? 'no config file'),
     `up ${span(now - startedAt)}`,
     `${calls.total} ${calls.total === 1 ? 'call' : 'calls'}, ${calls.active} under way`,
   ];
-  return [...parts, ...(isStopped ? [`calls are stopped: ${PROGRAM.name} resume`] : [])].join(', ');
+  return [...parts, ...(isStopped ? [`calls are paused: ${PROGRAM.name} resume`] : [])].join(', ');
 }
 
 function servers({ servers: all }: GatewayReport, { now, ...looks }: Looks & { now: number }): string {
@@ -25,10 +26,17 @@ function servers({ servers: all }: GatewayReport, { now, ...looks }: Looks & { n
     `  ${server.id}`,
     stateOf(server),
     String(server.tools),
-    server.health?.pingLatency === undefined ? '' : `${Math.round(server.health.pingLatency)} ms`,
+    pingOf(server, now),
     noteOn(server, now),
   ]);
   return table([['  SERVER', 'STATE', 'TOOLS', 'PING', ''], ...rows], looks);
+}
+
+/** The latency of the last probe, and how long ago that was: a probe is sent every 30 s. */
+function pingOf({ health }: ReportedServer, now: number): string {
+  const { pingLatency, lastPingAt } = health ?? {};
+  if (pingLatency === undefined || lastPingAt === undefined) return '';
+  return `${Math.round(pingLatency)} ms, ${span(now - lastPingAt)} ago`;
 }
 
 function stateOf({ enabled, autoDisabled, health }: ReportedServer): Cell {

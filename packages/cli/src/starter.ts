@@ -32,5 +32,7 @@ if (cachedData === undefined || script.cachedDataRejected === true)
 
 function commandFor(word: string | undefined): keyof typeof HASHES {
   if (word === 'serve' || word === 'docker' || word === 'lock') return word;
-  return /^(ps|history|logs|enable|disable|restart|stop|resume)$/u.test(word ?? '') ? 'control' : 'stdio';
+  return /^(ps|history|logs|enable|disable|restart|pause|resume|stop)$/u.test(word ?? '')
+    ? 'control'
+    : 'stdio';
 }

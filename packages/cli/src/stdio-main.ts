@@ -37,12 +37,13 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
     env: process.env,
     log,
   });
+  const control = controlled(gateway, selfOf({ mode: 'stdio', configPath: path }), placeOf(args));
   const serving = serveStdio(gateway, {
     input: process.stdin,
     output: process.stdout,
     serverInfo: { name, version },
+    stopped: control.stopped,
   });
-  const control = controlled(gateway, selfOf('stdio', path), placeOf(args));
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
   const stop = stopped();
   const reloading = reloadOnChange(gateway, { path, known, env: process.env, log, onHangUp });

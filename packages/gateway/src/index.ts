@@ -1,4 +1,4 @@
-export { askGateway, findGateways, followGateway } from './admin/control-client.ts';
+export { askGateway, endGateway, findGateways, followGateway } from './admin/control-client.ts';
 export type { FoundGateway } from './admin/control-client.ts';
 export type { Place } from './admin/control-folder.ts';
 export { controlled } from './admin/controlled.ts';

@@ -1,5 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { ToolInvocationRequest } from '../call/invocation.ts';
+import { now } from '../clock.ts';
+import { isAlive } from '../upstream/is-alive.ts';
 import { doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
 import { readLines, writeLine } from './lines.ts';
 import type { GatewayReport, Method, Requests } from './requests.ts';
@@ -15,14 +17,21 @@ export interface FoundGateway {
 }
 
 /** All gateways of this user that run; what killed ones have left is cleared away. */
-export async function findGateways(place: Place): Promise<FoundGateway[]> {
-  const found = await Promise.all(doorsIn(place).map((door) => lookBehind(door, place)));
+export async function findGateways(
+  place: Place,
+  asked: Requests['ps']['params'] = {},
+): Promise<FoundGateway[]> {
+  const found = await Promise.all(doorsIn(place).map((door) => lookBehind(door, place, asked)));
   return found.filter((gateway) => gateway !== undefined);
 }
 
-async function lookBehind(door: Door, { platform }: Place): Promise<FoundGateway | undefined> {
+async function lookBehind(
+  door: Door,
+  { platform }: Place,
+  asked: Requests['ps']['params'],
+): Promise<FoundGateway | undefined> {
   try {
-    return { door, report: await askGateway(door, 'ps', {}) };
+    return { door, report: await askGateway(door, 'ps', asked) };
   } catch (error) {
     if (error instanceof NoAnswer) return { door, report: undefined };
     removeStale(door, platform);
@@ -42,6 +51,21 @@ export async function askGateway<M extends Method>(
     return await within(isSlow ? undefined : PATIENCE_MS, door, ask(socket, method, params));
   } finally {
     socket.destroy();
+  }
+}
+
+/** A gateway that drains and stops its servers needs up to 5 s each. */
+const LONGEST_END_MS = 15_000;
+const LOOK_EVERY_MS = 20;
+
+/** Ends a gateway; resolves when its process is gone, rejects where it is not in time. */
+export async function endGateway(door: Door): Promise<void> {
+  await askGateway(door, 'shutdown', {});
+  const deadline = now() + LONGEST_END_MS;
+  while (isAlive(door.pid)) {
+    if (now() > deadline)
+      throw new Error(`Gateway ${door.pid} was told to end ${LONGEST_END_MS / 1000} s ago and still runs.`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 

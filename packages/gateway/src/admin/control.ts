@@ -1,10 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Gateway } from '../gateway.ts';
 import { isAnswering } from './control-client.ts';
 import { doorOf, doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
 import { readLines, writeLine } from './lines.ts';
-import { answersOf, type Method, type Self } from './requests.ts';
+import { answersOf, type Answering, type Method } from './requests.ts';
 
 /** The longest request that anybody has reason for. */
 const LONGEST_REQUEST = 64 * 1024;
@@ -17,15 +16,15 @@ export interface Control {
 }
 
 /** Opens the door by which the owner of a gateway asks and tells it things; undefined where there is no place for one. */
-export async function openControl(gateway: Gateway, self: Self, place: Place): Promise<Control | undefined> {
-  const door = doorOf(self.pid, place);
+export async function openControl(answering: Answering, place: Place): Promise<Control | undefined> {
+  const door = doorOf(answering.self.pid, place);
   if (door === undefined) return undefined;
   await sweep(place, door);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    converse(socket, gateway, self);
+    converse(socket, answering);
   });
   await listen(server, door, place);
   return {
@@ -57,11 +56,11 @@ async function listen(server: Server, { path }: Door, { platform }: Place): Prom
   server.unref();
 }
 
-function converse(socket: Socket, gateway: Gateway, self: Self): void {
+function converse(socket: Socket, answering: Answering): void {
   socket.on('error', () => socket.destroy());
   const receive = (request: unknown): void => {
     if (typeof request !== 'object' || request === null) throw new Error('That is no request');
-    void answer(socket, request, { gateway, self });
+    void answer(socket, request, answering);
   };
   readLines(socket, receive, LONGEST_REQUEST);
 }
@@ -75,10 +74,11 @@ interface Request {
 async function answer(
   socket: Socket,
   { id = null, method, params = {} }: Request,
-  { gateway, self }: { gateway: Gateway; self: Self },
+  answering: Answering,
 ): Promise<void> {
+  const { gateway, self } = answering;
   try {
-    const answers = answersOf(gateway, self);
+    const answers = answersOf(answering);
     if (typeof method !== 'string' || !Object.hasOwn(answers, method))
       throw new Error(`A gateway of version ${self.version} does not know '${String(method)}'`);
     const act = answers[method as Method] as (params: object) => unknown;
@@ -90,7 +90,7 @@ async function answer(
 }
 
 /** Tells of every call that ends, for as long as somebody listens. */
-function follow(socket: Socket, { history }: Gateway): void {
+function follow(socket: Socket, { history }: Answering['gateway']): void {
   const unfollow = history.follow((call) => {
     writeLine(socket, { method: 'call', params: call });
     if (socket.writableLength > LARGEST_BACKLOG) socket.destroy();

@@ -1,7 +1,14 @@
+import { Deferred } from '../deferred.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Place } from './control-folder.ts';
 import type { Control } from './control.ts';
 import type { Self } from './requests.ts';
+
+interface Controlled {
+  /** Resolves when the owner of the gateway wants it to end. */
+  readonly stopped: Promise<void>;
+  close(): Promise<void>;
+}
 
 /** The first answers go before. */
 const AFTER_MS = 10;
@@ -9,13 +16,14 @@ const AFTER_MS = 10;
 const AT_LATEST_MS = 1000;
 
 /** Lets the owner of a gateway speak to it, once its servers have been started or take their time; what that needs is loaded then. */
-export function controlled(gateway: Gateway, self: Self, place: Place): { close(): Promise<void> } {
+export function controlled(gateway: Gateway, self: Self, place: Place): Controlled {
   let opening: Promise<Control | undefined> | undefined;
   let isClosed = false;
+  const ending = new Deferred<void>();
   const open = async (): Promise<Control | undefined> => {
     try {
       const { openControl } = await import('./control.ts');
-      return await openControl(gateway, self, place);
+      return await openControl({ gateway, self, end: () => ending.resolve() }, place);
     } catch (error) {
       gateway.log.warn(`"weir ps" will not find this gateway: ${(error as Error).message}`);
       return undefined;
@@ -31,6 +39,7 @@ export function controlled(gateway: Gateway, self: Self, place: Place): { close(
     () => clearTimeout(latest),
   );
   return {
+    stopped: ending.promise,
     async close() {
       isClosed = true;
       clearTimeout(latest);

@@ -10,6 +10,10 @@ export interface GatewayReport {
   readonly pid: number;
   readonly version: string;
   readonly mode: 'stdio' | 'http';
+  /** Address of a gateway on HTTP. */
+  readonly url?: string | undefined;
+  /** Bearer token of a gateway on HTTP, only where the request asks for it. */
+  readonly token?: string | undefined;
   readonly configPath?: string | undefined;
   readonly startedAt: number;
   /** Somebody has stopped its calls. */
@@ -28,18 +32,31 @@ export interface ReportedServer extends MCPServerConfig {
 }
 
 /** The gateway as it describes itself to whoever asks. */
-export type Self = Pick<GatewayReport, 'pid' | 'version' | 'mode' | 'configPath' | 'startedAt'>;
+export type Self = Pick<
+  GatewayReport,
+  'pid' | 'version' | 'mode' | 'url' | 'token' | 'configPath' | 'startedAt'
+>;
+
+/** A gateway that answers its owner. */
+export interface Answering {
+  readonly gateway: Gateway;
+  readonly self: Self;
+  /** Lets the gateway end, once its calls in flight have. */
+  readonly end: () => void;
+}
 
 /** What can be asked of a gateway, and what it answers. */
 export interface Requests {
-  ps: { params: object; result: GatewayReport };
+  ps: { params: { token?: boolean }; result: GatewayReport };
   enable: { params: { server: string }; result: null };
   disable: { params: { server: string }; result: null };
   restart: { params: { server: string }; result: null };
   logs: { params: { server: string }; result: readonly LoggedLine[] };
   history: { params: { follow?: boolean }; result: readonly ToolInvocationRequest[] };
-  stop: { params: object; result: null };
+  pause: { params: object; result: null };
   resume: { params: object; result: null };
+  /** Not called `stop`, which older gateways take for `pause`. */
+  shutdown: { params: object; result: null };
 }
 export type Method = keyof Requests;
 
@@ -49,16 +66,19 @@ type Answers = {
   ) => Requests[M]['result'] | Promise<Requests[M]['result']>;
 };
 
-export function answersOf(gateway: Gateway, self: Self): Answers {
+export function answersOf({ gateway, self, end }: Answering): Answers {
+  const { token: _secret, ...open } = self;
   return {
-    ps: () => report(gateway, self),
+    ps: ({ token = false }) => report(gateway, token ? self : open),
     enable: ({ server }) => done(gateway.enable(server)),
     disable: ({ server }) => done(gateway.disable(server)),
     restart: ({ server }) => done(gateway.restart(server)),
     logs: ({ server }) => logs(gateway, server),
     history: () => gateway.history.recent(),
-    stop: () => done(gateway.stopCalls()),
+    pause: () => done(gateway.stopCalls()),
     resume: () => done(gateway.resumeCalls()),
+    // The answer leaves first.
+    shutdown: () => done(void setImmediate(end)),
   };
 }
 

@@ -229,7 +229,7 @@ function sessionOver(limit: number): RpcError {
 }
 
 function stopped(): RpcError {
-  return unavailable('Calls are stopped by whoever runs the gateway. "weir resume" lets them pass again.');
+  return unavailable('Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.');
 }
 
 function unavailable(text: string): RpcError {

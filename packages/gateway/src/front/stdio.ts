@@ -11,6 +11,8 @@ export interface StdioOptions {
   readonly input: Readable & { isTTY?: boolean };
   readonly output: Writable;
   readonly serverInfo: Implementation;
+  /** Ends the service as the end of the input does: calls in flight are answered first. */
+  readonly stopped?: Promise<void>;
 }
 
 /** Servers are started this long after the gateway even if nobody has said a word. */
@@ -27,6 +29,12 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   const { input, output } = options;
   const starter = new Starter(gateway);
   const ended = new Promise<void>((resolve) => {
+    const end = (): void => {
+      if (starter.hasOnlyProbed) return resolve();
+      starter.begin();
+      gateway.open('{}');
+      resolve(lastAnswers(gateway, session));
+    };
     const session: Session = new Session(
       gateway,
       (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
@@ -34,14 +42,10 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
         ...options,
         isAlone: true,
         onMessage: (message) => starter.heard(message),
-        onEnded: () => {
-          if (starter.hasOnlyProbed) return resolve();
-          starter.begin();
-          gateway.open('{}');
-          resolve(lastAnswers(gateway, session));
-        },
+        onEnded: end,
       },
     );
+    void options.stopped?.then(end);
     // Nobody reads any more: the client is gone, though its end of our input may still be open.
     output.once('error', (error) => {
       gateway.log.warn(Messages.clientUnreachable(error.message));
