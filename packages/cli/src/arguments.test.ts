@@ -82,6 +82,7 @@ describe('options', () => {
       ['--log-file', 'a=b.log'],
       ['--startup-timeout', '2s'],
       ['--max-message-size', '1K'],
+      ['--instructions-budget', '500'],
       ['--state', '/srv/weir'],
     ];
     const expected = {
@@ -95,6 +96,7 @@ describe('options', () => {
         logFile: 'a=b.log',
         startupTimeout: 2000,
         maxMessageSize: 1024,
+        instructionsBudget: 500,
         state: '/srv/weir',
       },
     };
@@ -125,6 +127,14 @@ describe('options', () => {
     for (const argv of [['--help'], ['-h'], ['--debug', '--help', '--nonsense']]) {
       expect(parseArguments(argv, {})).toEqual({ run: 'help', of: 'stdio' });
     }
+  });
+});
+
+describe('--instructions-budget', () => {
+  verifies('AGG-CALL-3', 'takes a number of characters, 0 included', () => {
+    expect(read('--instructions-budget', '0')).toEqual({ instructionsBudget: 0 });
+    for (const wrong of ['-1', '2k', '1.5', '10000000'])
+      expect(mistake('--config', 'x', `--instructions-budget=${wrong}`)).toContain('such as 2000');
   });
 });
 

@@ -59,6 +59,10 @@ const VALUES: Readonly<Record<string, ValueOption>> = {
     set: (draft, value) => (draft.startupTimeout = readDuration(value)),
   },
   '--max-message-size': { example: '64M', set: (draft, value) => (draft.maxMessageSize = readSize(value)) },
+  '--instructions-budget': {
+    example: '2000',
+    set: (draft, value) => (draft.instructionsBudget = readBudget(value)),
+  },
   '--name': { example: 'my-tools', set: (draft, value) => (draft.name = value) },
   '--version': { example: '2.1.0', set: (draft, value) => (draft.version = value) },
   '--state': { example: '/var/lib/weir', set: (draft, value) => (draft.state = value) },
@@ -291,6 +295,12 @@ function readSize(text: string): number {
   const bytes = Number(digits) * (SIZES[unit.toUpperCase()] ?? Number.NaN);
   if (bytes > 0 && bytes <= LARGEST_SIZE) return bytes;
   throw new UsageError(`--max-message-size takes a size such as 64M, at most 512M, not '${text}'`);
+}
+
+/** UTF-16 units; seven digits are more than any host passes on. */
+function readBudget(text: string): number {
+  if (/^\d{1,7}$/u.test(text)) return Number(text);
+  throw new UsageError(`--instructions-budget takes a number of characters such as 2000, not '${text}'`);
 }
 
 /** Brackets belong to URLs. */

@@ -44,6 +44,7 @@ verifies(
       '--lazy',
       '--startup-timeout',
       '--max-message-size',
+      '--instructions-budget',
       '--name',
       '--version',
       '--state',
@@ -52,7 +53,7 @@ verifies(
       '--log-file',
       '--version',
     ]);
-    const samples: Record<string, string> = { TIME: '20s', SIZE: '64M' };
+    const samples: Record<string, string> = { TIME: '20s', SIZE: '64M', N: '2000' };
     for (const { name, value } of options) {
       const argv = value === '' ? [name] : [name, samples[value] ?? 'x'];
       expect(() => parseArguments(['--config', 'x', ...argv], {})).not.toThrow();

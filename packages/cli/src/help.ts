@@ -2,7 +2,6 @@ import type { Program } from './program.ts';
 
 /** One screen: 24 lines of 80 columns, the prompt beneath included. */
 export const help = ({ name, defaults }: Program): string => `One MCP server made of many, on stdio.
-
 Usage: ${name} --config FILE [options]
 
   --config FILE            the file your MCP host has, with its "mcpServers"
@@ -13,6 +12,7 @@ Usage: ${name} --config FILE [options]
   --lazy                   start servers at their first call (see "help lock")
   --startup-timeout TIME   for a server to start (default 5s; npx etc. 60s)
   --max-message-size SIZE  the largest message that passes (default 64M)
+  --instructions-budget N  characters of all instructions (default 2000)
   --name NAME              told to clients (default ${defaults.name})
   --version VERSION        told to clients (default ${defaults.version})
   --state DIR              memory (default $WEIR_STATE, or your state folder)

@@ -45,7 +45,12 @@ export class ChildServerError extends Error {
 /** What clients are told of a failure: a server's last words are for who runs the gateway. */
 export function forClients(error: Error): string {
   const { message } = error;
-  return error instanceof ChildServerError ? message.replace(/\n.*$/su, '') : message;
+  return error instanceof ChildServerError ? withoutTail(message) : message;
+}
+
+/** The message of a failed server without its stderr tail, which may hold secrets. */
+export function withoutTail(message: string): string {
+  return message.replace(/\n.*$/su, '');
 }
 
 /** The JSON-RPC codes that cross the wire. */

@@ -103,6 +103,11 @@ export class Gateway implements AggregatorServer {
     return this.#parts.directory;
   }
 
+  /** What clients are told of how to use the servers. */
+  get instructions(): string | undefined {
+    return this.#parts.instructions;
+  }
+
   get registry(): ToolRegistry {
     return new Map(this.directory.registry.tools);
   }

@@ -36,7 +36,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   const calls = callsThatMayAsk(upstream, audience);
   if (calls instanceof RpcError) return calls;
   const refusal = askFor(calls, upstream, message, audience);
-  const isIdle = calls.length === 0;
+  const isIdle = calls.length === 0 && audience.related === undefined;
   if (refusal === undefined || !isIdle || method !== 'roots/list') return refusal;
   upstream.peer.send(resultLine(id, NO_ROOTS));
   return undefined;

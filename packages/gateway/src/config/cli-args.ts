@@ -15,6 +15,8 @@ export interface CliArgs {
   startupTimeout?: number;
   /** Bytes. */
   maxMessageSize?: number;
+  /** UTF-16 units of the merged instructions. */
+  instructionsBudget?: number;
   /** Keeps the arguments of calls in the history, too. */
   history?: 'arguments';
   /** The folder for what is remembered from start to start. */

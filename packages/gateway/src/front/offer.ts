@@ -2,7 +2,6 @@ import { TASKS_EXTENSION } from '../call/tasks.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Era, Implementation } from '../wire/era.ts';
-import { mergeInstructions } from './instructions.ts';
 
 type Capabilities = Readonly<Record<string, unknown>>;
 
@@ -36,8 +35,7 @@ export function offerOf(gateway: Gateway, era: Era, serverInfo: Implementation):
   const isOnlyOne = gateway.serverCount === 1;
   const upstreams = [...gateway.directory.registry.upstreams.values()];
   const more = gateway.isSettled ? offered(upstreams, era, isOnlyOne) : PERHAPS[era];
-  const instructions = mergeInstructions(upstreams, isOnlyOne);
-  return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
+  return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions: gateway.instructions };
 }
 
 /** What servers have besides. Where there is one, whatever of its era it has: methods that nobody knows reach it too. */

@@ -10,8 +10,13 @@ export interface GatewayOptions {
   readonly noPrefix?: boolean;
   /** Starts with the servers that do start, instead of failing with the first that does not. */
   readonly keepGoing?: boolean;
-  /** Lists a tool that says which servers are away and what to do, while one is. */
+  /** Lists one tool, `weir__status`, while a configured server is away: it says which, why and what to do. */
   readonly statusTool?: boolean;
+  /**
+   * UTF-16 units that the merged instructions of all servers may have; 2,000 unless set, 0 passes none on. Texts that
+   * were cut are whole in the resources `weir://instructions/<server>`.
+   */
+  readonly instructionsBudget?: number;
   /** Milliseconds that a server may take to start. */
   readonly startupTimeout?: number;
   readonly maxMessageSize?: number;

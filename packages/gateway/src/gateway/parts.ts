@@ -13,6 +13,7 @@ import type { McpConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ApartEvents } from '../upstream/apart.ts';
+import type { Kind } from '../upstream/catalogue.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { Fleet } from '../upstream/fleet.ts';
 import { awaitedTimers, systemTimers } from '../upstream/schedule.ts';
@@ -20,8 +21,11 @@ import type { ServerEvent } from '../upstream/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
+import { AwayServers } from './away-servers.ts';
 import { Clients } from './clients.ts';
+import { DEFAULT_BUDGET, mergeInstructions, validateBudget } from './instructions.ts';
 import type { GatewayOptions } from './options.ts';
+import { OWN_KEY, OwnServer, STATUS } from './own-server.ts';
 import { Publication } from './publication.ts';
 import { Wishes } from './wishes.ts';
 
@@ -53,18 +57,24 @@ export class Parts {
   readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), awaitedTimers);
   /** Where names lead at this moment. */
   directory: Directory;
+  /** What clients are told of how to use the servers. */
+  instructions: string | undefined;
+  readonly #own = new OwnServer(() => this.#away.describe());
+  readonly #away: AwayServers;
   readonly #options: PartsOptions;
   readonly #logLevels = new LogLevels();
   readonly #serving: Serving;
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
+    validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
     const heard: ApartEvents = {
       request: (child, message, related) => this.#asked(child, message, { related }),
       notification: (child, message, related) => this.clients.notified(child, message, related),
     };
     this.publication = this.#createPublication(config);
     this.fleet = this.#createFleet(config, heard);
+    this.#away = this.#createAway();
     this.#serving = new Serving({
       fleet: this.fleet,
       on: heard,
@@ -101,10 +111,37 @@ export class Parts {
   #createPublication({ mcpServers }: McpConfig): Publication {
     return new Publication(mcpServers, {
       ...this.#options,
+      own: this.#own,
       offering: () => this.fleet.offering(),
+      offerOwn: (upstreams) => this.#offerOwn(upstreams),
       published: () => this.publish(),
       listsChanged: (lists) => this.clients.listsChanged(lists),
     });
+  }
+
+  #createAway(): AwayServers {
+    const { fleet } = this;
+    return new AwayServers({
+      keys: () => fleet.children.keys(),
+      healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
+      hasStandIn: (serverKey) => fleet.standIn(serverKey) !== undefined,
+      prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
+      now: () => systemTimers.now(),
+    });
+  }
+
+  /** Decides what the own server offers beside these servers, and what clients are told of how to use them all. */
+  #offerOwn(upstreams: readonly Upstream[]): readonly Kind[] {
+    const { statusTool = false, instructionsBudget = DEFAULT_BUDGET } = this.#options;
+    const { text, cut } = mergeInstructions(upstreams, {
+      budget: instructionsBudget,
+      isOnlyOne: this.fleet.children.size === 1,
+      notice: statusTool
+        ? this.#away.notice(this.publication.builder.books.tools.freeName(OWN_KEY, STATUS))
+        : undefined,
+    });
+    this.instructions = text;
+    return this.#own.offer({ hasStatus: statusTool && this.#away.all().length > 0, texts: cut });
   }
 
   #createFleet({ mcpServers }: McpConfig, heard: ApartEvents): Fleet {
@@ -162,6 +199,7 @@ export class Parts {
   #supervised(event: ServerEvent): void {
     const { type } = event;
     this.revival.noted(event);
+    if (this.#options.statusTool === true) this.publication.refresh();
     // Not the reason: a server's last words are for who runs the gateway.
     if (type === 'server-auto-disabled') this.clients.alert(autoDisabledAlert(event));
     try {

@@ -19,6 +19,10 @@ export interface PublicationOptions {
   readonly log: Log;
   /** What can be published now, in the order of the config. */
   offering(): readonly Upstream[];
+  /** The gateway's own server. */
+  readonly own: Upstream;
+  /** Has the own server offer what it should beside these servers; returns the kinds of which its list has changed. */
+  offerOwn(upstreams: readonly Upstream[]): readonly Kind[];
   /** Another registry counts from now on. */
   published(): void;
   /** Clients are to be told. */
@@ -31,6 +35,8 @@ export class Publication {
   readonly #options: PublicationOptions;
   readonly #collisions = new Collisions();
   readonly #notices: Notices;
+  /** The configured servers alone. */
+  #servers: Registry;
   #registry: Registry;
   #isOpen = false;
 
@@ -51,7 +57,8 @@ export class Publication {
       },
     );
     this.builder.filter(servers);
-    this.#registry = this.builder.build([]);
+    this.#servers = this.builder.build([]);
+    this.#registry = this.#servers;
   }
 
   get registry(): Registry {
@@ -80,7 +87,7 @@ export class Publication {
   /** Nothing is offered any more in place of this server. */
   remove({ serverKey, catalogue }: Upstream): void {
     if (!this.#isOpen) return;
-    this.#publish(this.builder.without(this.registry, serverKey));
+    this.#publish(this.builder.without(this.#servers, serverKey));
     this.#notices.changed(listedKinds(catalogue));
   }
 
@@ -93,6 +100,11 @@ export class Publication {
     this.#notices.changed(this.builder.shares === shares ? kinds : [...kinds, 'tools']);
   }
 
+  /** Publishes what the own server offers by now, where that has changed. */
+  refresh(): void {
+    if (this.#isOpen) this.#publishOwn();
+  }
+
   /** What changes until then is one notice. */
   hold(until: Promise<unknown>): void {
     void this.#notices.hold(until);
@@ -103,9 +115,17 @@ export class Publication {
     this.#notices.stop();
   }
 
-  #publish(registry: Registry): void {
-    this.#registry = registry;
+  #publish(servers: Registry): void {
+    this.#servers = servers;
+    this.#publishOwn(true);
+  }
+
+  #publishOwn(isDue = false): void {
+    const changed = this.#options.offerOwn([...this.#servers.upstreams.values()]);
+    if (!isDue && changed.length === 0) return;
+    this.#registry = this.builder.withOwn(this.#servers, this.#options.own);
     this.#options.published();
+    if (this.#isOpen) this.#notices.changed(changed);
   }
 
   /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */

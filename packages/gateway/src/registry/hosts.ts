@@ -1,5 +1,5 @@
 import type { NameRules } from './name-book.ts';
-import { isHostSafe, joinName } from './names.ts';
+import { isHostSafe, joinName, SAFE_SEPARATOR } from './names.ts';
 
 const SHORT = { accepts: /^[A-Za-z0-9_-]{1,64}$/u, rule: 'letters, digits, _ and -, at most 64' };
 const LONG = { accepts: /^[A-Za-z0-9_-]{1,128}$/u, rule: 'letters, digits, _ and -, at most 128' };
@@ -28,8 +28,6 @@ interface Named {
   readonly serverKey: string;
   readonly originalName: string;
 }
-
-const SAFE_SEPARATOR = '__';
 
 /** Says which hosts would refuse which of these names, and what to pass instead; undefined where none does. */
 export function refusedNames(tools: Iterable<Named>, { separator, noPrefix }: NameRules): string | undefined {

@@ -1,4 +1,4 @@
-import { ALIAS_SEPARATORS, isHostSafe, joinName, withHash } from './names.ts';
+import { ALIAS_SEPARATORS, isHostSafe, joinName, SAFE_SEPARATOR, withHash } from './names.ts';
 
 /** One thing that a server offers under its own name. */
 export interface Owner {
@@ -72,6 +72,19 @@ export class NameBook {
       keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.isExact(serverKey, name));
     if (isTaken && this.#makesSafe) return this.#enter(withHash(wanted, serverKey, name), owner);
     return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
+  }
+
+  /**
+   * A public name for a tool of the gateway itself, which no server has: a suffix tells it apart. Nothing is entered, so
+   * that a server which lists the name later gets it. It has a prefix always: a bare name would not say whose tool it is.
+   */
+  freeName(key: string, name: string): string {
+    const { noPrefix, separator, order } = this.rules;
+    const wanted = joinName(key, name, noPrefix ? SAFE_SEPARATOR : separator);
+    for (let number = order.includes(key) ? 2 : 1; ; number++) {
+      const free = number === 1 ? wanted : `${wanted}_${number}`;
+      if (!this.#owners.has(free)) return free;
+    }
   }
 
   /** True where nothing in a name had to be replaced; such names come first. */

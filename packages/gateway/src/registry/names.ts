@@ -3,6 +3,9 @@ import { shortHash } from '../hash.ts';
 
 export const DEFAULT_SEPARATOR = ':';
 
+/** The separator whose names every known host accepts. */
+export const SAFE_SEPARATOR = '__';
+
 /** A call is also accepted under a name written with one of these. */
 export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
 

@@ -15,7 +15,7 @@ import { joinName } from './names.ts';
 import { Pages } from './pages.ts';
 import { ToolFilters, type UnmatchedPattern } from './tool-filters.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
-import { joinUri, splitUri } from './uris.ts';
+import { INSTRUCTIONS, joinUri, splitUri } from './uris.ts';
 
 type Routes = Map<string, Route>;
 
@@ -28,6 +28,7 @@ export interface Registry {
   /** The resources that tools name as their apps and that no server lists, by public URI. */
   readonly apps: ReadonlyMap<string, AppResource>;
   readonly pages: Readonly<Record<Kind, Pages>>;
+  /** The configured servers; the gateway's own server is not one of them. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
 }
 
@@ -144,6 +145,30 @@ export class RegistryBuilder {
     );
   }
 
+  /** The same with the tools and resources of the gateway's own server; what servers list stays as it is. */
+  withOwn(registry: Registry, own: Upstream): Registry {
+    const { serverKey, catalogue } = own;
+    const { tools, resources } = catalogue;
+    if (tools.items.length === 0 && resources.items.length === 0) return registry;
+    const routes = { tools: new Map(registry.tools), resources: new Map(registry.resources) };
+    for (const tool of tools.items) {
+      const publicName = this.books.tools.freeName(serverKey, tool.key);
+      routes.tools.set(publicName, new Route(own, tool, { serverKey, publicName }));
+    }
+    for (const resource of resources.items) {
+      const publicName = resource.key;
+      if (!routes.resources.has(publicName))
+        routes.resources.set(publicName, new Route(own, resource, { serverKey, publicName }));
+    }
+    const upstreams = [...registry.upstreams.values(), own];
+    const pages = {
+      ...registry.pages,
+      tools: pagesOf('tools', routes.tools, upstreams),
+      resources: pagesOf('resources', routes.resources, upstreams),
+    };
+    return { ...registry, ...routes, pages };
+  }
+
   publicUri(serverKey: string, uri: string): string {
     return this.sharedUri(serverKey, uri) ?? uri;
   }
@@ -242,8 +267,8 @@ export class RegistryBuilder {
 
   /** Whoever lists such a URI might be taken for the server that it names. */
   #isOfOurForm(uri: string): boolean {
-    const named = splitUri(uri);
-    return named !== undefined && this.books.tools.rules.order.includes(named.serverKey);
+    const named = splitUri(uri)?.serverKey;
+    return named !== undefined && (named === INSTRUCTIONS || this.books.tools.rules.order.includes(named));
   }
 
   #share(serverKey: string, uri: string): void {
@@ -259,7 +284,7 @@ function publish(
   upstreams: readonly Upstream[],
 ): Registry {
   const pages = Object.fromEntries(
-    ALL_KINDS.map((kind) => [kind, new Pages(kind, definitions(routes[kind]), hintsOf(kind, upstreams))]),
+    ALL_KINDS.map((kind) => [kind, pagesOf(kind, routes[kind], upstreams)]),
   ) as Record<Kind, Pages>;
   return {
     ...routes,
@@ -267,6 +292,10 @@ function publish(
     pages,
     upstreams: new Map(upstreams.map((upstream) => [upstream.serverKey, upstream])),
   };
+}
+
+function pagesOf(kind: Kind, routes: Routes, upstreams: readonly Upstream[]): Pages {
+  return new Pages(kind, definitions(routes), hintsOf(kind, upstreams));
 }
 
 function* definitions(routes: Routes): Generator<readonly Buffer[]> {

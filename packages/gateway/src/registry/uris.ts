@@ -3,6 +3,13 @@ const APP_SCHEME = 'ui://';
 const APP_FORM = 'ui://weir.';
 const FORM = 'weir://';
 const EXPRESSION = /(\{[^{}]*\})/u;
+/** Stands in place of a server's key in the URIs of the gateway's own resources. */
+export const INSTRUCTIONS = 'instructions';
+
+/** The URI of the gateway's own resource with the whole instructions of a server. */
+export function instructionsUri(serverKey: string): string {
+  return `${FORM}${INSTRUCTIONS}/${encodePart(serverKey)}`;
+}
 
 /** The public URI of a resource that several servers list; templates keep their expressions. */
 export function joinUri(serverKey: string, uri: string): string {

@@ -1,0 +1,116 @@
+import { quoted, withoutTail } from '../errors.ts';
+import type { Health } from '../upstream/health.ts';
+
+/** A configured server that clients cannot use now, though nobody has switched it off. */
+export interface AwayServer {
+  readonly serverKey: string;
+  readonly health: Health;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** Runs again, but was lost more than once a moment ago: it may be lost again. */
+  readonly isUnsteady: boolean;
+}
+
+export interface AwayOptions {
+  /** The servers of the config that are not switched off there, in its order. */
+  keys(): Iterable<string>;
+  healthOf(serverKey: string): Health | undefined;
+  /** Something remembered is offered in place of the server. */
+  hasStandIn(serverKey: string): boolean;
+  /** Says when a server is tried next. */
+  prospect(serverKey: string): string | undefined;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** UTF-16 units of the names in the notice: it must leave room for the instructions. */
+const LONGEST_NAMES = 300;
+
+/** Knows which servers are away, and since when. */
+export class AwayServers {
+  readonly #options: AwayOptions;
+  readonly #since = new Map<string, number>();
+
+  constructor(options: AwayOptions) {
+    this.#options = options;
+  }
+
+  /** In the order of the config. Asked at every change of a server, so that it notes when one was lost. */
+  all(): AwayServer[] {
+    const away = [...this.#options.keys()].flatMap((serverKey) => this.#look(serverKey));
+    const keys = new Set(away.map(({ serverKey }) => serverKey));
+    for (const serverKey of this.#since.keys()) if (!keys.has(serverKey)) this.#since.delete(serverKey);
+    return away;
+  }
+
+  /** The line for instructions; undefined while every server is there. */
+  notice(toolName: string): string | undefined {
+    const keys = this.all().flatMap(({ serverKey, isUnsteady }) => (isUnsteady ? [] : [serverKey]));
+    if (keys.length === 0) return undefined;
+    const verb = keys.length === 1 ? 'is' : 'are';
+    return `Not all servers of this gateway are available: ${named(keys)} ${verb} away. The tool ${toolName} says why and what to do.`;
+  }
+
+  /** The text of the status tool. */
+  describe(): string {
+    const away = this.all();
+    if (away.length === 0) return 'All servers are available.';
+    return away.map((server) => this.#describe(server)).join('\n\n');
+  }
+
+  #look(serverKey: string): AwayServer[] {
+    const health = this.#options.healthOf(serverKey);
+    if (health === undefined || (!health.enabled && !health.autoDisabled)) return [];
+    const isUnsteady = health.connectionState === 'connected';
+    if (isUnsteady ? !(health.isRetrying && health.failureCount > 0) : !this.#isAway(serverKey, health))
+      return [];
+    const { autoDisabledAt = Infinity } = health;
+    const since = Math.min(this.#since.get(serverKey) ?? this.#options.now(), autoDisabledAt);
+    this.#since.set(serverKey, since);
+    return [{ serverKey, health, since, isUnsteady }];
+  }
+
+  #isAway(serverKey: string, { connectionState, isRetrying, autoDisabled }: Health): boolean {
+    if (connectionState === 'error' || autoDisabled || isRetrying) return true;
+    return connectionState === 'connecting' && !this.#options.hasStandIn(serverKey);
+  }
+
+  #describe({ serverKey, health, since, isUnsteady }: AwayServer): string {
+    const { lastError, autoDisabled, failureCount } = health;
+    const seconds = Math.round((this.#options.now() - since) / 1000);
+    const prospect = this.#options.prospect(serverKey);
+    const lines = [
+      isUnsteady
+        ? `Server '${serverKey}' runs again, but was lost ${failureCount + 1} times since ${timeOf(since)}.`
+        : `Server '${serverKey}' is not available since ${timeOf(since)} (${seconds} s).`,
+      lastError === undefined ? '' : `Reason: ${withoutTail(lastError)}`,
+      isUnsteady || prospect === undefined ? '' : `Next: ${prospect}.`,
+      `What to do: ${remedy(serverKey, { autoDisabled, hasFailed: lastError !== undefined })}`,
+    ];
+    return lines.filter((line) => line !== '').join('\n');
+  }
+}
+
+function remedy(
+  serverKey: string,
+  { autoDisabled, hasFailed }: { autoDisabled: boolean; hasFailed: boolean },
+): string {
+  const logs = `"weir logs ${serverKey}" shows what it wrote`;
+  if (!hasFailed) return `wait until it has started; ${logs}.`;
+  const enable = autoDisabled ? `, then enable it with "weir enable ${serverKey}"` : '';
+  return `ask the user to check its entry in the config and that its command or address works; ${logs}${enable}.`;
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/u, 'Z');
+}
+
+/** As many names as there is room for, and how many more. */
+function named(keys: readonly string[]): string {
+  const names = keys.map((key) => `'${quoted(key)}'`);
+  let count = 1;
+  while (count < names.length && names.slice(0, count + 1).join(', ').length <= LONGEST_NAMES) count++;
+  const more = names.length - count;
+  const shown = names.slice(0, count).join(', ');
+  return more === 0 ? shown : `${shown} and ${more} more`;
+}
