@@ -18,7 +18,7 @@ describe('a question of an earlier revision', () => {
       [
         'elicit',
         'elicitation/create',
-        { ...FORM, 'x-more': [1] },
+        { ...FORM, message: 'a: Your name?', 'x-more': [1] },
         { action: 'accept', content: { name: 'Ada' }, 'x-more': [2] },
       ],
       [
@@ -95,7 +95,7 @@ describe('a question of an earlier revision', () => {
     }
     const texts = (await Promise.all(calls)).map(textOf);
     expect(texts.map((text) => (JSON.parse(text) as { content: unknown }).content)).toEqual(
-      keys.map((asked) => ({ asked })),
+      keys.map((key) => ({ asked: `${key}: ${key}` })),
     );
   });
 

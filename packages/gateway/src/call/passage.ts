@@ -1,7 +1,8 @@
 import { addressesFirst } from '../bridge/addresses.ts';
+import { askerEdits, mayAsk, namedQuestion } from '../bridge/asker.ts';
 import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
-import { canEndInRound, readRound } from '../bridge/rounds.ts';
+import { canEndInRound, readRound, type Question } from '../bridge/rounds.ts';
 import { now } from '../clock.ts';
 import { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
@@ -35,6 +36,7 @@ export class Passage implements Hop {
   readonly logLevel: string | undefined;
   readonly #upstream: Upstream;
   readonly #builder: RegistryBuilder;
+  readonly #askerOf: Directory['askerOf'];
   readonly #parking: Parking;
   readonly #trace: Directory['trace'];
   readonly #method: string;
@@ -63,6 +65,7 @@ export class Passage implements Hop {
     this.request = caller.era !== client.era && canEndInRound(message.method) ? message : undefined;
     this.#upstream = client;
     this.#builder = directory.builder;
+    this.#askerOf = directory.askerOf;
     this.#parking = directory.parking;
     this.#trace = directory.trace;
     this.#method = message.method;
@@ -91,12 +94,27 @@ export class Passage implements Hop {
     this.#invocation?.answered(answer);
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.sharesUris(serverKey);
-    if (era === this.caller.era && !renamesUris) return undefined;
+    const isSameEra = era === this.caller.era;
+    const asks = isSameEra && (era === 'modern' || answer.isError) && mayAsk(answer);
+    if (isSameEra && !renamesUris && !asks) return undefined;
     const question = this.#askBack(answer, call);
     if (question !== undefined) return question;
-    const edits = answerEdits(answer, this.#method, { from: era, to: this.caller.era });
+    const edits = asks
+      ? this.#nameAsker(answer)
+      : answerEdits(answer, this.#method, { from: era, to: this.caller.era });
     if (edits instanceof RpcError || !renamesUris) return edits;
     return [...edits, ...uriEdits(answer, (uri) => this.#publicUri(uri))];
+  }
+
+  /** Where the answer asks a person something and is passed on as it is. */
+  #nameAsker(answer: Message): Edit[] | RpcError {
+    const asker = this.#askerOf(this.#upstream.serverKey);
+    return asker === undefined ? [] : askerEdits(answer, asker);
+  }
+
+  #named(questions: readonly Question[]): readonly Question[] {
+    const asker = this.#askerOf(this.#upstream.serverKey);
+    return asker === undefined ? questions : questions.map((question) => namedQuestion(question, asker));
   }
 
   calledOff(): void {
@@ -114,7 +132,7 @@ export class Passage implements Hop {
   #sendOff(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
     const addresses = addressesFirst(answer);
     if (addresses === undefined) return undefined;
-    const result = this.#parking.sendOff(addresses, request, this.caller);
+    const result = this.#parking.sendOff(this.#named(addresses), request, this.caller);
     if (result instanceof RpcError) return result;
     call.end(result);
     return TAKEN;
@@ -124,7 +142,7 @@ export class Passage implements Hop {
     const round = readRound(answer);
     if (round === undefined || round instanceof RpcError) return round;
     this.#rounds ??= this.#beginRounds(request, call);
-    this.#rounds.next(round, call);
+    this.#rounds.next({ ...round, questions: this.#named(round.questions) }, call);
     return TAKEN;
   }
 

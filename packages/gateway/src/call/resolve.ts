@@ -37,6 +37,8 @@ export interface Directory {
   readonly prospect: (serverKey: string) => string | undefined;
   /** Whether a server is being started for the first time: it may be there in a moment. */
   readonly isStarting: (serverKey: string) => boolean;
+  /** The name that stands before a server's questions to a person; undefined where the config has one server. */
+  readonly askerOf: (serverKey: string) => string | undefined;
   /** Told of every call and how long it took, where somebody wants to know. */
   readonly trace?: ((text: string) => void) | undefined;
 }

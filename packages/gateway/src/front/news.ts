@@ -1,13 +1,15 @@
+import { roundEdits } from '../bridge/asker.ts';
 import { isWanted } from '../call/log-levels.ts';
 import { callsOf } from '../call/question.ts';
 import { isOver, taskIdOf } from '../call/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
+import { RpcError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Meta } from '../wire/era.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { changeMembers, splice } from '../wire/splice.ts';
+import { changeMembers, splice, type Edit } from '../wire/splice.ts';
 import type { Session } from './session.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -60,12 +62,23 @@ export class News {
     if (server.era !== era) return;
     const { directory, server: front } = this.#gateway;
     const publicUri = (uri: string): string | undefined => directory.builder.sharedUri(server.serverKey, uri);
-    if (era === 'modern') return this.#subscriptions.taskChanged(server, message, publicUri);
+    if (era === 'modern') {
+      const edits = this.#askerEdits(server, message);
+      if (!(edits instanceof RpcError))
+        this.#subscriptions.taskChanged(server, message, { publicUri, edits });
+      return;
+    }
     const owner = directory.tasks.ownerOf(taskIdOf(message) ?? '');
     const isMine = owner === undefined ? front.clients.size === 1 : owner === identity;
     if (!isMine) return;
     peer.send(splice(message.bytes, []));
     if (message.params !== undefined && isOver(message.params)) directory.tasks.over(taskIdOf(message) ?? '');
+  }
+
+  /** A task may wait for what a person is asked. */
+  #askerEdits({ serverKey }: Upstream, { params }: Message): Edit[] | RpcError {
+    const asker = this.#gateway.directory.askerOf(serverKey);
+    return asker === undefined || params === undefined ? [] : roundEdits(params, asker);
   }
 
   /** A log is about the calls under way, if any; a modern client hears only what it has asked for with one of them. */

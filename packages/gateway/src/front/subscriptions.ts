@@ -37,6 +37,12 @@ interface Watched {
   readonly uri: string;
 }
 
+interface TaskNews {
+  readonly publicUri: PublicUri;
+  /** What the message needs besides. */
+  readonly edits: readonly Edit[];
+}
+
 type FollowedTasks = Map<Upstream, Map<string, string>>;
 
 const FILTER_KEYS = {
@@ -141,12 +147,12 @@ export class Subscriptions {
   }
 
   /** Passes on what a server tells of a task, to the request for which it was asked to. */
-  taskChanged(upstream: Upstream, message: Message, publicUri: PublicUri): void {
+  taskChanged(upstream: Upstream, message: Message, { publicUri, edits }: TaskNews): void {
     const result = message.params && objectValue(message.params, 'result');
-    const edits = result === undefined ? [] : resultUriEdits(result, publicUri);
+    const uris = result === undefined ? [] : resultUriEdits(result, publicUri);
     for (const subscription of this.#open)
       if (subscription.tasks.some((listener) => listener.isFor(upstream, message)))
-        this.#pass(subscription, message, edits);
+        this.#pass(subscription, message, [...uris, ...edits]);
   }
 
   #pass({ id, origin }: Subscription, { bytes, params, meta }: Message, edits: readonly Edit[]): void {

@@ -1,3 +1,4 @@
+import { namedRequest } from '../bridge/asker.ts';
 import type { AskedClient } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
@@ -178,6 +179,7 @@ export class Parts {
       servers: new Set(fleet.children.keys()),
       prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
+      askerOf: (serverKey) => fleet.askerOf(serverKey),
       trace: log.debug,
     };
   }
@@ -212,8 +214,10 @@ export class Parts {
 
   /** `owner` is the client that has the server for itself. */
   #asked(child: ChildServer, message: Message, { related, owner }: Circumstances): void {
-    const { clients, parking, tasks } = this;
-    const question = tasks.publicMessage(child, message);
+    const { clients, fleet, parking, tasks } = this;
+    const asker = fleet.askerOf(child.serverKey);
+    const told = tasks.publicMessage(child, message);
+    const question = asker === undefined ? told : namedRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);
     const onlyClient = identity === undefined ? clients.only : clients.known(identity);
     ask(child, question, { related, identity, onlyClient, parking, tasks });

@@ -135,6 +135,12 @@ export class Fleet {
     return this.#isOn(serverKey) ? this.#standIns.of(serverKey) : undefined;
   }
 
+  /** The name of a server for people who are asked something by it; undefined where it is the only one. */
+  askerOf(serverKey: string): string | undefined {
+    if (this.#children.size < 2) return undefined;
+    return this.#roster.configOf(serverKey).name ?? serverKey;
+  }
+
   /** Why the first server that is up no more is not. */
   crashed(): Error | undefined {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;

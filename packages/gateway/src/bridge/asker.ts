@@ -1,0 +1,106 @@
+// A host's dialog names only the gateway, so that each question to a person begins with the name of the server that asks.
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import {
+  findMember,
+  isOdd,
+  objectValue,
+  readElements,
+  readMembers,
+  stringValue,
+  valueText,
+  type Members,
+} from '../wire/members.ts';
+import { readMessage, type Message } from '../wire/message.ts';
+import { encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
+import { ADDRESSES_FIRST } from './addresses.ts';
+import { objectOf, readObject } from './objects.ts';
+import type { Question } from './rounds.ts';
+
+const ELICIT = 'elicitation/create';
+const QUOTE = 0x22;
+
+/** The request of a legacy server with the server's name before its message. */
+export function namedRequest(message: Message, asker: string): Message {
+  const { method, params, bytes } = message;
+  const edits = method === ELICIT && params !== undefined ? messageEdits(params, asker) : [];
+  const named = edits.length === 0 ? message : readMessage(lineBytes(splice(bytes, edits)));
+  return named.kind === 'unusable' ? message : named;
+}
+
+/** The same for a question of a round. */
+export function namedQuestion(question: Question, asker: string): Question {
+  const params = question.method === ELICIT ? objectOf(question.params) : undefined;
+  const edits = params === undefined ? [] : messageEdits(params, asker);
+  if (params === undefined || edits.length === 0) return question;
+  return { ...question, params: lineBytes(splice(params.bytes, edits)).toString('latin1') };
+}
+
+/** Whether an answer that is passed on within an era asks a person: a round, a task that waits, or addresses to visit first. */
+export function mayAsk({ isError, body }: Message): boolean {
+  if (body === undefined) return false;
+  if (isError) return isOdd(body) || Number(valueText(body, 'code')) === ADDRESSES_FIRST;
+  return isOdd(body) || findMember(body, 'inputRequests') >= 0;
+}
+
+/** The edits that put the server's name before each message of such an answer, or why that cannot be done. */
+export function askerEdits({ isError, body }: Message, asker: string): Edit[] | RpcError {
+  if (body === undefined) return [];
+  return isError ? named(addressesIn(body), asker) : roundEdits(body, asker);
+}
+
+/** The same for the object that has the `inputRequests`: a result, or the params of a notification about a task. */
+export function roundEdits(holder: Members, asker: string): Edit[] | RpcError {
+  return named(requestsIn(holder), asker);
+}
+
+function named(asking: Asking | undefined, asker: string): Edit[] | RpcError {
+  if (asking === undefined) return [];
+  // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
+  if ([...asking.around, ...asking.params].some(isOdd))
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
+  return asking.params.flatMap((params) => messageEdits(params, asker));
+}
+
+/** The params of what a person is asked, and the objects that they stand in. */
+interface Asking {
+  readonly around: readonly Members[];
+  readonly params: readonly Members[];
+}
+
+function requestsIn(body: Members): Asking | undefined {
+  const result = readObject(body.bytes, body.at);
+  const requests = result && objectValue(result, 'inputRequests');
+  if (requests === undefined) return undefined;
+  const questions = objectsAt(requests.bytes, valuesOf(requests));
+  const elicitations = questions.filter((question) => stringValue(question, 'method') === ELICIT);
+  const params = elicitations.flatMap((question) => objectValue(question, 'params') ?? []);
+  return { around: [body, requests, ...questions], params };
+}
+
+function addressesIn(body: Members): Asking | undefined {
+  const error = readObject(body.bytes, body.at);
+  if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;
+  const data = objectValue(error, 'data');
+  if (data === undefined) return undefined;
+  const m = findMember(data, 'elicitations');
+  const spans = (m >= 0 && readElements(data.bytes, data.flat[m + 2] as number)) || [];
+  const starts = spans.filter((_, index) => index % 2 === 0);
+  return { around: [body, data], params: objectsAt(data.bytes, starts) };
+}
+
+/** Where the values of an object's members begin. */
+function valuesOf({ flat }: Members): number[] {
+  return flat.filter((_, index) => index % 4 === 2);
+}
+
+function objectsAt(bytes: Buffer, starts: readonly number[]): Members[] {
+  return starts.flatMap((start) => readMembers(bytes, start) ?? []);
+}
+
+/** Nothing that a server writes can stand before its name. */
+function messageEdits(params: Members, asker: string): Edit[] {
+  const m = findMember(params, 'message');
+  const start = m < 0 ? -1 : (params.flat[m + 2] as number);
+  if (params.bytes[start] !== QUOTE) return [];
+  return [{ start: start + 1, end: start + 1, text: encode(`${asker}: `).slice(1, -1) }];
+}
