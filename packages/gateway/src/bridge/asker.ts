@@ -45,15 +45,15 @@ export function mayAsk({ isError, body }: Message): boolean {
 /** The edits that put the server's name before each message of such an answer, or why that cannot be done. */
 export function askerEdits({ isError, body }: Message, asker: string): Edit[] | RpcError {
   if (body === undefined) return [];
-  return isError ? named(addressesIn(body), asker) : roundEdits(body, asker);
+  return isError ? namedAll(addressesIn(body), asker) : roundEdits(body, asker);
 }
 
 /** The same for the object that has the `inputRequests`: a result, or the params of a notification about a task. */
 export function roundEdits(holder: Members, asker: string): Edit[] | RpcError {
-  return named(requestsIn(holder), asker);
+  return namedAll(requestsIn(holder), asker);
 }
 
-function named(asking: Asking | undefined, asker: string): Edit[] | RpcError {
+function namedAll(asking: Asking | undefined, asker: string): Edit[] | RpcError {
   if (asking === undefined) return [];
   // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
   if ([...asking.around, ...asking.params].some(isOdd))

@@ -1,5 +1,5 @@
 import { quoted, withoutTail } from '../errors.ts';
-import type { Health } from '../upstream/health.ts';
+import { isAwaited, type Health } from '../upstream/health.ts';
 
 /** A configured server that clients cannot use now, though nobody has switched it off. */
 export interface AwayServer {
@@ -76,7 +76,7 @@ export class AwayServers {
   }
 
   #describe({ serverKey, health, since, isUnsteady }: AwayServer): string {
-    const { lastError, autoDisabled, failureCount } = health;
+    const { lastError, failureCount } = health;
     const seconds = Math.round((this.#options.now() - since) / 1000);
     const prospect = this.#options.prospect(serverKey);
     const lines = [
@@ -85,19 +85,17 @@ export class AwayServers {
         : `Server '${serverKey}' is not available since ${timeOf(since)} (${seconds} s).`,
       lastError === undefined ? '' : `Reason: ${withoutTail(lastError)}`,
       isUnsteady || prospect === undefined ? '' : `Next: ${prospect}.`,
-      `What to do: ${remedy(serverKey, { autoDisabled, hasFailed: lastError !== undefined })}`,
+      `What to do: ${remedy(serverKey, health)}`,
     ];
     return lines.filter((line) => line !== '').join('\n');
   }
 }
 
-function remedy(
-  serverKey: string,
-  { autoDisabled, hasFailed }: { autoDisabled: boolean; hasFailed: boolean },
-): string {
+function remedy(serverKey: string, health: Health): string {
   const logs = `"weir logs ${serverKey}" shows what it wrote`;
-  if (!hasFailed) return `wait until it has started; ${logs}.`;
-  const enable = autoDisabled ? `, then enable it with "weir enable ${serverKey}"` : '';
+  if (health.lastError === undefined) return `wait until it has started; ${logs}.`;
+  const isOff = health.autoDisabled && !isAwaited(health);
+  const enable = isOff ? `, then enable it with "weir enable ${serverKey}"` : '';
   return `ask the user to check its entry in the config and that its command or address works; ${logs}${enable}.`;
 }
 
