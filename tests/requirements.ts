@@ -72,7 +72,9 @@ export const requirements: readonly Requirement[] = [
     'AGG-REG-1',
     'Tools are listed under key, separator and name, each once, only while their server runs or is remembered; lookup is constant',
   ),
-  done('AGG-REG-2', "A child's list_changed is followed and passed on, coalesced"),
+  done('AGG-REG-2', "A child's list_changed is followed and passed on, coalesced", [
+    '30 s at most between readings',
+  ]),
   done(
     'AGG-REG-3',
     'The handshake is answered at once; the first list is answered from the remembered catalogue, or waits for the servers within limits',
@@ -106,7 +108,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CLI-1',
     'The command has the documented options, usage text and exit codes; mcp-simple-aggregator has the documented defaults, weir those that hosts need',
-    ['exit code 1', 'exit code 2'],
+    ['exit code 1', 'exit code 2', 'version 1.0.0'],
   ),
   done('AGG-CLI-2', 'stdout carries the protocol alone; logs go to stderr or a file; --debug shows times'),
   done(
@@ -118,7 +120,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-QA-1',
     'Strict TypeScript, ES modules, no any, explicit types on exports, coverage of 80 % or more',
-    ['coverage of 80 %'],
+    ['coverage of 80 %', 'Node 20.19', 'ES2022 or later'],
   ),
   partial(
     'AGG-QA-2',
@@ -154,6 +156,7 @@ export const requirements: readonly Requirement[] = [
       'three attempts',
       '30 s of running',
       '5 s without an answer',
+      '5 minutes between attempts to reach it',
     ],
   ),
   partial(
@@ -170,7 +173,7 @@ export const requirements: readonly Requirement[] = [
     'HEALTH-5',
     'Concurrent and total calls are limited where configured; waiting calls queue; refused calls do not count; pause and resume',
     'the limits that calls of documents, of an AI and of the console have unless configured',
-    ['1,000 calls in the queue'],
+    ['1,000 calls in the queue', '−1 for no limit'],
   ),
   done(
     'HEALTH-6',

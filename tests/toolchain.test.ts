@@ -2,6 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import rootManifest from '../package.json' with { type: 'json' };
+import cliManifest from '../packages/cli/package.json' with { type: 'json' };
+import gatewayManifest from '../packages/gateway/package.json' with { type: 'json' };
+import baseConfig from '../tsconfig.base.json' with { type: 'json' };
 import vitestConfig from '../vitest.config.ts';
 import { root } from './source-files.ts';
 import { verifies } from './verifies.ts';
@@ -87,6 +91,12 @@ describe('the promises about quality', () => {
         erasableSyntaxOnly: true,
       });
     }
+  });
+
+  verifies('AGG-QA-1', 'Node 20.19 or later, and ES2022 or later', () => {
+    for (const { engines } of [rootManifest, cliManifest, gatewayManifest])
+      expect(engines.node).toBe('>=20.19');
+    expect(Number(baseConfig.compilerOptions.target.replace('ES', ''))).toBeGreaterThanOrEqual(2022);
   });
 
   verifies(

@@ -20,10 +20,15 @@ const gateway = (path) => `packages/gateway/src/${path}`;
 const test = (path, name) => ({ file: gateway(path), name });
 
 const starts = test('upstream/deadline.test.ts', '');
+const noLimit = { file: 'tests/e2e/limits.test.ts', name: 'is none at -1' };
 const lost = test('upstream/supervisor.test.ts', 'is tried after 1, 5 and 15 s, then disabled for good');
 const settled = test('upstream/supervisor.test.ts', 'counts as back after 30 s, not before');
 const revisions = test('wire/era.test.ts', 'all revisions of both eras are known');
 const container = test('upstream/container/create-arguments.test.ts', '');
+const defaults = {
+  file: 'packages/cli/src/arguments.test.ts',
+  name: 'what is not given depends on the name',
+};
 const exitCodes = { file: 'packages/cli/src/run.test.ts', name: 'a command ends with 0, 1' };
 
 /** @type {readonly Mutation[]} */
@@ -137,6 +142,22 @@ export const MUTATIONS = [
     proofs: [test('registry/names.test.ts', 'a public name is parsed')],
   },
   {
+    id: 'AGG-REG-2',
+    number: '30 s at most between readings',
+    file: gateway('upstream/live-list.ts'),
+    from: 'LONGEST_PAUSE_MS = 30_000',
+    to: ['LONGEST_PAUSE_MS = 20_000', 'LONGEST_PAUSE_MS = 60_000'],
+    proofs: [test('upstream/live-catalogue.test.ts', 'doubles the pause, up to 30 s')],
+  },
+  {
+    id: 'AGG-REG-2',
+    number: 'a pause that doubles',
+    file: gateway('upstream/live-list.ts'),
+    from: '2 * this.#pauseMs',
+    to: ['1 * this.#pauseMs', '3 * this.#pauseMs'],
+    proofs: [test('upstream/live-catalogue.test.ts', 'doubles the pause, up to 30 s')],
+  },
+  {
     id: 'AGG-REG-3',
     number: '1 s after the last one became ready',
     file: gateway('upstream/start-all.ts'),
@@ -184,6 +205,30 @@ export const MUTATIONS = [
     to: ['USAGE: 1', 'USAGE: 64'],
     proofs: [exitCodes],
   },
+  {
+    id: 'AGG-CLI-1',
+    number: 'version 1.0.0',
+    file: 'packages/cli/src/program.ts',
+    from: "name: 'mcp-simple-aggregator', version: '1.0.0'",
+    to: ["name: 'mcp-simple-aggregator', version: VERSION", "name: 'weir', version: '1.0.0'"],
+    proofs: [defaults],
+  },
+  {
+    id: 'AGG-CLI-1',
+    number: 'the defaults of each name',
+    file: 'packages/cli/src/program.ts',
+    from: "separator: ':', keepGoing: false",
+    to: ["separator: '__', keepGoing: false", "separator: ':', keepGoing: true"],
+    proofs: [defaults],
+  },
+  {
+    id: 'AGG-CLI-1',
+    number: 'the defaults of each name',
+    file: 'packages/cli/src/program.ts',
+    from: "separator: '__', keepGoing: true",
+    to: ["separator: ':', keepGoing: true", "separator: '__', keepGoing: false"],
+    proofs: [defaults],
+  },
   ...['lines', 'functions', 'branches', 'statements'].map((what) => ({
     id: 'AGG-QA-1',
     number: 'coverage of 80 %',
@@ -192,6 +237,22 @@ export const MUTATIONS = [
     to: [`${what}: 79`],
     proofs: [{ file: 'tests/toolchain.test.ts', name: 'four fifths of lines, branches and functions' }],
   })),
+  ...['package.json', 'packages/cli/package.json', 'packages/gateway/package.json'].map((file) => ({
+    id: 'AGG-QA-1',
+    number: 'Node 20.19',
+    file,
+    from: '>=20.19',
+    to: ['>=18', '>=22'],
+    proofs: [{ file: 'tests/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' }],
+  })),
+  {
+    id: 'AGG-QA-1',
+    number: 'ES2022 or later',
+    file: 'tsconfig.base.json',
+    from: '"target": "ES2023"',
+    to: ['"target": "ES2021"'],
+    proofs: [{ file: 'tests/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' }],
+  },
   ...['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2026-07-28'].map((revision) => ({
     id: 'ERA-1',
     number: revision,
@@ -265,12 +326,36 @@ export const MUTATIONS = [
     proofs: [test('upstream/supervisor.test.ts', 'that is silent for 5 s is lost')],
   },
   {
+    id: 'HEALTH-2',
+    number: '5 minutes between attempts to reach it',
+    file: gateway('upstream/health.ts'),
+    from: 'reachEveryMs: 300_000',
+    to: ['reachEveryMs: 240_000', 'reachEveryMs: 360_000'],
+    proofs: [test('upstream/health.test.ts', 'is tried every 5 minutes')],
+  },
+  {
     id: 'HEALTH-5',
     number: '1,000 calls in the queue',
     file: gateway('call/queue.ts'),
     from: 'LONGEST_QUEUE = 1000',
     to: ['LONGEST_QUEUE = 999', 'LONGEST_QUEUE = 1001'],
     proofs: [test('call/queue.test.ts', 'fill the queue when 1000 of them wait')],
+  },
+  {
+    id: 'HEALTH-5',
+    number: '−1 for no limit',
+    file: gateway('call/limits.ts'),
+    from: 'limit === -1',
+    to: ['limit === -2', 'limit === 0'],
+    proofs: [noLimit],
+  },
+  {
+    id: 'HEALTH-5',
+    number: '−1 for no limit',
+    file: gateway('call/limits.ts'),
+    from: 'mcpSessionLimit !== -1',
+    to: ['mcpSessionLimit !== -2', 'mcpSessionLimit !== 0'],
+    proofs: [noLimit],
   },
   {
     id: 'HEALTH-6',

@@ -282,6 +282,12 @@ describe('a limit of calls in a session', () => {
     await weir.tools();
     expect(weir.gateway.directory.limits).toBeUndefined();
   });
+
+  verifies('HEALTH-5', 'is none at -1, also where another limit holds', async () => {
+    await using weir = limited({ mcpSessionLimit: -1, mcpConcurrentLimit: 5 });
+    await weir.tools();
+    for (const id of ['1', '2', '3']) expect((await work(weir, id, 0)).result).toBeDefined();
+  });
 });
 
 describe('stop', () => {
