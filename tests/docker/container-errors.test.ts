@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { runOver, startWeir, temporaryFolder, type Config } from '../e2e/harness.ts';
+import { runUntilFailed, startWeir, temporaryFolder, type Config } from '../e2e/harness.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, IMAGE, managed, noEngine, noNetwork, ours } from './engine.ts';
 
@@ -38,7 +38,7 @@ describe('what is said when a container cannot be had', () => {
   });
 
   verifies(['MANAGED-1', 'MANAGED-5'], 'the name of the image is none', async () => {
-    const { code, stderr } = await runOver({ time: { image: 'Mcp/Time' } });
+    const { code, stderr } = await runUntilFailed({ time: { image: 'Mcp/Time' } });
     expect(code).toBe(1);
     expect(stderr).toContain(
       'image must be the name of an image, in small letters: write "image": "mcp/time" or "image": "mcp/time:1.2"',
@@ -110,7 +110,7 @@ const EATER = `
 
 /** Why the start fails, as the last line that says it. */
 async function failure(servers: Config, more: Record<string, string> = env): Promise<string> {
-  const { code, stderr } = await runOver(servers, { env: more, input: INITIALIZE });
+  const { code, stderr } = await runUntilFailed(servers, { env: more, input: INITIALIZE });
   expect(code).toBe(1);
   const said = stderr.split('\n').filter((line) => /^(?:Failed to spawn server|Server ')/.test(line));
   return said.at(-1) ?? stderr;

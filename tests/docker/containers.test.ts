@@ -2,7 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { createGateway, listContainers, removeOrphans, type McpConfig } from '@weir/gateway';
 import { describe, expect } from 'vitest';
-import { commandFor, connectSdk, runOver, startWeir, temporaryFolder, textOf } from '../e2e/harness.ts';
+import {
+  commandFor,
+  connectSdk,
+  runUntilFailed,
+  startWeir,
+  temporaryFolder,
+  textOf,
+} from '../e2e/harness.ts';
 import { connectHttp, startServe } from '../e2e/http.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, inspect, managed, noEngine, noNetwork, ours } from './engine.ts';
@@ -277,7 +284,10 @@ describe('what a container may do', () => {
         `${join(socket, '..')}:/x`,
       ];
       for (const volume of unsafe) {
-        const { code, stderr } = await runOver({ a: managed(['echo'], { volumes: [volume] }) }, { env });
+        const { code, stderr } = await runUntilFailed(
+          { a: managed(['echo'], { volumes: [volume] }) },
+          { env },
+        );
         expect(code).toBe(1);
         expect(stderr).toContain(`its volume "${volume}" would hand the `);
         expect(stderr).toContain('"allowUnsafeMounts": true');

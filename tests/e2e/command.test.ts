@@ -20,6 +20,14 @@ import {
   type Received,
 } from './harness.ts';
 
+/** A client that asks for the tools at once. */
+const LIST = [
+  { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } },
+  { id: 2, method: 'tools/list' },
+]
+  .map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`)
+  .join('');
+
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
 describe('without a config', () => {
@@ -179,7 +187,7 @@ describe('what is remembered', () => {
       [{ XDG_STATE_HOME: join(folder, 'xdg') }, 'xdg/weir'],
       [{}, '.local/state/weir'],
     ] as const) {
-      expect(await runWeir(['--config', config], { folder, env })).toMatchObject({ code: 0 });
+      expect(await runWeir(['--config', config], { folder, env, input: LIST })).toMatchObject({ code: 0 });
       expect(eras(join(folder, state))).toHaveLength(1);
     }
   });

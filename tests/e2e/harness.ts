@@ -54,8 +54,10 @@ export const VERSION: string = (
   }
 ).version;
 
-/** The gateway promises to be gone after 5 s. */
-const LAST_MEANS_MS = 10_000;
+/** The gateway promises to be gone 5 s after the end of its input; the machine may be busy with other tests. */
+export const GONE_WITHIN_MS = 7000;
+/** After this time the SDK's transport kills what it has started. */
+const SDK_KILLS_AFTER_MS = 3900;
 
 const MODERN = '2026-07-28';
 const folders = new Set<string>();
@@ -143,6 +145,17 @@ export async function runWeir(
   return await weir.ended;
 }
 
+/** Runs the command over a config until its start fails; the client waits and says no more than this input. */
+export async function runUntilFailed(
+  config: Config,
+  { input = '', ...options }: StartOptions & { input?: string } = {},
+): Promise<Ended> {
+  await using weir = startWeir(config, options);
+  weir.stdin.write(input);
+  if (await isSettledWithin(PATIENCE_MS, weir.ended)) return await weir.ended;
+  throw new Error(`the start did not fail within ${PATIENCE_MS} ms\nstderr:\n${weir.stderr}`);
+}
+
 /** Runs the command over a config and this input until it ends. */
 export async function runOver(
   config: Config,
@@ -220,13 +233,13 @@ export class Weir extends LineClient implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Ends it as a client does, and by force if that takes too long. */
+  /** Ends it as a client does; throws where it does not end in time. */
   async close(): Promise<Ended> {
     this.end();
-    const timer = setTimeout(() => this.kill('SIGKILL'), LAST_MEANS_MS);
-    const ended = await this.ended;
-    clearTimeout(timer);
-    return ended;
+    if (await isSettledWithin(GONE_WITHIN_MS, this.ended)) return this.ended;
+    this.kill('SIGKILL');
+    await this.ended;
+    throw new Error(`the gateway did not end within ${GONE_WITHIN_MS} ms\n${this.story()}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -236,6 +249,17 @@ export class Weir extends LineClient implements AsyncDisposable {
   protected override story(): string {
     return `${super.story()}\nstderr:\n${this.stderr.slice(-3000)}`;
   }
+}
+
+/** Tells whether a promise settles in so many milliseconds. */
+export async function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, late]).finally(() => clearTimeout(timer));
 }
 
 /** The text of a tool's result. */
@@ -288,6 +312,11 @@ export async function connectSdk(
     client,
     pid: transport.pid ?? -1,
     stderr: () => stderr,
-    [Symbol.asyncDispose]: () => client.close(),
+    async [Symbol.asyncDispose]() {
+      const began = performance.now();
+      await client.close();
+      if (args[0]?.startsWith(DIST) === true && performance.now() - began > SDK_KILLS_AFTER_MS)
+        throw new Error(`the SDK had to kill the gateway\nstderr:\n${stderr.slice(-3000)}`);
+    },
   };
 }

@@ -11,7 +11,14 @@ import {
   type Log,
   type McpConfig,
 } from '@weir/gateway';
-import { modernMeta, temporaryFolder, type Era, type ServerEntry } from './harness.ts';
+import {
+  GONE_WITHIN_MS,
+  isSettledWithin,
+  modernMeta,
+  temporaryFolder,
+  type Era,
+  type ServerEntry,
+} from './harness.ts';
 import { LineClient, type Json, type Received } from './line-client.ts';
 
 export interface InProcessOptions extends Omit<GatewayOptions, 'log' | 'env'> {
@@ -55,10 +62,11 @@ export class InProcess extends LineClient implements AsyncDisposable {
     served.catch(() => {});
   }
 
-  /** The client's last word. */
+  /** Ends it as a client does; throws where it does not end in time. */
   async close(): Promise<void> {
     this.input.end();
-    await this.served.catch(() => {});
+    if (await isSettledWithin(GONE_WITHIN_MS, this.served)) return;
+    throw new Error(`the gateway did not end within ${GONE_WITHIN_MS} ms\n${this.story()}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,9 @@
 // However the command ends, nothing that it started is alive five seconds later.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { guardOf, isAlive, marked, until } from '../fixtures/processes/living.ts';
+import { guardOf, isAlive, marked, markOf, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { fixture, startWeir, temporaryFolder, textOf, type ServerEntry, type Weir } from './harness.ts';
 
@@ -40,30 +40,6 @@ async function strayOf(weir: Weir): Promise<number> {
   return grandchild ?? 0;
 }
 
-/** What every process carries that this gateway has started, read from the first that does. */
-async function markOf(weir: Weir): Promise<string> {
-  let mark = '';
-  await until(() => {
-    const environments = childrenOf(weir.pid).map((pid) => readProc(pid, 'environ'));
-    mark = /(?:^|\0)WEIR_OWNER=([0-9a-f]{32})\0/u.exec(environments.join(''))?.[1] ?? '';
-    return mark !== '';
-  });
-  return mark;
-}
-
-function childrenOf(pid: number): string[] {
-  return readProc(pid, `task/${pid}/children`).split(' ').filter(Boolean);
-}
-
-/** A process may be gone between two looks at it. */
-function readProc(pid: string | number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 const ENDINGS: Readonly<Record<string, (weir: Weir) => void>> = {
   'the end of its input': (weir) => weir.end(),
   SIGINT: (weir) => weir.kill('SIGINT'),
@@ -78,7 +54,7 @@ for (const [name, end] of Object.entries(ENDINGS)) {
     await using weir = startWeir({ ...stubborn, npx: behindNpx() });
     await weir.initialize();
     await weir.request('tools/list');
-    const mark = await markOf(weir);
+    const mark = await markOf(weir.pid);
     const guard = guardOf(weir.pid) ?? 0;
     // Six children, three grandchildren, and what npx puts between itself and its server.
     expect(marked(mark).length).toBeGreaterThanOrEqual(10);
@@ -111,17 +87,16 @@ for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
   );
 }
 
-// At the end of its input a start is judged first; these do not wait for that.
-for (const name of ['SIGTERM', 'SIGKILL'] as const) {
+for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
   onLinux('AGG-CHILD-5', `after ${name} in the middle of the start nothing is left either`, async () => {
     await using weir = startWeir(
       { ...stubborn, mute: fixture('silent') },
       { args: ['--startup-timeout', '20s'] },
     );
     await weir.initialize();
-    const mark = await markOf(weir);
+    const mark = await markOf(weir.pid);
     const guard = guardOf(weir.pid) ?? 0;
-    weir.kill(name);
+    ENDINGS[name]?.(weir);
     await until(() => marked(mark).length === 0 && !isAlive(weir.pid), 5000);
     await until(() => !isAlive(guard), 1000);
   });
@@ -136,7 +111,7 @@ onLinux(
       { args: ['--startup-timeout', '2s'] },
     );
     await weir.initialize();
-    const mark = await markOf(weir);
+    const mark = await markOf(weir.pid);
     const { code, stderr } = await weir.ended;
     expect(code).toBe(1);
     expect(stderr).toContain("'broken'");

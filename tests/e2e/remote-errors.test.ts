@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { runOver, type Era } from './harness.ts';
+import { runUntilFailed, type Era } from './harness.ts';
 import { serveInProcess, type InProcess } from './in-process.ts';
 import { answerText, openEvents, sendJson, serveHttp, toolServer, type Handler } from './remote-server.ts';
 
@@ -207,7 +207,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
 describe('a server that cannot be reached', () => {
   verifies('MANAGED-4', 'fails the start with a sentence that says where and what to do', async () => {
     const told = async (url: string): Promise<string> => {
-      const { stderr, code } = await runOver({ far: { url } });
+      const { stderr, code } = await runUntilFailed({ far: { url } });
       expect(code).toBe(1);
       return stderr.replace(/127\.0\.0\.1:\d+/, 'ADDRESS').trim();
     };
@@ -234,7 +234,7 @@ describe('a server that cannot be reached', () => {
 
   verifies('MANAGED-4', 'a server of neither kind says what it said to both', async () => {
     await using remote = await serveHttp((_, response) => page(response, 404));
-    const { stderr } = await runOver({ far: { url: remote.url } });
+    const { stderr } = await runUntilFailed({ far: { url: remote.url } });
     expect(stderr).toContain(
       'it answered initialize with HTTP 404 Not Found; check "url" in its entry; and as an HTTP+SSE server it answered GET with HTTP 404 Not Found',
     );
@@ -242,7 +242,9 @@ describe('a server that cannot be reached', () => {
 
   verifies('MANAGED-4', 'a token that is refused points to the headers, and is not shown', async () => {
     await using remote = await serveHttp((_, response) => response.writeHead(401).end());
-    const { stderr } = await runOver({ far: { url: remote.url, headers: { Authorization: 'Bearer hush' } } });
+    const { stderr } = await runUntilFailed({
+      far: { url: remote.url, headers: { Authorization: 'Bearer hush' } },
+    });
     expect(stderr).toContain(
       'it answered initialize with HTTP 401 Unauthorized; check "headers" in its entry',
     );
@@ -257,7 +259,7 @@ describe('a server that cannot be reached', () => {
         openEvents(response);
         response.write('event: endpoint\ndata: https://elsewhere.example/messages\n\n');
       });
-      const { stderr } = await runOver({ far: { sseConfig: { url: remote.url } } });
+      const { stderr } = await runUntilFailed({ far: { sseConfig: { url: remote.url } } });
       expect(stderr).toContain('it names an address to post to that is not its own; that is not followed');
     },
   );

@@ -8,6 +8,7 @@ import {
   commandFor,
   fixture,
   runOver,
+  runUntilFailed,
   runWeir,
   scripted,
   serverWith,
@@ -28,13 +29,26 @@ function told({ code, stdout, stderr }: Ended, folder: string): string {
 
 async function failure(config: Config, options: StartOptions = {}): Promise<string> {
   const folder = options.folder ?? temporaryFolder();
-  return told(await runOver(config, { ...options, folder }), folder);
+  return told(await runUntilFailed(config, { ...options, folder }), folder);
 }
 
 async function refused(...args: string[]): Promise<string> {
   const folder = temporaryFolder();
   return told(await runWeir(args, { folder }), folder);
 }
+
+/** A client that has not waited for the servers. */
+const requests = [
+  {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {} },
+  },
+  { jsonrpc: '2.0', id: 'list', method: 'tools/list' },
+  { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'ok:echo' } },
+];
+const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
 
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
@@ -235,7 +249,7 @@ describe('a server', () => {
           command: '/bin/sh',
           args: ['-c', script, 'sh', command, ...args],
         });
-        weir.end('');
+        weir.end(input);
         expect((await weir.ended).stderr).not.toContain('undefined');
       }
     },
@@ -409,18 +423,6 @@ describe('names that collide', () => {
 });
 
 describe('a failed start', () => {
-  const requests = [
-    {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: {} },
-    },
-    { jsonrpc: '2.0', id: 'list', method: 'tools/list' },
-    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'ok:echo' } },
-  ];
-  const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
-
   verifies(['AGG-CHILD-3', 'AGG-REG-3'], 'answers the requests that wait, then exits with 1', async () => {
     const { code, stdout } = await runOver({ ok: fixture('echo'), db: fixture('exit-at-start') }, { input });
     expect(code).toBe(1);
@@ -458,7 +460,7 @@ describe('a failed start', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'logs'));
     const args = ['--log-file', join(folder, 'logs', 'weir.log')];
-    const { code, stderr } = await runOver({ gone: { command: 'no-such-program' } }, { folder, args });
+    const { code, stderr } = await runUntilFailed({ gone: { command: 'no-such-program' } }, { folder, args });
     const text = `Failed to spawn server 'gone': command not found: "no-such-program"`;
     expect(code).toBe(1);
     expect(stderr).toContain(text);

@@ -305,8 +305,8 @@ describe('the end of stdin during the start', () => {
 
   verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'and a start that fails is still a failure', async () => {
     const config = { slow: fixture('slow-start', '500'), db: fixture('exit-at-start') };
-    expect(await runOver(config)).toMatchObject({ code: 1, stdout: '' });
-    expect(await runOver(config, { args: ['--keep-going'] })).toMatchObject({ code: 0, stdout: '' });
+    expect(await runOver(config, { input })).toMatchObject({ code: 1 });
+    expect(await runOver(config, { input, args: ['--keep-going'] })).toMatchObject({ code: 0 });
   });
 });
 

@@ -142,9 +142,12 @@ export class Gateway implements AggregatorServer {
     return this.#starting;
   }
 
-  /** Ends every server and whatever it started. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /**
+   * Ends every server and whatever it started. Servers that do not end by themselves get SIGTERM after half of this time
+   * (in milliseconds, 4000 unless given) and SIGKILL after all of it.
+   */
+  close(killAfterMs?: number): Promise<void> {
+    this.#closing ??= this.#close(killAfterMs);
     return this.#closing;
   }
 
@@ -265,6 +268,7 @@ export class Gateway implements AggregatorServer {
     if (clients.clients.size === 0) this.open('{}');
     try {
       await fleet.start(keepGoing, () => this.#tried.resolve());
+      if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
       const crashed = keepGoing ? undefined : fleet.crashed();
       if (crashed !== undefined) throw crashed;
       publication.open();
@@ -301,13 +305,15 @@ export class Gateway implements AggregatorServer {
     return reloaded;
   }
 
-  async #close(): Promise<void> {
+  async #close(killAfterMs: number | undefined): Promise<void> {
     const { fleet, parking, publication, revival } = this.#parts;
     publication.close();
     revival.close();
     parking.close();
     this.open('{}');
-    await fleet.stop();
+    // Requests that wait for a start get this answer; where it is over, it has been settled before.
+    this.#settled.reject(new Error(Messages.gatewayEnds()));
+    await fleet.stop(killAfterMs);
     await this.history.close();
   }
 

@@ -21,17 +21,20 @@ const START_AFTER_MS = 200;
 const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
 const OPEN_AFTER_MS = 1000;
-/** How long answers under way are waited for once the client has said its last word. */
-const LAST_ANSWERS_MS = 600;
+/** Time for requests that were read before the end of input, also where they wait for a server that is starting. */
+const LAST_ANSWERS_MS = 2000;
+/** After the end of input, servers that do not end by themselves are killed. Nothing is left a second later. */
+const KILL_AFTER_MS = 4000;
 
 /** Serves one client on a pair of streams until it has sent its last message; rejects where the start fails. */
 export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {
   const { input, output } = options;
   const starter = new Starter(gateway);
+  let killAt: number | undefined;
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
-      if (starter.hasOnlyProbed) return resolve();
-      starter.begin();
+      killAt = now() + KILL_AFTER_MS;
+      if (session.inFlight > 0) starter.begin();
       gateway.open('{}');
       resolve(lastAnswers(gateway, session));
     };
@@ -55,19 +58,17 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   if (input.isTTY === true) gateway.open('{}');
   try {
     await Promise.race([ended, starter.failed]);
-    if (starter.hasBegun) await gateway.start();
   } finally {
     starter.stop();
-    await gateway.close();
+    await gateway.close(killAt && Math.max(0, killAt - now()));
   }
 }
 
-/** The start is judged first; then what was asked gets its answer, if it comes soon. */
+/** Waits until the requests that were read have been answered, or have had their time. */
 async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
-  await gateway.settled.catch(() => {});
   const deadline = now() + LAST_ANSWERS_MS;
   while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  // What is left is answered with an error when its server is stopped.
+  // The others get an error when their server is stopped.
   if (session.inFlight > 0) gateway.log.warn(Messages.unfinished(session.inFlight));
   session.close();
 }
@@ -78,26 +79,14 @@ class Starter {
   readonly #gateway: Gateway;
   readonly #openTimer: NodeJS.Timeout;
   #startTimer: NodeJS.Timeout;
-  #fail: (error: Error) => void = () => {};
   #probed = false;
   #hasBegun = false;
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
+    this.failed = gateway.settled.then(() => new Promise<never>(() => {}));
     this.#startTimer = setTimeout(() => this.begin(), START_AFTER_MS);
     this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
-  }
-
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
-  /** A host that leaves after its probe is about to start the gateway again. */
-  get hasOnlyProbed(): boolean {
-    return this.#probed && !this.#hasBegun;
   }
 
   heard({ method }: Message): void {
@@ -112,7 +101,8 @@ class Starter {
   begin(): void {
     this.#hasBegun = true;
     clearTimeout(this.#startTimer);
-    this.#gateway.start().catch((error: unknown) => this.#fail(error as Error));
+    // `failed` tells of a failure at once, `start` only when all servers have been stopped.
+    this.#gateway.start().catch(() => {});
   }
 
   stop(): void {

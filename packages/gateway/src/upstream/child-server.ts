@@ -9,7 +9,7 @@ import type { Peer } from '../wire/peer.ts';
 import { encode } from '../wire/splice.ts';
 import { countsOf, joinCatalogues, NO_LISTS, readTools, type Catalogue, type Kind } from './catalogue.ts';
 import type { ChildContext } from './child-context.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Stoppable } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { readError, readResult, shakeHands, type Greeting } from './handshake.ts';
 import { identityOf } from './identity.ts';
@@ -18,6 +18,7 @@ import { LiveCatalogue } from './live-catalogue.ts';
 import { openConnection } from './open-connection.ts';
 import { patienceWith, type Patience } from './patience.ts';
 import { ping } from './ping.ts';
+import { whileStarting } from './process-group.ts';
 import { systemTimers } from './schedule.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
@@ -40,7 +41,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
-  #arriving: Pick<Connection, 'stop'> | undefined;
+  #arriving: Stoppable | undefined;
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
@@ -150,10 +151,12 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** Answers nobody any more; what remains is to be stopped, if there is anything. */
-  retire(what = 'has been stopped'): Pick<Connection, 'stop'> | undefined {
+  retire(what = 'has been stopped'): Stoppable | undefined {
+    const isStarting = this.#status === ServerStatus.INITIALIZING;
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
     this.#connection?.fail(what);
-    return this.#arriving ?? this.#connection;
+    const rest = this.#arriving ?? this.#connection;
+    return isStarting && rest ? { stop: (timing) => rest.stop(whileStarting(timing)) } : rest;
   }
 
   /** Somebody waits for what is done beside it: until that is over, it is in use. */

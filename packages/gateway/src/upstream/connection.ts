@@ -2,9 +2,16 @@ import type { Log } from '../log.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Listing } from './catalogue.ts';
+import type { StopTiming } from './process-group.ts';
+
+/** Something that runs and can be ended. */
+export interface Stoppable {
+  /** Ends it; resolves when nothing is left of it. The timing of the first call counts. */
+  stop(timing?: StopTiming): Promise<void>;
+}
 
 /** One conversation with a server, however it is reached. */
-export interface Connection {
+export interface Connection extends Stoppable {
   readonly peer: Peer;
   /** Resolves with what became of the server once it can no longer be talked to. */
   readonly lost: Promise<string>;
@@ -20,8 +27,6 @@ export interface Connection {
   outlive<T>(promised: Promise<T>): Promise<T>;
   /** What the server said besides messages, to be shown where its start has failed. */
   lastWords(): string[];
-  /** Ends it; resolves when nothing is left of it. */
-  stop(): Promise<void>;
   /** The server keeps a session, in which it can ask and tell. */
   readonly keepsSession: boolean;
   /** Takes out of a list of tools what cannot be called over this connection. */

@@ -10,6 +10,7 @@ import { HealthMemory } from './health-memory.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
 import { Means } from './means.ts';
+import { stopTiming } from './process-group.ts';
 import { StandIns } from './remembered/stand-ins.ts';
 import { Roster, type Entries, type Servers } from './roster.ts';
 import { systemTimers } from './schedule.ts';
@@ -220,12 +221,14 @@ export class Fleet {
     return { changes, settled: this.#hasStarted ? this.#startAnew(arrived) : Promise.resolve() };
   }
 
-  async stop(): Promise<void> {
+  /** Ends all servers; those that do not end by themselves are killed after so many milliseconds. */
+  async stop(killAfterMs?: number): Promise<void> {
     this.supervisor.stop();
     this.#apart.close();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#apart];
-    await this.#means.end(all.flatMap((child) => child.retire() ?? []));
+    const running = all.flatMap((child) => child.retire() ?? []);
+    await this.#means.end(running, stopTiming(killAfterMs));
     await remembered;
   }
 

@@ -3,16 +3,21 @@ import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
 import type { ChildContext } from './child-context.ts';
-import type { Connection } from './connection.ts';
+import type { Stoppable } from './connection.ts';
 import type { Containers } from './container/containers.ts';
 import { startGuard, type Guard } from './guard.ts';
+import type { StopTiming } from './process-group.ts';
 import { ServerLogs } from './server-logs.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { StartClock } from './start-clock.ts';
 import { stopServers } from './stop-servers.ts';
+import { within } from './within.ts';
 
 /** As many servers start at a time; with more of them on their way, each may take longer. */
 const START_PLACES = 2 * availableParallelism();
+
+/** For killed processes to be gone, the guard's last rounds, and a container engine that is slow to remove. */
+const AFTER_KILL_MS = 1000;
 
 export interface MeansOptions {
   readonly state?: string;
@@ -57,10 +62,14 @@ export class Means {
     return this.#containers;
   };
 
-  /** Ends the last servers, and what has watched over them. */
-  async end(servers: readonly Pick<Connection, 'stop'>[]): Promise<void> {
+  /** Ends the last servers, and what has watched over them. What still hangs after SIGKILL is not waited for. */
+  async end(servers: readonly Stoppable[], timing: StopTiming): Promise<void> {
     void this.#containers?.then((containers) => containers.end());
-    if (this.#guard !== undefined) await stopServers(servers, this.#guard);
-    else await Promise.all(servers.map((server) => server.stop()));
+    const stopped =
+      this.#guard === undefined
+        ? Promise.all(servers.map((server) => server.stop(timing)))
+        : stopServers(servers, this.#guard, { timing });
+    await within(timing.eofMs + timing.termMs + AFTER_KILL_MS, stopped);
+    void this.#containers?.then((containers) => containers.abandon());
   }
 }

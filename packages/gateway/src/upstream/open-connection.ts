@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import type { ChildContext } from './child-context.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
+import type { Connection, ConnectionOptions, Stoppable } from './connection.ts';
 import { ProcessConnection } from './process-connection.ts';
 import { spawnServer } from './process.ts';
 import { startInTurn } from './slots.ts';
@@ -14,7 +14,7 @@ export interface OpenOptions extends ConnectionOptions {
   /** Nobody wants it any more. */
   isStopped(): boolean;
   /** Told of a container as soon as it may have to be stopped. */
-  arriving(container: Pick<Connection, 'stop'>): void;
+  arriving(container: Stoppable): void;
 }
 
 /** Starts a server, or gets ready to reach it. */

@@ -8,6 +8,7 @@ import type { Message, Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer } from '../wire/peer.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
+import type { StopTiming } from './process-group.ts';
 import type { ServerProcess } from './process.ts';
 import { describeExit, Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
@@ -71,8 +72,8 @@ export class ProcessConnection implements Connection {
     return Promise.race([promised, ended]);
   }
 
-  stop(): Promise<void> {
-    return this.#process.stop();
+  stop(timing?: StopTiming): Promise<void> {
+    return this.#process.stop(timing);
   }
 
   /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */

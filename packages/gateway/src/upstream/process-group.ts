@@ -15,6 +15,18 @@ export interface StopTiming {
 }
 
 export const STOP_TIMING: StopTiming = { eofMs: 2000, termMs: 2000, killMs: 500 };
+/** The longest that a server may take which is still starting: nothing of its work is lost. */
+const STARTING_MS = 1000;
+
+/** The stages of a stop that has so many milliseconds until SIGKILL. */
+export function stopTiming(killAfterMs: number = STOP_TIMING.eofMs + STOP_TIMING.termMs): StopTiming {
+  return { ...STOP_TIMING, eofMs: killAfterMs / 2, termMs: killAfterMs / 2 };
+}
+
+/** The same stop for a server that is still starting. */
+export function whileStarting({ eofMs, termMs, killMs }: StopTiming = STOP_TIMING): StopTiming {
+  return { eofMs: Math.min(eofMs, STARTING_MS), termMs: Math.min(termMs, STARTING_MS), killMs };
+}
 
 const POLL_MS = 20;
 

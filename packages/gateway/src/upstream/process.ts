@@ -33,8 +33,8 @@ export interface ServerProcess {
   readonly exited: Promise<Exit>;
   /** The last lines of its stderr, escaped. */
   stderrTail(): string[];
-  /** Ends it and all that it started in its group; resolves when they are gone. */
-  stop(): Promise<void>;
+  /** Ends it and all that it started in its group; resolves when they are gone. The timing of the first call counts. */
+  stop(timing?: StopTiming): Promise<void>;
 }
 
 /** How long a pipe that something else still holds open may delay the news that the server has ended. */
@@ -52,7 +52,8 @@ export async function spawnServer(spec: ServerSpec, options: SpawnOptions): Prom
 }
 
 function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerSpec, 'env'>): ServerProcess {
-  const { guard, timing = STOP_TIMING, platform = process.platform } = options;
+  const { guard, platform = process.platform } = options;
+  let { timing = STOP_TIMING } = options;
   // Told in the same breath as the start: the gateway may be killed at any moment.
   guard.watch(pid);
   ignoreStreamErrors(child);
@@ -62,6 +63,7 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
     if (await clearGroup(group, timing)) guard.unwatch(pid);
   });
   const exit = exitOf(child);
+  const stopOnce = onlyOnce(() => stop(child, { guard, exit, clear, eofMs: timing.eofMs }));
   void exit.then(clear);
   return {
     pid,
@@ -70,7 +72,10 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
     firstByte: firstByteOf(child.stdout),
     exited: drained(child, exit).finally(() => stderr.end()),
     stderrTail: () => stderr.tail(),
-    stop: onlyOnce(() => stop(child, { guard, exit, clear, timing })),
+    stop: (wanted) => {
+      timing = wanted ?? timing;
+      return stopOnce();
+    },
   };
 }
 
@@ -109,12 +114,12 @@ async function drained(child: Child, exit: Promise<Exit>): Promise<Exit> {
   return result;
 }
 
-async function stop(child: Child, { guard, exit, clear, timing }: Stopping): Promise<void> {
+async function stop(child: Child, { guard, exit, clear, eofMs }: Stopping): Promise<void> {
   const began = performance.now();
   // Once it has ended, nothing tells any more what it had started in other groups.
   await guard.note();
   child.stdin.end();
-  await within(timing.eofMs - (performance.now() - began), exit);
+  await within(eofMs - (performance.now() - began), exit);
   await clear();
   // Something outside the group may hold the other ends; the gateway lets go.
   child.stdout.destroy();
@@ -125,7 +130,7 @@ interface Stopping {
   guard: Pick<Guard, 'note'>;
   exit: Promise<Exit>;
   clear: () => Promise<void>;
-  timing: StopTiming;
+  eofMs: number;
 }
 
 function onlyOnce(action: () => Promise<void>): () => Promise<void> {

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from '../connection.ts';
 import { ProcessConnection } from '../process-connection.ts';
+import type { StopTiming } from '../process-group.ts';
 import { endContainer, type RunningContainer } from './end-container.ts';
 
 /** When its streams have ended, the engine's command ends as well, and the engine is asked what happened. */
@@ -15,8 +16,8 @@ export class AttachedConnection extends ProcessConnection {
     this.#container = container;
   }
 
-  override stop(): Promise<void> {
-    this.#stopping ??= endContainer(this.#container, () => this.#container.process.stdin.end());
+  override stop(timing?: StopTiming): Promise<void> {
+    this.#stopping ??= endContainer(this.#container, timing, () => this.#container.process.stdin.end());
     return this.#stopping;
   }
 }

@@ -61,6 +61,11 @@ export class Containers {
     clearInterval(this.#timer);
   }
 
+  /** Kills what still waits for the engine. */
+  abandon(): void {
+    this.engine.abandon();
+  }
+
   async #begin(): Promise<void> {
     await this.#reap();
     this.#timer ??= setInterval(() => void this.#reapQuietly(), REAP_EVERY_MS).unref();

@@ -1,4 +1,4 @@
-import { STOP_TIMING } from '../process-group.ts';
+import { STOP_TIMING, type StopTiming } from '../process-group.ts';
 import type { ServerProcess } from '../process.ts';
 import { within } from '../within.ts';
 import type { Engine } from './engine.ts';
@@ -11,11 +11,15 @@ export interface RunningContainer {
 }
 
 /** Ends a container in stages: by its own means where it has some, by SIGTERM, by SIGKILL. Then nothing is left of it. */
-export async function endContainer(container: RunningContainer, ask?: () => void): Promise<void> {
+export async function endContainer(
+  container: RunningContainer,
+  timing: StopTiming = STOP_TIMING,
+  ask?: () => void,
+): Promise<void> {
   const { id, engine, process } = container;
   ask?.();
-  const obeyed = ask !== undefined && (await within(STOP_TIMING.eofMs, process.exited));
+  const obeyed = ask !== undefined && (await within(timing.eofMs, process.exited));
   // What fails here is tried by the next, and at last by the reaper of another start.
-  if (!obeyed) await engine.stop(id, Math.round(STOP_TIMING.termMs / 1000)).catch(() => {});
-  await Promise.all([engine.remove(id).catch(() => {}), process.stop()]);
+  if (!obeyed) await engine.stop(id, Math.ceil(timing.termMs / 1000)).catch(() => {});
+  await Promise.all([engine.remove(id).catch(() => {}), process.stop(timing)]);
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { EngineError, explainEngine, noCommand } from './engine-error.ts';
@@ -40,6 +40,7 @@ export class Engine {
   readonly command = 'docker';
   /** Those that should be gone and are not, as far as we know. */
   readonly #unremoved = new Set<string>();
+  readonly #commands = new Set<ChildProcess>();
 
   constructor(env: Readonly<Record<string, string>>) {
     this.env = env;
@@ -83,6 +84,11 @@ export class Engine {
     }
   }
 
+  /** Kills the commands that have not ended: the gateway waits for them no longer. */
+  abandon(): void {
+    for (const command of this.#commands) command.kill('SIGKILL');
+  }
+
   /** One that ends between two questions is left out. */
   async #look(ids: readonly string[]): Promise<Contained[]> {
     const { stdout, stderr, code } = await this.#run(['inspect', '--type', 'container', ...ids], {});
@@ -107,6 +113,8 @@ export class Engine {
       timeout: timeoutMs,
       signal,
     });
+    this.#commands.add(child);
+    child.once('close', () => this.#commands.delete(child));
     const texts = Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     try {
       const [exit, [stdout, stderr]] = await Promise.all([once(child, 'close'), texts]);

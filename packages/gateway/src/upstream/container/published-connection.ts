@@ -6,6 +6,7 @@ import type { Implementation } from '../../wire/era.ts';
 import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
+import type { StopTiming } from '../process-group.ts';
 import { reachServer } from '../remote/remote-connection.ts';
 import { StderrLines } from '../stderr-lines.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
@@ -89,13 +90,13 @@ export class PublishedConnection implements Connection {
     return this.#container.process.stderrTail().map((line) => `  stderr | ${line}`);
   }
 
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+  stop(timing?: StopTiming): Promise<void> {
+    this.#stopping ??= this.#stop(timing);
     return this.#stopping;
   }
 
-  async #stop(): Promise<void> {
-    await Promise.all([this.#remote.stop(), endContainer(this.#container)]);
+  async #stop(timing: StopTiming | undefined): Promise<void> {
+    await Promise.all([this.#remote.stop(), endContainer(this.#container, timing)]);
   }
 }
 

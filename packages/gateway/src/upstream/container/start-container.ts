@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import type { Implementation } from '../../wire/era.ts';
-import type { Connection, ConnectionOptions } from '../connection.ts';
+import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
 import type { Guard } from '../guard.ts';
+import { STOP_TIMING } from '../process-group.ts';
 import { spawnServer, type ServerProcess } from '../process.ts';
 import type { Slots } from '../slots.ts';
 import { inTime } from '../within.ts';
@@ -28,16 +29,13 @@ export interface ContainerOptions extends ConnectionOptions {
   readonly patienceMs: number;
 }
 
-/** A container on its way. */
-export interface StartedContainer {
+/** A container on its way; it can be ended however far it has come. */
+export interface StartedContainer extends Stoppable {
   readonly connection: Promise<Connection>;
-  /** Ends it, however far it has come; resolves when nothing is left of it. */
-  stop(): Promise<void>;
 }
 
 /** Images are large, and registries slow. */
 const PULL_MS = 600_000;
-const LAST_WAIT_MS = 3000;
 
 /** Starts a server in a container; `stop` may be called from the first moment on. */
 export function startContainer(options: ContainerOptions): StartedContainer {
@@ -46,14 +44,14 @@ export function startContainer(options: ContainerOptions): StartedContainer {
   connection.catch(() => {});
   return {
     connection,
-    async stop() {
+    async stop(timing = STOP_TIMING) {
       abort.abort();
       // An engine that hangs does not keep us; what it may yet create is found by the next start.
       const started = await inTime(
-        LAST_WAIT_MS,
+        timing.eofMs + timing.termMs,
         connection.catch(() => undefined),
       );
-      await started?.stop();
+      await started?.stop(timing);
     },
   };
 }
