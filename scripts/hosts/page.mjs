@@ -1,0 +1,165 @@
+// @ts-check
+// The page docs/compatibility.md, from the findings in docs/compatibility.json.
+import { CLIENTS } from './clients.mjs';
+import { COLUMNS } from './seen.mjs';
+
+/** @typedef {import('./try-client.mjs').ClientRow} ClientRow */
+/** @typedef {import('./try-server.mjs').ServerRow} ServerRow */
+/** @typedef {{ clients: Record<string, ClientRow>; servers: Record<string, ServerRow> }} Findings */
+
+const HEADINGS = {
+  connects: 'connects',
+  lists: 'lists all',
+  calls: 'calls',
+  error: 'error result',
+  changed: 'list_changed',
+  instructions: 'instructions',
+};
+
+/** @param {Findings} findings */
+export function page({ clients, servers }) {
+  const rows = Object.entries(clients);
+  const models = rows.filter(([, { atOnce }]) => atOnce !== undefined);
+  return `# Compatibility
+
+Clients and servers from npm, tried with Weir. \`npm run hosts\` installs them, runs them on this machine alone and writes this
+page; \`npm run hosts -- --only codex\` tries one and keeps the other rows. Version, Node and date stand beside each.
+
+## Clients
+
+Behind the gateway are two servers with 24 tools, and the gateway has run before, so that it remembers them. Hosts that need a
+model get one from us on 127.0.0.1 that follows a script: it calls a tool, a tool that fails, a tool that changes the list, and a
+tool that asks the user. What the host sends to this model is what the host saw. Libraries are used as their documentation says.
+
+- **lists all**: all 24 tools are there. **calls**: the result arrives. **error result**: the text of a result with \`isError\` arrives.
+- **list_changed**: a tool that appears during the session is listed in the same session.
+- **instructions**: the server's instructions reach the model or the program.
+- "–": the client has no such feature, or shows it nowhere.
+
+${table(
+  ['client', 'version', 'transport', ...COLUMNS.map((column) => HEADINGS[column]), 'Node', 'date'],
+  rows.flatMap(([, row]) => clientLines(row)),
+)}
+
+${reasons(rows)}
+
+### Names
+
+What a host makes of the tool \`echo\` of the server \`kit\`, joined by \`__\` and by \`:\`, and whether a call under the second arrives.
+
+${table(
+  ['client', 'version', '`__`', '`:`', 'calls with `:`'],
+  rows
+    .filter(([, { names }]) => names.plain !== '')
+    .map(([, { name, version, names }]) => [
+      name,
+      version,
+      code(names.plain),
+      code(names.colon),
+      mark(names.calls),
+    ]),
+)}
+
+### Slow servers
+
+A server behind the gateway takes four seconds to start, the gateway remembers it. Are all tools in the first request to the model?
+
+${table(
+  ['host', 'version', 'all tools at once'],
+  models.map(([, { name, version, atOnce }]) => [name, version, mark(atOnce)]),
+)}
+
+### Questions
+
+What the client does with a server's question to the user (elicitation); hosts run without a user here.
+
+${table(
+  ['client', 'version', ''],
+  rows.filter(([, { question }]) => question !== '').map(([, row]) => [row.name, row.version, row.question]),
+)}
+
+## Servers
+
+Each server is asked directly and through the gateway (\`--no-prefix\`): all definitions, and some harmless calls. **equal**: every
+definition, and every result to the byte. What no two runs of the server itself have in common (a time, a random id) is masked and named.
+
+${table(
+  ['server', 'version', 'tools', 'resources', 'templates', 'prompts', 'calls', 'equal', 'date'],
+  Object.values(servers).map(serverLine),
+)}
+`;
+}
+
+/**
+ * @param {ClientRow} row
+ * @returns {string[][]}
+ */
+function clientLines({ name, version, node, date, verdicts, failures }) {
+  const transports = Object.keys({ ...verdicts, ...failures });
+  return transports.map((key) => {
+    const transport = /** @type {import('./scene.mjs').Transport} */ (key);
+    const verdict = verdicts[transport];
+    const marks = COLUMNS.map((column) => (verdict === undefined ? 'not tried' : markOf(verdict[column])));
+    return [name, version, transport === 'http' ? 'HTTP' : transport, ...marks, node, date];
+  });
+}
+
+/** @param {[string, ClientRow][]} rows */
+function reasons(rows) {
+  const lines = rows.flatMap(([key, { name, failures }]) => [
+    ...Object.entries(failures).map(([transport, why]) => `- ${name}, ${transport}: ${oneLine(why)}`),
+    ...Object.entries(CLIENTS[key]?.unable ?? {}).map(([column, why]) => `- ${name}, ${column}: ${why}.`),
+  ]);
+  return lines.join('\n');
+}
+
+/**
+ * @param {ServerRow} row
+ * @returns {string[]}
+ */
+function serverLine({ name, version, lists, calls, differing, masked, failure, date }) {
+  const { tools, resources, templates, prompts } = lists;
+  const counts = [tools, resources, templates, prompts, calls].map(String);
+  const verdict =
+    failure === undefined
+      ? differing.length === 0
+        ? 'yes'
+        : `**no**: ${differing.join(', ')}`
+      : `not tried: ${oneLine(failure)}`;
+  return [
+    name,
+    version,
+    ...counts,
+    masked.length === 0 ? verdict : `${verdict} (masked: ${masked.join(', ')})`,
+    date,
+  ];
+}
+
+/**
+ * @param {string[]} headings
+ * @param {string[][]} lines
+ */
+function table(headings, lines) {
+  const row = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  return [row(headings), row(headings.map(() => '---')), ...lines.map(row)].join('\n');
+}
+
+/** @param {import('./seen.mjs').Mark} verdict */
+function markOf(verdict) {
+  return { yes: 'yes', no: '**no**', cannot: '–' }[verdict];
+}
+
+/** @param {boolean | undefined} is */
+function mark(is) {
+  return is === true ? 'yes' : '**no**';
+}
+
+/** @param {string} text */
+function code(text) {
+  return text === '' ? '–' : `\`${text}\``;
+}
+
+/** @param {string} text */
+function oneLine(text) {
+  return text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').slice(0, 300);
+}
