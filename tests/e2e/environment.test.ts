@@ -1,5 +1,5 @@
 // What a server gets from its config entry and from the gateway's surroundings, and which entries become servers at all.
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -207,4 +207,37 @@ describe('a config that other hosts share', () => {
       'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
     ]);
   });
+});
+
+describe("the file of another host's project", () => {
+  verifies(
+    'AGG-CFG-4',
+    'starts its servers, with the variables of an envFile for one of them alone',
+    async () => {
+      const project = join(realpathSync(temporaryFolder()), 'project');
+      mkdirSync(join(project, '.vscode'), { recursive: true });
+      writeFileSync(join(project, '.env'), 'FROM_FILE="two words"\nBOTH=file\n');
+      const { command, args } = fixture('environment');
+      const config = `{
+      // as VS Code writes it
+      "inputs": [{ "id": "token", "type": "promptString", "password": true }],
+      "servers": {
+        "one": {
+          "type": "stdio", "command": ${JSON.stringify(command)}, "args": ${JSON.stringify([...(args ?? []), '${workspaceFolder}'])},
+          "envFile": "\${workspaceFolder}/.env", "env": { "BOTH": "entry" },
+        },
+        "two": { "type": "stdio", "command": ${JSON.stringify(command)}, "args": ${JSON.stringify(args)} },
+      },
+    }`;
+      const folder = join(project, '.vscode');
+      await using weir = startWeir(config, { folder, env: { HOME: '/nonexistent' } });
+      await weir.initialize();
+      expect(await told(weir, 'variables', 'one')).toMatchObject({ FROM_FILE: 'two words', BOTH: 'entry' });
+      expect(await told(weir, 'arguments', 'one')).toEqual([project]);
+      const others = (await told(weir, 'variables', 'two')) as Json;
+      expect(others).not.toHaveProperty('FROM_FILE');
+      expect(others).not.toHaveProperty('BOTH');
+      expect(weir.stderr).not.toContain('Unknown key');
+    },
+  );
 });

@@ -9,7 +9,7 @@ const INTRODUCTION = `# The config file
 
 The file is the one that MCP hosts already use: an object with \`mcpServers\`. Nothing beyond
 \`command\`, \`args\` and \`env\` is ever required. A \`.json\` file is strict JSON; a \`.jsonc\` file may have
-comments and trailing commas.
+comments and trailing commas, and so may the \`.json\` files of hosts that allow them.
 
 \`\`\`json
 {
@@ -30,7 +30,20 @@ comments and trailing commas.
 - A server has exactly one of \`command\`, \`url\` (or \`sseConfig\`), \`image\` (or \`dockerConfig\`).
 - A key that is not listed here is named in a warning and otherwise ignored.
 - A key that is written twice is an error.
-- Keys marked *later* are checked and kept, but nothing acts on them yet.
+- Keys marked *later* are checked and kept, but nothing acts on them yet; a warning says so.
+
+## Files of other hosts
+
+The file of another host can be named as it is. Messages speak of it in its own words.
+
+| host | what is understood |
+| --- | --- |
+| VS Code | \`servers\` in \`mcp.json\`, \`mcp.servers\` in its settings, \`envFile\`, \`\${workspaceFolder}\`, \`\${userHome}\`; \`\${input:…}\` is an error that says where to put the value |
+| Gemini CLI, Windsurf | \`httpUrl\`, \`serverUrl\`: the same as \`url\` |
+| Zed, opencode | \`context_servers\`, \`mcp\`; a command with its arguments in one value, \`environment\` |
+| Cline, Copilot | \`"type": "streamableHttp"\`, \`"local"\`, \`"remote"\` |
+
+Where a file has \`mcpServers\`, only these count.
 
 ## Variables
 
@@ -42,6 +55,8 @@ nothing is started. What a variable holds is taken as it is, even if it looks li
 | \`$NAME\` | the variable; capitals, digits and \`_\` only, any other \`$\` stays a dollar sign |
 | \`\${NAME}\`, \`\${env:NAME}\` | the variable |
 | \`\${NAME:-text}\` | the variable, or the text where it is not set or empty |
+| \`\${userHome}\` | the home folder |
+| \`\${workspaceFolder}\` | the folder of the config file, or the one around it where that is a host's own, such as \`.vscode\`; an error in files of the user, which belong to no workspace |
 
 Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may refer to variables that are not set.
 

@@ -30,7 +30,8 @@ function renderObject({ name, node, functions }) {
   functions.set(name, '');
   const cases = Object.entries(properties).map(([key, property]) => {
     const check = renderCheck({ name: name + capital(key), node: property, functions });
-    return `case ${quote(key)}:\n${check}\nbreak;`;
+    const isLater = property.status === 'accepted' && node.status !== 'accepted';
+    return lines(`case ${quote(key)}:`, check, ...(isLater ? [renderLater(key)] : []), 'break;');
   });
   const body = lines(
     ...required.map((key) => renderMissing(key, properties[key] ?? {})),
@@ -44,6 +45,15 @@ function renderObject({ name, node, functions }) {
   );
   const keys = `const ${constant(name)}_KEYS: readonly string[] = [${Object.keys(properties).map(quote).join(', ')}];`;
   functions.set(name, `${keys}\n\n${renderFunction({ name, kind: KINDS.object, text: textOf(node), body })}`);
+}
+
+/**
+ * The warning for a key that is checked and kept only.
+ * @param {string} key
+ */
+function renderLater(key) {
+  const message = `${key} is understood, but nothing acts on it yet`;
+  return `found.warnings.push({ path: here, message: ${quote(message)} });`;
 }
 
 /**

@@ -27,6 +27,8 @@ export interface ServerConfig {
   args?: string[];
   /** Environment variables for the server, beside the short list that every server gets. */
   env?: Record<string, string>;
+  /** A file of lines NAME=value, read before the start, for the process of this server only; relative to the config file. What env says counts for more. */
+  envFile?: string;
   /** The folder in which the command runs; for a container, a folder in it. */
   cwd?: string;
   /** true hands the whole environment on, a list of names only those; never a name that starts with WEIR_. */
@@ -37,7 +39,7 @@ export interface ServerConfig {
   enabled?: boolean;
   /** How long the server may take to start, in milliseconds; 5000 unless set (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers. */
   startupTimeout?: number;
-  /** A label for people; no two servers share one. */
+  /** A label for people; no other server has it as its name or key. */
   name?: string;
   /** What other hosts write here; which kind of server it is follows from command, url or image. For a container it says how to speak to it. */
   type?: string;
@@ -222,6 +224,10 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
         break;
       case 'sectionBindings':
         checkMcpConfigSectionBindings(item, here, found);
+        found.warnings.push({
+          path: here,
+          message: 'sectionBindings is understood, but nothing acts on it yet',
+        });
         break;
       default:
         found.unknown.push({ parent: at, key, known: MCP_CONFIG_KEYS });
@@ -266,6 +272,7 @@ const SERVER_CONFIG_KEYS: readonly string[] = [
   'command',
   'args',
   'env',
+  'envFile',
   'cwd',
   'inheritEnv',
   'disabled',
@@ -322,6 +329,15 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
         break;
       case 'env':
         checkServerConfigEnv(item, here, found);
+        break;
+      case 'envFile':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: here,
+            message: 'envFile must be the path of a file: write "envFile": ".env"',
+            value: item,
+          });
+        }
         break;
       case 'cwd':
         if (typeof item !== 'string' || !/\S/.test(item)) {
@@ -481,6 +497,10 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
         break;
       case 'sectionBindings':
         checkServerConfigSectionBindings(item, here, found);
+        found.warnings.push({
+          path: here,
+          message: 'sectionBindings is understood, but nothing acts on it yet',
+        });
         break;
       default:
         found.unknown.push({ parent: at, key, known: SERVER_CONFIG_KEYS });

@@ -3,8 +3,8 @@ import type { JsonPath } from './json-path.ts';
 
 type Entry = Record<string, unknown>;
 
-/** How a container may be spoken to, by the names that hosts use for it. */
-const TRANSPORTS: readonly unknown[] = ['stdio', 'http', 'streamable-http', 'sse'];
+/** How a server may be spoken to. */
+export const TRANSPORTS: readonly unknown[] = ['stdio', 'http', 'streamable-http', 'sse'];
 
 /** The rules for an entry whose server runs in a container. */
 export function checkContainer(entry: Entry, at: JsonPath, found: Findings): void {

@@ -43,7 +43,22 @@ function inTwoLines(error: ValidationError): string {
 /** The message for missing variables: their names, then each place on a line. */
 export function variablesMessage(summary: string, missing: readonly MissingVariable[]): string {
   const places = missing.map(({ variable, location }) => `  ${printableName(variable)} in ${location}`);
-  return [summary, ...new Set(places)].join('\n');
+  const hints = missing.flatMap(({ variable }) => hintFor(variable));
+  return [summary, ...new Set(places), ...new Set(hints)].join('\n');
+}
+
+/** Explains a reference that means something to another host only. */
+function hintFor(variable: string): string[] {
+  const [, id] = /^input:([\w.-]{1,60})$/.exec(variable) ?? [];
+  if (id !== undefined) {
+    const name = id.toUpperCase().replaceAll(/\W/g, '_');
+    return [
+      `A gateway cannot ask for \${input:${id}}: put the value into an environment variable, for example ${name}, and write \${${name}} in its place.`,
+    ];
+  }
+  return variable.startsWith('workspaceFolder')
+    ? ['This file belongs to no workspace: write the path of the folder instead of ${workspaceFolder}.']
+    : [];
 }
 
 /** One mistake or warning on one line. */

@@ -10,6 +10,8 @@ export interface ExpansionContext {
   env: Readonly<Record<string, string | undefined>>;
   /** Places that stay as they are, such as `mcpServers.files.note`. */
   except?: ReadonlySet<string>;
+  /** Where in the file a place stands, if not there. */
+  originOf?: (path: JsonPath) => JsonPath;
 }
 
 export type ExpansionResult<T> =
@@ -81,7 +83,10 @@ function expandAt(value: string, path: JsonPath, { context, missing }: Expansion
   if (!value.includes('$') || isExcepted(path, context)) return value;
   return expandText(value, {
     read: (variable) => (Object.hasOwn(context.env, variable) ? context.env[variable] : undefined),
-    missing: (variable) => missing.push({ variable, location: formatLocation(path) }),
+    missing: (variable) => {
+      const location = formatLocation(context.originOf?.(path) ?? path);
+      missing.push({ variable, location });
+    },
   });
 }
 

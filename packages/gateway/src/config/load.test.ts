@@ -217,6 +217,7 @@ describe('prepareConfig', () => {
   verifies('AGG-API-1', 'does the same for a config that a program hands over', () => {
     expect(prepareConfig({ mcpServers: { a: { command: '$X' } } }, { env: { X: 'y' } })).toEqual({
       config: { mcpServers: { a: { command: 'y', args: [], env: {} } } },
+      unexpanded: { a: { command: '$X' } },
       warnings: [],
     });
     const error = refusal(() => prepareConfig({}, { env: {} }));

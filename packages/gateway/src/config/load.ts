@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
 import type { ConfigFinding } from './findings.ts';
 import { type DuplicateKey, JsonSyntaxError, NOT_UTF8, type ParsedJson, parseJson } from './json.ts';
+import { adoptConfig } from './other-hosts.ts';
 import { type CompleteConfig, prepareConfig } from './prepare.ts';
 
 export interface LoadedConfig {
@@ -22,11 +24,29 @@ export interface LoadOptions {
 /** Reads, checks and completes a config file; whatever is wrong with it is a `ConfigError`. Nothing else runs yet, so it does not yield. */
 export function loadConfig(path: string, { env, readFile = readText }: LoadOptions): LoadedConfig {
   const text = readOrExplain(path, readFile);
-  const { value, duplicates, lineOf } = parseConfigText(text, { jsonc: /\.jsonc$/i.test(path), path });
-  const prepared = prepareConfig(value, { env, path, lineOf, duplicates: duplicates.map(toFinding) });
-  // It has passed the check.
-  const { mcpServers: unexpanded } = value as { mcpServers: Record<string, unknown> };
-  return { ...prepared, path, unexpanded };
+  const { value, duplicates, lineOf } = parseFile(text, path);
+  return { ...prepareConfig(value, { env, path, lineOf, duplicates: duplicates.map(toFinding) }), path };
+}
+
+function parseFile(text: string, path: string): ParsedJson {
+  const jsonc = /\.jsonc$/i.test(path);
+  try {
+    return parseConfigText(text, { jsonc, path });
+  } catch (error) {
+    const tolerated = jsonc ? undefined : parseHostFile(text, path);
+    if (tolerated === undefined) throw error;
+    return tolerated;
+  }
+}
+
+/** Some hosts allow comments in their .json files, which are told by their name or layout. */
+function parseHostFile(text: string, path: string): ParsedJson | undefined {
+  try {
+    const parsed = parseJson(text, { jsonc: true });
+    return basename(path) === 'settings.json' || adoptConfig(parsed.value).isForeign ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function readText(path: string): string {

@@ -1,10 +1,14 @@
+import { dirname } from 'node:path';
 import { ConfigError, ConfigErrorCode } from '../errors.ts';
 import { type CompleteServerConfig, completeServerConfig, type McpConfig } from './config.generated.ts';
 import { formatFinding, schemaMessage, variablesMessage } from './describe-error.ts';
+import { readEnvFiles } from './env-files.ts';
 import { expandConfigEnvVars, type ExpansionContext } from './expand-env.ts';
-import type { ConfigFinding, Findings, UnknownKey } from './findings.ts';
+import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
+import { hostVariables } from './host-variables.ts';
 import { formatLocation, type JsonPath } from './json-path.ts';
-import { inspectConfig, toValidation } from './validate.ts';
+import { type Adopted, adoptConfig } from './other-hosts.ts';
+import { inspectAdopted, inspectConfig, type Places, toValidation } from './validate.ts';
 
 /** A config with variables replaced and defaults filled in. */
 export interface CompleteConfig extends McpConfig {
@@ -22,42 +26,73 @@ export interface PrepareOptions {
 
 export interface PreparedConfig {
   config: CompleteConfig;
+  /** The servers as they were written, before variables were replaced. */
+  unexpanded: Readonly<Record<string, unknown>>;
   /** One sentence each, fit to be printed. */
   warnings: string[];
 }
 
 /** Checks a config, replaces its variables, checks what came of it and fills in the defaults. */
 export function prepareConfig(value: unknown, options: PrepareOptions): PreparedConfig {
-  const found = inspectConfig(value);
-  sortDuplicates(found, options.duplicates ?? []);
-  refuseErrors(found, options);
-  const expanded = expand(value, found.unknown, options);
-  refuseErrors(inspectExpanded(expanded), options);
-  const warnings = toValidation(found, options.lineOf).warnings.map(formatFinding);
-  // Both inspections have passed: it has the shape of the type.
-  return { config: complete(expanded as McpConfig), warnings };
+  const adopted = adoptConfig(value);
+  const source = { ...adopted, ...options };
+  const found = inspectAdopted(adopted);
+  sortDuplicates(found, options.duplicates ?? [], adopted);
+  refuseErrors(found, source);
+  const expanded = expand(adopted, found.unknown, options);
+  refuseErrors(inspectExpanded(expanded), source);
+  // Both inspections have passed: both values have the shape of the type.
+  const { mcpServers: unexpanded } = adopted.value as McpConfig;
+  const config = complete(expanded as McpConfig, source);
+  return { config, unexpanded, warnings: toValidation(found, source).warnings.map(formatFinding) };
+}
+
+/** Checks the config of a program in the same way; its texts stay as they are. `path` is where it would stand as a file. */
+export function checkConfig(value: unknown, path?: string): CompleteConfig {
+  const adopted = adoptConfig(value);
+  refuseErrors(inspectAdopted(adopted), adopted);
+  // It has passed the inspection.
+  return complete(adopted.value as McpConfig, { ...adopted, ...(path !== undefined && { path }) });
+}
+
+/** Where a config comes from. */
+interface Source extends Places {
+  readonly path?: string;
 }
 
 // Twice in a part that is not ours is not our concern, but worth a word.
-function sortDuplicates(found: Findings, duplicates: readonly ConfigFinding[]): void {
-  const foreign = new Set(found.unknown.map(({ parent, key }) => formatLocation([...parent, key])));
+function sortDuplicates(
+  found: Findings,
+  duplicates: readonly ConfigFinding[],
+  { originOf }: Pick<Adopted, 'originOf'>,
+): void {
+  const foreign = new Set(found.unknown.map(({ parent, key }) => formatLocation(originOf([...parent, key]))));
   const isForeign = ({ path }: ConfigFinding): boolean =>
     path.some((_, index) => foreign.has(formatLocation(path.slice(0, index + 1))));
   for (const duplicate of duplicates) (isForeign(duplicate) ? found.warnings : found.errors).push(duplicate);
 }
 
-function refuseErrors(found: Findings, { path, lineOf }: PrepareOptions): void {
-  const { isValid, errors, warnings } = toValidation(found, lineOf);
+function refuseErrors(found: Findings, source: Source): void {
+  const { path } = source;
+  const { isValid, errors, warnings } = toValidation(found, source);
   if (isValid) return;
   const inOrder = errors.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
   const details = { ...(path !== undefined && { path }), errors: inOrder, warnings };
   throw new ConfigError(schemaMessage(inOrder, path), ConfigErrorCode.INVALID_SCHEMA, details);
 }
 
-function expand(value: unknown, unknown: readonly UnknownKey[], { env }: PrepareOptions): unknown {
+function expand(
+  { value, originOf }: Adopted,
+  unknown: readonly UnknownKey[],
+  { env, path }: PrepareOptions,
+): unknown {
   // A key that nothing reads must not stop the start for a variable that it names.
   const except = new Set(unknown.map(({ parent, key }) => formatLocation([...parent, key])));
-  const result = expandConfigEnvVars(value, { env, except });
+  const result = expandConfigEnvVars(value, {
+    env: { ...hostVariables(path, env), ...env },
+    except,
+    originOf,
+  });
   if (result.success) return result.value;
   const { missing } = result;
   const details = { ...missing[0], missing };
@@ -73,9 +108,13 @@ function inspectExpanded(value: unknown): Findings {
   return { ...found, errors: explained };
 }
 
-function complete(config: McpConfig): CompleteConfig {
+function complete(config: McpConfig, source: Source): CompleteConfig {
   const servers = Object.entries(config.mcpServers).map(
     ([key, server]) => [key, completeServerConfig(server)] as const,
   );
-  return { ...config, mcpServers: Object.fromEntries(servers) };
+  const found = createFindings();
+  const folder = source.path === undefined ? process.cwd() : dirname(source.path);
+  const mcpServers = readEnvFiles(Object.fromEntries(servers), folder, found.errors);
+  refuseErrors(found, source);
+  return { ...config, mcpServers };
 }

@@ -1,5 +1,5 @@
 import { Messages } from '../errors.ts';
-import { checkContainer } from './container-rules.ts';
+import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
 import { ServerKind, serverKinds } from './server-entry.ts';
@@ -8,28 +8,19 @@ type Entry = Record<string, unknown>;
 
 /** The rules that concern more than one key at a time. */
 export function checkRules(config: unknown, found: Findings): void {
-  if (!isRecord(config)) return;
-  checkForeignLayout(config, found);
-  if (!isRecord(config.mcpServers)) return;
-  const names = new Map<string, string>();
+  if (!isRecord(config) || !isRecord(config.mcpServers)) return;
+  const names: Names = { keys: config.mcpServers, owners: new Map() };
   for (const [key, entry] of Object.entries(config.mcpServers)) {
     if (!isRecord(entry)) continue;
     const at = ['mcpServers', key];
     checkKind(entry, at, found);
+    checkTransport(entry, at, found);
     checkDeployment(entry, at, found);
     checkAddresses(entry, at, found);
     if (serverKinds(entry).includes(ServerKind.CONTAINER)) checkContainer(entry, at, found);
     checkName(entry, { key, names, found });
     checkHabits(entry, at, found);
   }
-}
-
-// Some hosts call the same object by another name.
-function checkForeignLayout(config: Entry, { errors }: Findings): void {
-  const foreign = ['servers', 'context_servers', 'mcp_servers'].find((key) => has(config, key));
-  const missing = errors.find(({ path }) => path.length === 1 && path[0] === 'mcpServers');
-  if (has(config, 'mcpServers') || foreign === undefined || missing === undefined) return;
-  missing.message = `Missing required field: mcpServers; rename "${foreign}" to "mcpServers"`;
 }
 
 function checkKind(entry: Entry, at: JsonPath, { errors }: Findings): void {
@@ -42,9 +33,22 @@ function checkKind(entry: Entry, at: JsonPath, { errors }: Findings): void {
   }
 }
 
+/** A misspelt transport would be taken for none. The rules for containers have a sentence of their own. */
+function checkTransport(entry: Entry, at: JsonPath, { errors, warnings }: Findings): void {
+  if (serverKinds(entry).includes(ServerKind.CONTAINER)) return;
+  const list = has(entry, 'deploymentType') ? errors : warnings;
+  for (const key of ['transport', 'type']) {
+    const value = entry[key];
+    if (typeof value !== 'string' || value.includes('$') || TRANSPORTS.includes(value)) continue;
+    const message = `${key} must be "stdio", "sse", "http" or "streamable-http"`;
+    const outcome = list === errors ? '' : '; it is ignored, because "command" or "url" says the same';
+    list.push({ path: [...at, key], message: message + outcome, value });
+  }
+}
+
 // Only an entry that says how it is deployed is held to what its transport needs.
 function checkDeployment(entry: Entry, at: JsonPath, { errors }: Findings): void {
-  const { deploymentType, transport } = entry;
+  const { deploymentType, type, transport = type } = entry;
   if (deploymentType !== 'managed' && deploymentType !== 'external') return;
   const kind = deploymentType === 'managed' ? ServerKind.CONTAINER : ServerKind.REMOTE;
   if (!serverKinds(entry).includes(kind)) {
@@ -55,7 +59,7 @@ function checkDeployment(entry: Entry, at: JsonPath, { errors }: Findings): void
   if (transport === 'stdio' && deploymentType === 'external') {
     const message =
       'transport "stdio" needs "deploymentType": "managed"; an external server has "sse" or "http"';
-    errors.push({ path: [...at, 'transport'], message, value: transport });
+    errors.push({ path: [...at, has(entry, 'transport') ? 'transport' : 'type'], message, value: transport });
   }
 }
 
@@ -82,21 +86,32 @@ function isAddress(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
+/** What no other server may be named like. */
+interface Names {
+  readonly keys: Entry;
+  readonly owners: Map<string, string>;
+}
+
 function checkName(
   entry: Entry,
-  { key, names, found }: { key: string; names: Map<string, string>; found: Findings },
+  { key, names, found }: { key: string; names: Names; found: Findings },
 ): void {
   const { name } = entry;
   if (typeof name !== 'string') return;
-  const owner = names.get(name);
-  names.set(name, owner ?? key);
+  const isKey = name !== key && Object.hasOwn(names.keys, name);
+  const owner = isKey ? name : names.owners.get(name);
+  if (!names.owners.has(name)) names.owners.set(name, key);
   if (owner === undefined) return;
-  const message = `name must be unique: the server "${owner}" has the same`;
+  const message = `name must be unique: the server "${owner}" has the same ${isKey ? 'key' : 'name'}`;
   found.errors.push({ path: ['mcpServers', key, 'name'], message, value: name });
 }
 
 // Not wrong, but hardly what was meant.
 function checkHabits(entry: Entry, at: JsonPath, { warnings }: Findings): void {
+  if (has(entry, 'envFile') && serverKinds(entry).includes(ServerKind.REMOTE)) {
+    const message = 'envFile does nothing for a server at an address: it starts no process';
+    warnings.push({ path: [...at, 'envFile'], message });
+  }
   const { timeout, inheritEnv, cwdFromRoots, sharing = 'shared' } = entry;
   if (typeof timeout === 'number' && timeout < 1000) {
     const message = 'timeout is in milliseconds, and this is less than a second: write 30000 for 30 seconds';

@@ -220,6 +220,12 @@ const server = z
         'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
       examples: [{ DATABASE_URL: '${DATABASE_URL}' }],
     }).default({}),
+    envFile: key(filledText(), {
+      description:
+        'A file of lines NAME=value, read before the start, for the process of this server only; relative to the config file. What env says counts for more.',
+      errorMessage: 'envFile must be the path of a file: write "envFile": ".env"',
+      examples: ['.env', '${workspaceFolder}/.env'],
+    }).optional(),
     cwd: key(filledText(), {
       description: 'The folder in which the command runs; for a container, a folder in it.',
       errorMessage: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
@@ -245,9 +251,8 @@ const server = z
       examples: [20000],
     }).optional(),
     name: key(filledText(), {
-      description: 'A label for people; no two servers share one.',
+      description: 'A label for people; no other server has it as its name or key.',
       errorMessage: 'name must be text: write "name": "Files at home"',
-      status: 'accepted',
     }).optional(),
     type: key(text(), {
       description:

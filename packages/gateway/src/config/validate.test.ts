@@ -225,17 +225,6 @@ describe('validateConfig', () => {
     ]);
   });
 
-  verifies(
-    'AGG-CFG-2',
-    'names the key to rename in the file of a host that calls the servers otherwise',
-    () => {
-      expect(messages({ servers: {} })).toEqual([
-        '$.mcpServers Missing required field: mcpServers; rename "servers" to "mcpServers"',
-      ]);
-      expect(messages({ servers: {}, mcpServers: {} })).toEqual([]);
-    },
-  );
-
   verifies('AGG-CFG-2', 'takes undefined for absent, and what is inherited for absent too', () => {
     expect(messages(server({ command: 'x', args: undefined, url: undefined }))).toEqual([]);
     expect(messages({ mcpServers: undefined })).toHaveLength(1);
@@ -299,9 +288,13 @@ describe('validateConfig', () => {
       mcpSessionLimit: -1,
       sectionBindings: [range],
     };
+    const later = 'sectionBindings is understood, but nothing acts on it yet';
     expect(validateConfig({ mcpServers: { files: entry }, ...limits })).toMatchObject({
       isValid: true,
-      warnings: [],
+      warnings: [
+        { path: '$.mcpServers.files.sectionBindings', message: later },
+        { path: '$.sectionBindings', message: later },
+      ],
     });
   });
 
@@ -366,6 +359,45 @@ describe('validateConfig', () => {
     });
   }
 
+  const transports: [transport: string, isKnown: boolean][] = [
+    ['stdio', true],
+    ['sse', true],
+    ['http', true],
+    ['streamable-http', true],
+    ['streamableHttp', true],
+    ['streamable_http', true],
+    ['remote', true],
+    ['local', true],
+    ['${TRANSPORT}', true],
+    ['websocket', false],
+    ['STDIO', false],
+    ['', false],
+  ];
+  for (const [transport, isKnown] of transports)
+    for (const key of ['transport', 'type'])
+      verifies('MANAGED-5', `${isKnown ? 'knows' : 'does not know'} the ${key} "${transport}"`, () => {
+        const alone = validateConfig(server({ command: 'x', [key]: transport }));
+        expect(alone.errors).toEqual([]);
+        expect(alone.warnings.map(({ path }) => path)).toEqual(isKnown ? [] : [`$.mcpServers.files.${key}`]);
+        const external = { deploymentType: 'external', url: 'https://x', [key]: transport };
+        const isLocal = transport === 'stdio' || transport === 'local';
+        const found = messages(server(external));
+        expect(found).toHaveLength(isKnown && !isLocal ? 0 : 1);
+        if (!isKnown)
+          expect(found[0]).toContain(`${key} must be "stdio", "sse", "http" or "streamable-http"`);
+      });
+
+  verifies('MANAGED-5', "no server is named like another's key, but may be like its own", () => {
+    const config = { mcpServers: { a: { ...command, name: 'b' }, b: { ...command, name: 'b' } } };
+    expect(messages(config)).toEqual([
+      '$.mcpServers.a.name name must be unique: the server "b" has the same key',
+      '$.mcpServers.b.name name must be unique: the server "a" has the same name',
+    ]);
+    expect(messages({ mcpServers: { a: { ...command, name: 'a' }, b: { ...command, name: 'B' } } })).toEqual(
+      [],
+    );
+  });
+
   verifies('MANAGED-5', 'no two servers share a name', () => {
     const config = {
       mcpServers: {
@@ -375,7 +407,7 @@ describe('validateConfig', () => {
       },
     };
     expect(messages(config)).toEqual([
-      '$.mcpServers.b.name name must be unique: the server "a" has the same',
+      '$.mcpServers.b.name name must be unique: the server "a" has the same name',
     ]);
   });
 });

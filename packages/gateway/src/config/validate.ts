@@ -2,6 +2,7 @@ import { checkMcpConfig } from './config.generated.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
 import { formatPath, type JsonPath } from './json-path.ts';
+import { type Adopted, adoptConfig } from './other-hosts.ts';
 import { checkRules } from './rules.ts';
 
 /** One mistake in a config. */
@@ -26,7 +27,14 @@ export interface ConfigValidation {
 
 /** Checks a config that is already an object; starts nothing, reads nothing. */
 export function validateConfig(config: unknown): Required<ConfigValidation> {
-  return toValidation(inspectConfig(config));
+  const adopted = adoptConfig(config);
+  return toValidation(inspectAdopted(adopted), adopted);
+}
+
+/** All findings in a config that may be of another host, with their paths still in parts. */
+export function inspectAdopted({ value, errors, warnings }: Adopted): Findings {
+  const found = inspectConfig(value);
+  return { ...found, errors: [...errors, ...found.errors], warnings: [...warnings, ...found.warnings] };
 }
 
 /** All findings, with their paths still in parts. */
@@ -37,14 +45,21 @@ export function inspectConfig(config: unknown): Findings {
   return found;
 }
 
-/** Findings as the outside sees them; `lineOf` adds the lines of the file. */
+/** How places of a config are told: where in the file it stands, and on which line. */
+export interface Places {
+  readonly originOf?: (path: JsonPath) => JsonPath;
+  readonly lineOf?: ((path: JsonPath) => number | undefined) | undefined;
+}
+
+/** Findings as the outside sees them, in the words of the file. */
 export function toValidation(
   found: Findings,
-  lineOf: (path: JsonPath) => number | undefined = () => undefined,
+  { originOf = (path) => path, lineOf = () => undefined }: Places,
 ): Required<ConfigValidation> {
   const report = ({ path, ...finding }: ConfigFinding): ValidationError => {
-    const line = lineOf(path);
-    return { path: formatPath(path), ...finding, ...(line !== undefined && { line }) };
+    const origin = originOf(path);
+    const line = lineOf(origin);
+    return { path: formatPath(origin), ...finding, ...(line !== undefined && { line }) };
   };
   return {
     isValid: found.errors.length === 0,
