@@ -21,7 +21,8 @@ import { verifies } from '../verifies.ts';
 import { fixture, modernMeta, scripted, textOf, type ServerEntry } from './harness.ts';
 import { counted, createTestGateway, serveInProcess } from './in-process.ts';
 
-const { ChildServerError, lookupTool, RpcError, ServerStatus } = library;
+const { ChildServerError, ConfigError, createGateway, lookupTool, RpcError, ServerStatus } = library;
+type ConfigError = library.ConfigError;
 
 describe('what is exported', () => {
   verifies('AGG-API-1', 'is this and nothing else', () => {
@@ -404,4 +405,72 @@ describe('the first list', () => {
     await weir.call('notifications/tools/list_changed');
     expect(await weir.tools()).toEqual(['a:z', 'a:a', 'a:m', 'b:z', 'b:a', 'b:m']);
   });
+});
+
+describe('a config that a program hands over', () => {
+  const refusal = (config: unknown): ConfigError => {
+    try {
+      createGateway(config as McpConfig);
+    } catch (error) {
+      if (error instanceof ConfigError) return error;
+      throw error;
+    }
+    throw new Error('The config was accepted');
+  };
+
+  const wrong: [config: unknown, errors: object[]][] = [
+    [{ a: {} }, [{ path: '$.mcpServers', message: /^Missing required field: mcpServers/u }]],
+    [
+      { mcpServers: { a: {} } },
+      [
+        {
+          path: '$.mcpServers.a.command',
+          message:
+            /^Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place$/u,
+        },
+      ],
+    ],
+    [undefined, [{ path: '$', message: /^Config must be an object/u }]],
+    [
+      { mcpServers: { a: { command: 'x', args: 's3cret' }, '': { command: 'x' } }, mcpSessionLimit: -5 },
+      [
+        { path: '$.mcpServers.a.args', message: /^args must be an array/u, value: 's3cret' },
+        { path: '$.mcpServers[""]', message: /^Server key must not be empty/u },
+        { path: '$.mcpSessionLimit', message: /^mcpSessionLimit must be/u, value: -5 },
+      ],
+    ],
+    [
+      { mcpServers: { a: { command: 'x', envFile: '/not/there/.env' } } },
+      [{ path: '$.mcpServers.a.envFile', message: /there is no file \/not\/there\/\.env/u }],
+    ],
+  ];
+  for (const [config, errors] of wrong)
+    verifies(['AGG-CFG-2', 'AGG-CFG-3'], `is refused with all mistakes: ${JSON.stringify(config)}`, () => {
+      const error = refusal(config);
+      expect(error.code).toBe('invalid_schema');
+      const found = (error.details as { errors: ValidationError[] }).errors;
+      expect(found).toHaveLength(errors.length);
+      for (const [index, { message, ...rest }] of (errors as { message: RegExp }[]).entries()) {
+        expect(found[index]).toMatchObject(rest);
+        expect(found[index]?.message).toMatch(message);
+      }
+      expect(error.message).not.toContain('s3cret');
+    });
+
+  verifies(['AGG-CFG-2', 'AGG-API-1'], 'is completed, and its texts stay as they are', () => {
+    const { config } = createGateway({ mcpServers: { a: { command: '$X', args: ['${Y}'] } } });
+    expect(config).toEqual({ mcpServers: { a: { command: '$X', args: ['${Y}'], env: {} } } });
+  });
+
+  verifies(
+    ['AGG-CFG-2', 'HEALTH-3'],
+    'is checked at a reload too, and changes nothing where it is wrong',
+    async () => {
+      await using client = serveInProcess({ echo: fixture('echo') });
+      const tools = await client.tools();
+      const reloaded = client.gateway.reload({ mcpServers: { a: {} } });
+      await expect(reloaded).rejects.toMatchObject({ name: 'ConfigError', code: 'invalid_schema' });
+      expect(await client.tools()).toEqual(tools);
+    },
+  );
 });

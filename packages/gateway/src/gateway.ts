@@ -5,6 +5,7 @@ import { callsOf, questionsOf } from './call/question.ts';
 import type { Directory } from './call/resolve.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
 import type { McpConfig } from './config/config.generated.ts';
+import { checkConfig } from './config/prepare.ts';
 import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
 import { Messages } from './errors.ts';
@@ -38,8 +39,9 @@ export interface AggregatorServer {
   readonly config: McpConfig;
 }
 
+/** Checks the config as `loadConfig` does; throws a `ConfigError` that names every mistake. */
 export function createGateway(config: McpConfig, options: GatewayOptions = {}): Gateway {
-  return new Gateway(config, options);
+  return new Gateway(checkConfig(config, options.configPath), options);
 }
 
 /** Many servers as one, as fronts and programs use them: its life, and what it can be told. */
@@ -206,7 +208,8 @@ export class Gateway implements AggregatorServer {
    * not start is tried again like one that was lost. Resolves when all that is new runs, or has turned out not to.
    */
   async reload(config: McpConfig, unexpanded: GatewayOptions['unexpanded'] = {}): Promise<ConfigChanges> {
-    const applied = this.#reloading.then(() => this.#reload(config, unexpanded));
+    const checked = checkConfig(config, this.#options.configPath);
+    const applied = this.#reloading.then(() => this.#reload(checked, unexpanded));
     this.#reloading = applied.catch(() => {});
     const { changes, settled } = await applied;
     await settled;

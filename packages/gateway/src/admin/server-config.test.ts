@@ -22,7 +22,16 @@ const rows: [string, ServerConfig, object][] = [
   [
     'an image',
     { image: 'tools' },
-    { transport: 'stdio', deploymentType: 'managed', dockerConfig: { image: 'tools', containerName: '' } },
+    {
+      transport: 'stdio',
+      deploymentType: 'managed',
+      dockerConfig: { image: 'tools', containerName: 'weir-key' },
+    },
+  ],
+  [
+    'a container over HTTP+SSE at one port',
+    { transport: 'sse', dockerConfig: { image: 'tools', containerName: 'c', port: 80 } },
+    { transport: 'sse', deploymentType: 'managed', dockerConfig: { image: 'tools', containerName: 'c' } },
   ],
   [
     'a container with a port',

@@ -2,6 +2,7 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerReport } from '../gateway/server-report.ts';
+import { containerSpec } from '../upstream/container/container-spec.ts';
 
 /** A server: what the config says of it, and what has become of it. */
 export interface MCPServerConfig {
@@ -37,7 +38,7 @@ function describe(id: string, entry: ServerConfig, report: ServerReport | undefi
   return {
     id,
     name: entry.name ?? id,
-    ...placeOf(entry),
+    ...placeOf(id, entry),
     enabled: report?.enabled ?? false,
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),
     failureCount: report?.failureCount ?? 0,
@@ -48,26 +49,26 @@ function describe(id: string, entry: ServerConfig, report: ServerReport | undefi
 
 type Placed = Pick<MCPServerConfig, 'transport' | 'deploymentType' | 'dockerConfig' | 'sseConfig'>;
 
-function placeOf(entry: ServerConfig): Placed {
+function placeOf(id: string, entry: ServerConfig): Placed {
   switch (serverKind(entry)) {
     case ServerKind.COMMAND:
       return { transport: 'stdio' };
     case ServerKind.CONTAINER:
-      return container(entry);
+      return container(id, entry);
     case ServerKind.REMOTE:
       return remote(entry);
   }
 }
 
-function container({ dockerConfig, image = '', type, transport = type }: ServerConfig): Placed {
-  const { containerName = '', command, ports } = dockerConfig ?? {};
-  const overHttp = ports !== undefined && transport !== 'stdio';
+function container(id: string, entry: ServerConfig): Placed {
+  const { command, ports } = entry.dockerConfig ?? {};
+  const { image, name, http } = containerSpec(id, entry);
   return {
-    transport: overHttp ? (transport === 'sse' ? 'sse' : 'streamable-http') : 'stdio',
+    transport: http === undefined ? 'stdio' : http.isSse ? 'sse' : 'streamable-http',
     deploymentType: 'managed',
     dockerConfig: {
-      image: dockerConfig?.image ?? image,
-      containerName,
+      image,
+      containerName: name,
       ...(command !== undefined && { command }),
       ...(ports !== undefined && { ports }),
     },

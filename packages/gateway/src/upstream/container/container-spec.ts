@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { isOverHttp } from '../../config/container-rules.ts';
 
@@ -7,8 +8,8 @@ type DockerConfig = NonNullable<ServerConfig['dockerConfig']>;
 export interface ContainerSpec {
   readonly image: string;
   readonly command: readonly string[];
-  /** The name it is to have; undefined where any will do. */
-  readonly name: string | undefined;
+  /** The name it is to have, unless another container has it. */
+  readonly name: string;
   readonly docker: Partial<DockerConfig>;
   /** The folder in the container where it runs; its own, where there is none. */
   readonly folder: string | undefined;
@@ -24,16 +25,24 @@ export interface HttpSpec {
   readonly isSse: boolean;
 }
 
-export function containerSpec(config: ServerConfig): ContainerSpec {
+export function containerSpec(serverKey: string, config: ServerConfig): ContainerSpec {
   const docker: Partial<DockerConfig> = config.dockerConfig ?? {};
   return {
     image: docker.image ?? config.image ?? '',
     command: docker.command ?? config.args ?? [],
-    name: docker.containerName,
+    name: docker.containerName ?? `weir-${slug(serverKey)}`,
     folder: config.cwd,
     docker,
     http: isOverHttp(config, docker) ? httpSpec(config, docker) : undefined,
   };
+}
+
+/** Names of containers allow few characters; what is lost is made up for by a few that stand for the whole. */
+function slug(serverKey: string): string {
+  const plain = serverKey.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40);
+  return plain === serverKey
+    ? plain
+    : `${plain}-${createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
 }
 
 function httpSpec({ transport, type }: ServerConfig, docker: Partial<DockerConfig>): HttpSpec {

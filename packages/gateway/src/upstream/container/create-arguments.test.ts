@@ -94,7 +94,7 @@ describe('the arguments of docker create', () => {
   });
 
   verifies('MANAGED-1', 'how a container is spoken to follows from transport, type and ports', () => {
-    const http = (config: object): unknown => containerSpec(config).http;
+    const http = (config: object): unknown => containerSpec('time', config).http;
     expect(http({ image: 'x' })).toBeUndefined();
     expect(http({ dockerConfig: { ...base, ports: { '80': 0 } }, type: 'stdio' })).toBeUndefined();
     expect(http({ dockerConfig: { ...base, ports: { '80': 0 } } })).toEqual({
@@ -116,7 +116,7 @@ describe('the arguments of docker create', () => {
 });
 
 function argumentsFor(config: object): string[] {
-  return createArguments(containerSpec(config), {
+  return createArguments(containerSpec('time', config), {
     name: 'mcp-time',
     labels: { 'weir.server': 'time' },
     variables: ['--env-file=/dev/stdin'],

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
@@ -57,7 +57,7 @@ export function startContainer(options: ContainerOptions): StartedContainer {
 }
 
 async function launch(options: ContainerOptions, signal: AbortSignal): Promise<Connection> {
-  const spec = containerSpec(options.config);
+  const spec = containerSpec(options.serverKey, options.config);
   const { containers } = options;
   const { volumes = [], allowUnsafeMounts = false } = spec.docker;
   if (!allowUnsafeMounts) refuseUnsafeMounts(volumes, containers.engine.env);
@@ -108,13 +108,15 @@ async function pull(
 /** Creates the container under the wanted name, or under one beside it where another container has that. */
 async function create(spec: ContainerSpec, options: ContainerOptions): Promise<string> {
   const { name } = spec;
-  if (name === undefined) return createAs(`weir-${slug(options.serverKey)}-${someLetters()}`, spec, options);
   try {
     return await createAs(name, spec, options);
   } catch (error) {
     if (!(error instanceof EngineError) || !/name .* is already in use/is.test(error.said)) throw error;
     const other = `${name}-${someLetters()}`;
-    options.log.info(`is named ${other}: another container is named ${name}`);
+    // Two gateways with one config are nothing to report; a name that the config asks for is.
+    const text = `is named ${other}: another container is named ${name}`;
+    if (spec.docker.containerName === undefined) options.log.debug?.(text);
+    else options.log.info(text);
     return createAs(other, spec, options);
   }
 }
@@ -162,14 +164,6 @@ async function attach(
   return spec.http === undefined
     ? new AttachedConnection(container, options)
     : PublishedConnection.open(container, spec.http, options);
-}
-
-/** Names of containers allow few characters; what is lost is made up for by a few that stand for the whole. */
-function slug(serverKey: string): string {
-  const plain = serverKey.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40);
-  return plain === serverKey
-    ? plain
-    : `${plain}-${createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
 }
 
 function someLetters(): string {
