@@ -151,12 +151,12 @@ describe('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-2', "has another host's word for mcpServers", async () => {
-    expect(await failure('{ "servers": { "files": { "command": "npx" } } }')).toMatchInlineSnapshot(`
+  verifies(['AGG-CFG-2', 'AGG-CFG-4'], "has a mistake under another host's word for mcpServers", async () => {
+    expect(await failure('{ "servers": { "files": { "comand": "npx" } } }')).toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
-        $.mcpServers
-          Missing required field: mcpServers; rename "servers" to "mcpServers"
-        note: $: Unknown key ignored: "servers"
+        $.servers.files.command (line 1)
+          Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place
+        note: $.servers.files (line 1): Unknown key ignored: "comand" (did you mean "command"?)
       Nothing was started.
       exit 1"
     `);
