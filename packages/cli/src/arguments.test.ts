@@ -143,7 +143,8 @@ describe('--version', () => {
     for (const argv of [['--version'], ['--config', 'x', '--version'], ['--version', '--config', 'x']]) {
       expect(parseArguments(argv, {})).toEqual({ run: 'version' });
     }
-    expect(parseArguments(['--version', '-h'], {})).toEqual({ run: 'version' });
+    for (const argv of [['--version', '-h'], ['-v'], ['serve', '-v'], ['docker', '-v'], ['-v', '1.0']])
+      expect(parseArguments(argv, {})).toEqual({ run: 'version' });
   });
 
   verifies('AGG-CLI-1', 'with a value is what clients are told', () => {
@@ -198,7 +199,22 @@ describe('mistakes', () => {
     expect(mistake('--log', 'x')).toBe('Unknown option: --log (did you mean --log-file?)');
     expect(mistake('--keepgoing')).toBe('Unknown option: --keepgoing (did you mean --keep-going?)');
     expect(mistake('mcp.json')).toBe('Unexpected argument: mcp.json (did you mean --config mcp.json?)');
-    expect(mistake('service')).toBe('Unexpected argument: service');
+    expect(mistake('--debug', 'service')).toBe('Unexpected argument: service');
+  });
+
+  verifies('AGG-CLI-1', 'an unknown command is named, and the one that was meant', () => {
+    for (const [written, meant] of [
+      ['sreve', 'serve'],
+      ['service', 'serve'],
+      ['histroy', 'history'],
+      ['psx', 'ps'],
+      ['lokc', 'lock'],
+      ['hist', 'history'],
+      ['hlep', 'help'],
+    ])
+      expect(mistake(written as string)).toBe(`Unknown command: ${written} (did you mean weir ${meant}?)`);
+    for (const written of ['x', 'xy', 'run', 'frobnicate'])
+      expect(mistake(written, '--help')).toBe(`Unknown command: ${written}`);
   });
 
   test.each(['0', '-1', 'soon', '5h', '1e3', '20 s', '30d', '999999999999s', ''])('no time: %j', (time) => {

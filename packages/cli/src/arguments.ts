@@ -1,4 +1,5 @@
 import { DEFAULT_PORT, isLoopback, validateSeparator, type CliArgs } from '@weir/gateway';
+import { COMMANDS, isHelp, isVersion } from './commands.ts';
 import { PROGRAM, type Program } from './program.ts';
 import { stateFolder } from './state-folder.ts';
 
@@ -121,11 +122,13 @@ export function parseArguments(
   const run = argv[0] === 'serve' || argv[0] === 'lock' ? argv[0] : 'stdio';
   const options = OPTIONS[run];
   const words = run === 'stdio' ? argv : argv.slice(1);
+  if (run === 'stdio') checkCommand(argv[0]);
   const draft: Draft = {};
   for (let at = 0; at < words.length; at++) {
     const { option, value } = splitOption(words[at] as string);
-    if (option === '--help' || option === '-h') return { run: 'help', of: run };
-    if (option === '--version' && value === undefined && isBare(words[at + 1])) return { run: 'version' };
+    if (isHelp(option)) return { run: 'help', of: run };
+    if (isVersion(option) && value === undefined && (option === '-v' || isBare(words[at + 1])))
+      return { run: 'version' };
     if (Object.hasOwn(options.flags, option)) raiseFlag(option, value, { draft, options });
     else if (Object.hasOwn(options.values, option))
       setValue(option, value ?? following(option, words[++at]), { draft, options });
@@ -139,8 +142,8 @@ export function parseArguments(
 
 /** `weir docker ps|gc [--json]`. */
 function parseDocker(words: readonly string[]): Command {
-  if (words.some((word) => word === '--help' || word === '-h')) return { run: 'help', of: 'docker' };
-  if (words.includes('--version')) return { run: 'version' };
+  if (words.some(isHelp)) return { run: 'help', of: 'docker' };
+  if (words.some(isVersion)) return { run: 'version' };
   const [action, ...more] = words.filter((word) => word !== '--json');
   if (action !== 'ps' && action !== 'gc')
     throw dockerUsage(
@@ -203,24 +206,47 @@ function unknownOption(option: string, { values, flags }: Options): string {
   if (Object.hasOwn({ ...serve.values, ...serve.flags }, option))
     return `Unknown option: ${option} (it belongs to ${PROGRAM.name} serve)`;
   const known = [...Object.keys(values), ...Object.keys(flags), '--help'];
-  const meant = known.find((candidate) => isNear(option, candidate));
+  const meant = nearest(option, known);
   return `Unknown option: ${option}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
 }
 
 function unexpected(argument: string): string {
-  const looksLikeFile = /\.jsonc?$/iu.test(argument);
-  return `Unexpected argument: ${argument}${looksLikeFile ? ` (did you mean --config ${argument}?)` : ''}`;
+  return `Unexpected argument: ${argument}${isFile(argument) ? ` (did you mean --config ${argument}?)` : ''}`;
 }
 
-/** True for the beginning of an option, and for one with a slip in one place. */
+function isFile(argument: string): boolean {
+  return /\.jsonc?$/iu.test(argument);
+}
+
+/** Throws where the first word is meant as a command and is none. */
+function checkCommand(word: string | undefined): void {
+  if (word === undefined || !/^\w/u.test(word) || isFile(word)) return;
+  const meant = nearest(word, [...COMMANDS, 'help']);
+  throw new UsageError(
+    `Unknown command: ${word}${meant === undefined ? '' : ` (did you mean ${PROGRAM.name} ${meant}?)`}`,
+  );
+}
+
+/** The known word that this one is the beginning of, or is like but for a slip in one place. */
+function nearest(written: string, known: readonly string[]): string | undefined {
+  const near = known.filter((word) => isNear(written, word));
+  return near.sort((one, other) => slips(written, one) - slips(written, other))[0];
+}
+
 function isNear(written: string, known: string): boolean {
   if (known.startsWith(written)) return written.length > 3;
+  // Short words are all alike: half of one must be right.
+  return slips(written, known) <= Math.min(2, known.length / 2);
+}
+
+/** Counts the letters between the beginning and the end that two words share. */
+function slips(written: string, known: string): number {
   const shorter = Math.min(written.length, known.length);
   let front = 0;
   while (front < shorter && written[front] === known[front]) front++;
   let back = 0;
   while (back < shorter - front && written.at(-1 - back) === known.at(-1 - back)) back++;
-  return Math.max(written.length, known.length) - front - back <= 2;
+  return Math.max(written.length, known.length) - front - back;
 }
 
 function checkNames({ separator, noPrefix }: Draft, { defaults }: Program): void {

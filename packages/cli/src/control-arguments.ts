@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from './arguments.ts';
+import { isHelp, isVersion, type CONTROL_COMMANDS } from './commands.ts';
 import { controlUsage } from './control-help.ts';
 import { PROGRAM } from './program.ts';
 import { stateFolder } from './state-folder.ts';
@@ -7,8 +8,7 @@ import { stateFolder } from './state-folder.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is to be done with a server, with all calls, or with the gateway. */
-const ACTIONS = ['ps', 'history', 'logs', 'enable', 'disable', 'restart', 'pause', 'resume', 'stop'] as const;
-export type Action = (typeof ACTIONS)[number];
+export type Action = (typeof CONTROL_COMMANDS)[number];
 
 const NEED_SERVER: readonly Action[] = ['logs', 'enable', 'disable', 'restart'];
 const LIMIT = 100;
@@ -63,8 +63,8 @@ const OWNERS: Readonly<Record<string, Action>> = {
 /** Reads `weir ps` and its like; throws a `UsageError` at the first thing that makes no sense. */
 export function parseControl(argv: readonly string[], env: Environment): ControlCommand {
   const [action, ...words] = argv as [Action, ...string[]];
-  if (words.some((word) => word === '--help' || word === '-h')) return { run: 'help' };
-  if (words.includes('--version')) return { run: 'version' };
+  if (words.some(isHelp)) return { run: 'help' };
+  if (words.some(isVersion)) return { run: 'version' };
   const { draft, names } = read(action, words);
   return { run: 'control', args: complete(action, draft, { names, env }) };
 }

@@ -1,7 +1,9 @@
+import { CONTROL_COMMANDS } from './commands.ts';
 import type { Program } from './program.ts';
 
 /** One screen: 24 lines of 80 columns, the prompt beneath included. */
 export const help = ({ name, defaults }: Program): string => `One MCP server made of many, on stdio.
+
 Usage: ${name} --config FILE [options]
 
   --config FILE            the file your MCP host has, with its "mcpServers"
@@ -9,20 +11,19 @@ Usage: ${name} --config FILE [options]
   --no-prefix              plain tool names; no two servers may share one
   --keep-going             go on without servers that fail${defaults.keepGoing ? ' (default)' : ''}
   --fail-fast              end where a server fails to start${defaults.keepGoing ? '' : ' (default)'}
-  --lazy                   start servers at their first call (see "help lock")
+  --lazy                   start servers at their first call (see lock)
   --startup-timeout TIME   for a server to start (default 5s; npx etc. 60s)
   --max-message-size SIZE  the largest message that passes (default 64M)
   --instructions-budget N  characters of all instructions (default 2000)
-  --name NAME              told to clients (default ${defaults.name})
-  --version VERSION        told to clients (default ${defaults.version})
+  --name, --version TEXT   for clients (default ${defaults.name} ${defaults.version})
   --state DIR              memory (default $WEIR_STATE, or your state folder)
-  --history-arguments      keep what calls are given, for "history"
+  --history-arguments      keep what calls are given, for history
   --debug                  log the separator, start times and the time of calls
   --log-file FILE          log there instead of to stderr
-  --version, --help        print the version of Weir, or this text
-Examples (see also --help of ${name} serve, docker, lock and ps):
-  ${name} --config claude_desktop_config.json
-  ${name} serve --config mcp.json
+  --version, --help        print the version of Weir, or this text (-v, -h)
+
+Commands (${name} help COMMAND): serve (on HTTP), lock, docker,
+${CONTROL_COMMANDS.join(', ')}
 Exit codes: 0 ended as asked, 1 failed, 2 wrong usage.
 `;
 

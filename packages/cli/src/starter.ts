@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { CodeCache } from './code-cache.ts';
+import { fileOf, withHelpOption, type CommandFile } from './commands.ts';
 import type { ProgramName } from './program.ts';
 
 /** The hashes of the commands, put in when this file is built. */
-declare const HASHES: Readonly<Record<'stdio' | 'serve' | 'docker' | 'lock' | 'control', string>>;
+declare const HASHES: Readonly<Record<CommandFile, string>>;
 
 /** The bin that this file is built for. */
 declare const PROGRAM_NAME: ProgramName;
@@ -16,8 +17,8 @@ declare const PROGRAM_NAME: ProgramName;
 const STORE_AFTER_MS = 3000;
 
 // A file each: reading what only the others need would slow down every start on stdio.
-const [, , first] = process.argv;
-const name = commandFor(first);
+process.argv.splice(2, Infinity, ...withHelpOption(process.argv.slice(2)));
+const name = fileOf(process.argv[2]);
 const file = join(__dirname, `${name}.cjs`);
 const cache = new CodeCache(process, HASHES[name]);
 const cachedData = cache.read();
@@ -29,10 +30,3 @@ command(exports, require, module, file, __dirname, PROGRAM_NAME);
 // What lives shorter leaves nothing.
 if (cachedData === undefined || script.cachedDataRejected === true)
   setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
-
-function commandFor(word: string | undefined): keyof typeof HASHES {
-  if (word === 'serve' || word === 'docker' || word === 'lock') return word;
-  return /^(ps|history|logs|enable|disable|restart|pause|resume|stop)$/u.test(word ?? '')
-    ? 'control'
-    : 'stdio';
-}
