@@ -104,6 +104,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CALL-3',
     'Everything else of the protocol passes too: resources, prompts, completions, logging, progress, cancellation …',
+    ['2,000 characters of instructions'],
   ),
   done(
     'AGG-CLI-1',

@@ -190,6 +190,14 @@ export const MUTATIONS = [
     proofs: [test('errors.test.ts', '')],
   },
   {
+    id: 'AGG-CALL-3',
+    number: '2,000 characters of instructions',
+    file: gateway('gateway/instructions.ts'),
+    from: 'DEFAULT_BUDGET = 2000',
+    to: ['DEFAULT_BUDGET = 1999', 'DEFAULT_BUDGET = 2048'],
+    proofs: [test('gateway/instructions.test.ts', 'have 2000 characters, unless told otherwise')],
+  },
+  {
     id: 'AGG-CLI-1',
     number: 'exit code 1',
     file: 'packages/cli/src/run.ts',

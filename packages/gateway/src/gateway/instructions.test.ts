@@ -67,6 +67,14 @@ describe('instructions over the budget', () => {
     expect(cut.get('a b')).toBe(long);
   });
 
+  verifies('AGG-CALL-3', 'have 2000 characters, unless told otherwise', () => {
+    const cutAt = (length: number): number => {
+      const only = [server('a', 'x'.repeat(length))];
+      return mergeInstructions(only, { budget: DEFAULT_BUDGET, isOnlyOne: true }).cut.size;
+    };
+    expect([cutAt(2000), cutAt(2001)]).toEqual([0, 1]);
+  });
+
   verifies('AGG-CALL-3', 'leave servers out rather than say nothing of each', () => {
     const servers = Array.from({ length: 100 }, (_, i) => server(`server-${i}`, 'Mind the gap. '.repeat(50)));
     const { text = '', cut } = merge(servers);
