@@ -289,7 +289,7 @@ describe('what a container may do', () => {
           { env },
         );
         expect(code).toBe(1);
-        expect(stderr).toContain(`its volume "${volume}" would hand the `);
+        expect(stderr).toMatch(/volume .*would hand the (?:root of this machine|container engine)/u);
         expect(stderr).toContain('"allowUnsafeMounts": true');
       }
       expect(await ours()).toEqual([]);

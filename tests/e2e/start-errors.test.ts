@@ -162,6 +162,17 @@ describe('the config file', () => {
     `);
   });
 
+  verifies('MANAGED-2', "hands the engine's socket to a container, also where there is none", async () => {
+    const dockerConfig = { image: 'mcp/time', containerName: 'time', volumes: ['/var/run/docker.sock:/x'] };
+    expect(await failure(JSON.stringify({ mcpServers: { time: { dockerConfig } } }))).toMatchInlineSnapshot(`
+      "Invalid config: 1 mistake in <folder>/mcp.json
+        $.mcpServers.time.dockerConfig.volumes[0] (line 1)
+          This volume would hand the container engine (/run/docker.sock) to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"
+      Nothing was started.
+      exit 1"
+    `);
+  });
+
   verifies(['AGG-CFG-2', 'AGG-CFG-3'], 'has several mistakes: all are told, and no value', async () => {
     const text = `{
   "mcpServers": {

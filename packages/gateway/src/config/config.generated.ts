@@ -131,7 +131,7 @@ interface DockerConfig {
   network?: string;
   /** Folders, files and volumes it sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume. */
   volumes?: string[];
-  /** true lets volumes hold the root of this machine or the engine's socket, with which it could do anything. */
+  /** true lets volumes hold the root of this machine, the engine's sockets and the like, with which it could do anything. */
   allowUnsafeMounts?: boolean;
   /** true lets it write only to /tmp and to its volumes. */
   readOnly?: boolean;

@@ -74,6 +74,99 @@ describe('the rules for servers in containers', () => {
     });
 });
 
+describe('volumes that hand over the engine or the machine', () => {
+  const volumes = (source: string, more: object = {}): { path: string; message: string }[] =>
+    findings({ dockerConfig: { ...base, volumes: ['/srv/a:/a', `${source}:/x:ro`], ...more } });
+
+  const unsafe: [source: string, gives: string][] = [
+    ['/', 'the root of this machine'],
+    ['//', 'the root of this machine'],
+    ['/home/..', 'the root of this machine'],
+    ['C:\\', 'the root of this machine'],
+    ['c:/', 'the root of this machine'],
+    ['/var/run/docker.sock', 'the container engine'],
+    ['/run/docker.sock', 'the container engine'],
+    ['/run//docker.sock/', 'the container engine'],
+    ['/srv/../run/./docker.sock', 'the container engine'],
+    ['/Var/Run/Docker.sock', 'the container engine'],
+    ['/private/var/run/docker.sock', 'the container engine'],
+    ['/host_mnt/var/run/docker.sock', 'the container engine'],
+    ['//./pipe/docker_engine', 'the container engine'],
+    ['/run', 'the container engine'],
+    ['/var/run/', 'the container engine'],
+    ['/var', 'the container engine'],
+    ['/run/user', 'the container engine'],
+    ['/run/user/1000', 'the container engine'],
+    ['/run/user/1000/docker.sock', 'the container engine'],
+    ['/run/user/1000/podman/podman.sock', 'the container engine'],
+    ['/run/podman/podman.sock', 'the container engine'],
+    ['/run/containerd/containerd.sock', 'the container engine'],
+    ['/home', 'the container engine'],
+    ['/home/me', 'the container engine'],
+    ['/root', 'the container engine'],
+    ['/home/me/.docker', 'the container engine'],
+    ['/home/me/.docker/desktop/docker.sock', 'the container engine'],
+    ['/Users/me/.docker/run/docker.sock', 'the container engine'],
+    ['/Users/me/.colima/default/docker.sock', 'the container engine'],
+    ['/Users/me/.config/colima', 'the container engine'],
+    ['/Users/me/.lima/default/sock/docker.sock', 'the container engine'],
+    ['/Users/me/.rd/docker.sock', 'the container engine'],
+    ['/Users/me/.orbstack/run/docker.sock', 'the container engine'],
+    ['/Users/me/Library/Containers/com.docker.docker/Data/docker.raw.sock', 'the container engine'],
+    ['/home/me/.local/share/containers/podman/machine/podman.sock', 'the container engine'],
+    ['/home/me/.local/share/docker/volumes', 'the container engine'],
+    ['/var/lib', 'the container engine'],
+    ['/var/lib/docker/volumes/x/_data', 'the container engine'],
+    ['/var/lib/containers', 'the container engine'],
+    ['/etc/docker', 'the container engine'],
+    ['/etc', 'the container engine'],
+    ['/etc/shadow', 'the control of this machine'],
+    ['/etc/passwd', 'the control of this machine'],
+    ['/etc/sudoers.d', 'the control of this machine'],
+    ['/etc/cron.daily/x', 'the control of this machine'],
+    ['/etc/systemd/system', 'the control of this machine'],
+    ['/proc', 'the control of this machine'],
+    ['/proc/1/root', 'the control of this machine'],
+    ['/sys/fs/cgroup', 'the control of this machine'],
+    ['/dev', 'the control of this machine'],
+    ['/dev/sda', 'the control of this machine'],
+    ['/boot', 'the control of this machine'],
+  ];
+  for (const [source, gives] of unsafe)
+    verifies('MANAGED-2', `refuse ${source}, wherever the engine is`, () => {
+      expect(volumes(source)).toHaveLength(1);
+      expect(volumes(source)[0]).toMatchObject({ path: '$.mcpServers.time.dockerConfig.volumes[1]' });
+      expect(volumes(source)[0]?.message).toContain(`This volume would hand ${gives}`);
+      expect(volumes(source)[0]?.message).toContain('"allowUnsafeMounts": true');
+      expect(volumes(source, { allowUnsafeMounts: true })).toEqual([]);
+    });
+
+  const safe = [
+    '/home/me/notes',
+    '/home/me/.config/app',
+    '/Users/me/Desktop',
+    '/root/data',
+    '/srv',
+    '/srv/run/docker.sock',
+    '/opt/docker',
+    '/mnt/data',
+    '/tmp',
+    '/data/var/lib/docker',
+    '/var/log',
+    '/var/lib/mysql',
+    '/etc/localtime',
+    '/etc/ssl/certs',
+    '/etc/hosts',
+    'C:\\Users\\me\\notes',
+    'docker-cache',
+    '${FOLDER}/x',
+  ];
+  for (const source of safe)
+    verifies('MANAGED-2', `accept ${source}`, () => {
+      expect(volumes(source)).toEqual([]);
+    });
+});
+
 function findings(entry: object): { path: string; message: string }[] {
   return validateConfig({ mcpServers: { time: entry } }).errors;
 }

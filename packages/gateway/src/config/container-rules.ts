@@ -1,5 +1,7 @@
 import { type Findings, has, isList, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
+import { unsafeSource } from './unsafe-sources.ts';
+import { isVolumeName, readVolume } from './volume.ts';
 
 type Entry = Record<string, unknown>;
 
@@ -24,6 +26,7 @@ export function checkContainer(entry: Entry, at: JsonPath, found: Findings): voi
   const inside = [...at, 'dockerConfig'];
   checkTexts(docker, inside, found);
   checkLists(docker, inside, found);
+  if (docker.allowUnsafeMounts !== true) checkMounts(docker, inside, found);
   checkPorts(docker, inside, found);
   checkTransport(entry, at, found);
   checkReach(docker, inside, { found, isHttp: isOverHttp(entry, docker) });
@@ -82,6 +85,18 @@ function checkLists(entry: Entry, at: JsonPath, { errors }: Findings): void {
     const list = isList(entry[key]) ? entry[key] : [];
     for (const [index, value] of list.entries())
       if (isKnown(value) && !shape.test(value)) errors.push({ path: [...at, key, index], message, value });
+  }
+}
+
+/** The well-known places of engines, by their names; where links lead is looked at when the container is started. */
+function checkMounts(entry: Entry, at: JsonPath, { errors }: Findings): void {
+  const list = isList(entry.volumes) ? entry.volumes : [];
+  for (const [index, value] of list.entries()) {
+    const source = isKnown(value) ? readVolume(value).source : '';
+    const what = source === '' || isVolumeName(source) ? undefined : unsafeSource(source);
+    if (what === undefined) continue;
+    const message = `This volume would hand ${what} to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"`;
+    errors.push({ path: [...at, 'volumes', index], message, value });
   }
 }
 

@@ -81,7 +81,7 @@ const dockerConfig = z
     }).optional(),
     allowUnsafeMounts: key(z.boolean(), {
       description:
-        "true lets volumes hold the root of this machine or the engine's socket, with which it could do anything.",
+        "true lets volumes hold the root of this machine, the engine's sockets and the like, with which it could do anything.",
       errorMessage: 'allowUnsafeMounts must be true or false, without quotes',
     }).optional(),
     readOnly: key(z.boolean(), {

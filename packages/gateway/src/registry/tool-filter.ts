@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
+import { isGlob, matchesGlob } from '../config/glob.ts';
 import { ALLOW_LISTS, DENY_LISTS } from '../config/tool-lists.ts';
-import { isGlob, matchesGlob } from './glob.ts';
 
 /** A pattern in one of the lists. */
 export interface FilterPattern {

@@ -1,3 +1,4 @@
+import { isVolumeName, readVolume } from '../../config/volume.ts';
 import type { ContainerSpec } from './container-spec.ts';
 
 export interface Creation {
@@ -65,21 +66,6 @@ function mountOf(volume: string): string {
   const { source, target, isReadOnly } = readVolume(volume);
   const fields = [`type=${isVolumeName(source) ? 'volume' : 'bind'}`, `source=${source}`, `target=${target}`];
   return [...fields, ...(isReadOnly ? ['readonly'] : [])].map(asField).join(',');
-}
-
-export interface Volume {
-  readonly source: string;
-  readonly target: string;
-  readonly isReadOnly: boolean;
-}
-
-export function readVolume(text: string): Volume {
-  const [, source = '', target = '', mode] = /^(.*?[^:]):(\/[^:]*)(?::(r[ow]))?$/s.exec(text) ?? [];
-  return { source, target, isReadOnly: mode === 'ro' };
-}
-
-export function isVolumeName(source: string): boolean {
-  return /^[A-Za-z0-9][\w.-]+$/.test(source);
 }
 
 /** The value of the option is a line of comma-separated fields. */

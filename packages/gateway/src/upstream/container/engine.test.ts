@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, vi } from 'vitest';
@@ -204,14 +212,6 @@ describe('volumes', () => {
       const socket = join(folder, 'engine.sock');
       writeFileSync(socket, '');
       const env = { DOCKER_HOST: `unix://${socket}`, HOME: folder };
-      const isRefused = (volume: string): boolean => {
-        try {
-          refuseUnsafeMounts([volume], env);
-          return false;
-        } catch {
-          return true;
-        }
-      };
       const refused = [
         '/:/x',
         '//:/x:ro',
@@ -220,12 +220,64 @@ describe('volumes', () => {
         `${folder}:/x`,
         `${dirname(folder)}:/x`,
       ];
-      expect(refused.filter((volume) => !isRefused(volume))).toEqual([]);
+      expect(refused.filter((volume) => !isRefused(volume, env))).toEqual([]);
       const fine = ['/srv/weir-not-there:/x', 'cache:/x', `${join(folder, 'notes')}:/x`];
-      expect(fine.filter(isRefused)).toEqual([]);
+      expect(fine.filter((volume) => isRefused(volume, env))).toEqual([]);
+    },
+  );
+
+  verifies.skipIf(noWindows)(
+    'MANAGED-2',
+    'are refused by their names, also where nothing of that name is here',
+    () => {
+      const env = {
+        HOME: '/srv/homes/me',
+        XDG_RUNTIME_DIR: '/srv/run/me',
+        DOCKER_HOST: 'unix:///srv/engine/x.sock',
+      };
+      const refused = [
+        '/srv/homes/me/.docker/run/docker.sock:/x',
+        '/srv/homes/me/.rd:/x',
+        '/srv/homes/me:/x',
+        '/srv/run/me/docker.sock:/x',
+        '/srv/run/me/podman/podman.sock:/x',
+        '/srv/engine:/x',
+        '/srv:/x',
+        '/Users/me/.docker/run/docker.sock:/x',
+      ];
+      expect(refused.filter((volume) => !isRefused(volume, env))).toEqual([]);
+      expect(['/srv/homes/me/notes:/x', '/srv/data:/x'].filter((volume) => isRefused(volume, env))).toEqual(
+        [],
+      );
+    },
+  );
+
+  verifies.skipIf(noWindows)(
+    'MANAGED-2',
+    'of an engine on another machine are judged by their names only',
+    () => {
+      const link = join(folder, 'link-to-root');
+      symlinkSync('/', link);
+      for (const DOCKER_HOST of ['ssh://me@far.example', 'tcp://10.0.0.7:2376', 'https://far.example']) {
+        expect(isRefused('/var/run/docker.sock:/x', { DOCKER_HOST })).toBe(true);
+        expect(isRefused('/home/me:/x', { DOCKER_HOST })).toBe(true);
+        expect(isRefused(`${link}:/x`, { DOCKER_HOST })).toBe(false);
+      }
+      for (const DOCKER_HOST of ['', 'unix:///x.sock', 'tcp://127.0.0.1:2375', 'tcp://localhost:2375'])
+        expect(isRefused(`${link}:/x`, { DOCKER_HOST })).toBe(true);
+      unlinkSync(link);
     },
   );
 });
+
+function isRefused(volume: string, env: Record<string, string>): boolean {
+  try {
+    refuseUnsafeMounts([volume], env);
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 function named(name: string, owner: Owner): Record<string, string> {
   return { ...labelsOf(owner), 'weir.name': name };

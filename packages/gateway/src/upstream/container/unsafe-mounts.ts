@@ -1,32 +1,19 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { dirname, join, parse, sep } from 'node:path';
-import { isVolumeName, readVolume } from './create-arguments.ts';
+import { dirname, join } from 'node:path';
+import { fixedPlaces, unsafeSource, type OwnPlaces } from '../../config/unsafe-sources.ts';
+import { isVolumeName, readVolume } from '../../config/volume.ts';
 import { EngineError } from './engine-error.ts';
 
-/** Through any of these a container could command the engine, and with it the machine. */
-function engineParts(env: Readonly<Record<string, string>>): string[] {
-  const { DOCKER_HOST = '', HOME = '', XDG_RUNTIME_DIR = '' } = env;
-  const own = /^unix:\/\/(\/.*)$/.exec(DOCKER_HOST)?.[1];
-  return [
-    ...(own === undefined ? [] : [own]),
-    ...['/run', '/var/run', XDG_RUNTIME_DIR, join(HOME, '.docker', 'run')]
-      .filter((folder) => folder !== '')
-      .flatMap((folder) =>
-        ['docker.sock', 'podman/podman.sock', 'containerd/containerd.sock'].map((name) => join(folder, name)),
-      ),
-    '/var/lib/docker',
-    '/var/lib/containers',
-  ];
-}
+type Environment = Readonly<Record<string, string>>;
 
 /** Refuses volumes that would hand over the whole machine, by whatever links their sources lead there. */
-export function refuseUnsafeMounts(volumes: readonly string[], env: Readonly<Record<string, string>>): void {
-  const parts = engineParts(env).map(whereItIs);
+export function refuseUnsafeMounts(volumes: readonly string[], env: Environment): void {
+  const isHere = !isElsewhere(env);
+  const own = ownPlaces(env, isHere);
   for (const volume of volumes) {
     const { source } = readVolume(volume);
     if (isVolumeName(source)) continue;
-    const place = whereItIs(source);
-    const what = place === parse(place).root ? 'the root of this machine' : unsafePart(place, parts);
+    const what = unsafeSource(source, own) ?? (isHere ? unsafeHere(source, own) : undefined);
     if (what === undefined) continue;
     throw new EngineError(
       `its volume "${volume}" would hand ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
@@ -34,12 +21,28 @@ export function refuseUnsafeMounts(volumes: readonly string[], env: Readonly<Rec
   }
 }
 
-function unsafePart(place: string, parts: readonly string[]): string | undefined {
-  const isInside = parts.some(
-    (part) =>
-      exists(part) && (part === place || part.startsWith(place + sep) || place.startsWith(part + sep)),
-  );
-  return isInside || isSocket(place) ? 'the container engine' : undefined;
+/** True for an engine on another machine: paths are of that one, and can be judged by their names only. */
+function isElsewhere({ DOCKER_HOST = '' }: Environment): boolean {
+  return /^(?:ssh|tcp|https?):\/\/(?!(?:[^@/]*@)?(?:localhost|127\.|\[::1\]))/i.test(DOCKER_HOST);
+}
+
+function ownPlaces(
+  { DOCKER_HOST = '', HOME = '', XDG_RUNTIME_DIR = '' }: Environment,
+  isHere: boolean,
+): OwnPlaces {
+  const socket = /^unix:\/\/(\/.*)$/.exec(DOCKER_HOST)?.[1];
+  const runtime = ['docker.sock', 'podman', 'containerd-rootless'].map((name) => join(XDG_RUNTIME_DIR, name));
+  const engine = [...(socket === undefined ? [] : [socket]), ...(XDG_RUNTIME_DIR === '' ? [] : runtime)];
+  const home = HOME === '' ? undefined : HOME;
+  // Links may lead to them from elsewhere, or from them to elsewhere.
+  const real = isHere ? [...engine, ...fixedPlaces(HOME)].map(whereItIs) : [];
+  return { home, engine: [...engine, ...real] };
+}
+
+function unsafeHere(source: string, own: OwnPlaces): string | undefined {
+  const place = whereItIs(source);
+  const isSocket = lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false;
+  return isSocket ? 'a socket of this machine' : unsafeSource(place, own);
 }
 
 /** The real path, also of what is not there yet in a folder that is. */
@@ -50,12 +53,4 @@ function whereItIs(path: string): string {
     const folder = dirname(path);
     return folder === path ? path : join(whereItIs(folder), path.slice(folder.length));
   }
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isSocket(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
