@@ -66,6 +66,9 @@ export const requirements: readonly Requirement[] = [
   done('AGG-CHILD-5', 'However the gateway ends, no child and no grandchild outlives it', [
     '2 s after the end of input',
     '2 s after SIGTERM',
+    '1 s and 1 s for a server that is starting',
+    '2 s for requests that were read',
+    '5 s until nothing is left',
   ]),
   done('AGG-CHILD-6', "Children see one client name and the real client's capabilities"),
   done(

@@ -26,6 +26,13 @@ describe('which hosts refuse which names', () => {
     );
   });
 
+  verifies('AGG-SEP-3', 'some accept a name of 64 characters and refuse a name of 65 characters', () => {
+    const hosts = (length: number): string =>
+      hint(['x'.repeat(length)], ':', true)?.split(' refuse')[0] ?? '';
+    expect(hosts(64)).toBe('Cursor');
+    expect(hosts(65)).toBe('Claude Desktop, OpenAI, Codex and Cursor');
+  });
+
   verifies('AGG-SEP-3', 'differs by host: in length and in letters', () => {
     expect(hint(['read', 'x'.repeat(70)], ':', true)).toBe(
       `Claude Desktop, OpenAI, Codex and Cursor refuse the tool name '${'x'.repeat(70)}', or the whole list because of it. ` +

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { Means } from './means.ts';
+import { stopTiming } from './process-group.ts';
 
 const means = (): Means => new Means({ env: {}, log: { info() {}, warn() {}, error() {} } });
 
@@ -25,4 +26,16 @@ verifies('AGG-CHILD-2', 'limits grow once more servers start than twice the core
   expect(await pace()).toBeCloseTo(1, 1);
   begin(2 * availableParallelism());
   expect(await pace()).toBeCloseTo(0.5, 1);
+});
+
+verifies('AGG-CHILD-5', 'what cannot be killed is left one second after the time to kill it', async () => {
+  vi.useFakeTimers();
+  const began = Date.now();
+  const unkillable = { stop: () => new Promise<void>(() => undefined) };
+  const ended = means()
+    .end([unkillable], stopTiming(4000))
+    .then(() => Date.now() - began);
+  await vi.advanceTimersByTimeAsync(10_000);
+  vi.useRealTimers();
+  expect(await ended).toBe(5000);
 });

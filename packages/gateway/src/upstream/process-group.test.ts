@@ -1,7 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type ProcessGroup } from './process-group.ts';
+import {
+  clearGroup,
+  posixGroup,
+  STOP_TIMING,
+  stopTiming,
+  whileStarting,
+  windowsTree,
+  type ProcessGroup,
+} from './process-group.ts';
 
 /** A group that is empty after so many signals of this kind. */
 function groupThatEndsAfter(last: string, seen: string[]): ProcessGroup {
@@ -43,6 +51,12 @@ test('what cannot be killed is given up, and said so', async () => {
 
 verifies('AGG-CHILD-5', 'the stages are two seconds each', () => {
   expect(STOP_TIMING).toMatchObject({ eofMs: 2000, termMs: 2000 });
+});
+
+verifies('AGG-CHILD-5', 'the stages of a server that is starting are one second each, or shorter', () => {
+  expect(whileStarting()).toMatchObject({ eofMs: 1000, termMs: 1000 });
+  expect(whileStarting(stopTiming(1000))).toMatchObject({ eofMs: 500, termMs: 500 });
+  expect(stopTiming()).toEqual(STOP_TIMING);
 });
 
 test('a group that is not there cannot be signalled', () => {
