@@ -1,7 +1,16 @@
 // Under which names tools are listed, and which names a call is accepted under.
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { fixture, serverWith, startWeir, temporaryFolder, textOf, type Received } from './harness.ts';
+import {
+  fixture,
+  runWeir,
+  serverWith,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type Received,
+} from './harness.ts';
 import { openSession, serveTest } from './http.ts';
 import { counted, serveInProcess } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
@@ -306,6 +315,44 @@ describe('with a separator that hosts accept', () => {
     expect(names[2]).toMatch(/^a__x_y_[0-9a-f]{8}$/u);
     expect(new Set(names).size).toBe(5);
     expect(await listing()).toEqual(names);
+  });
+
+  verifies('AGG-SEP-3', 'a hash takes no name that another tool has', async () => {
+    const only = async (names: string[]): Promise<string[]> => {
+      await using weir = startWeir({ a: serverWith(names, 'a') }, safely);
+      const listed = await weir.tools();
+      const reached = await Promise.all(listed.map((name) => reaches(weir, name)));
+      expect(reached).toEqual(names.map((name) => `a: ${name}`));
+      return listed;
+    };
+    const [hashed = ''] = await only(['x.y', 'x_y']);
+    const names = await only(['x.y', 'x_y', hashed.slice('a__'.length)]);
+    expect(names.slice(1)).toEqual(['a__x_y', hashed]);
+    expect(names[0]).toMatch(/^a__x_y_[0-9a-f]{8}$/u);
+    const long = 'y'.repeat(70);
+    const [shortened = ''] = await only([long]);
+    await only([long, shortened.slice('a__'.length)]);
+  });
+
+  verifies(['AGG-SEP-3', 'HEALTH-7'], 'what is stored knows a tool by key and original name', async () => {
+    const folder = temporaryFolder();
+    const config = { 'my server': serverWith(['read.all'], 'mine') };
+    const remembered = async (args: readonly string[], listed: string): Promise<void> => {
+      await using weir = startWeir(config, { folder, args: [...args, '--lazy'] });
+      expect(await weir.tools()).toEqual([listed]);
+      expect(await reaches(weir, listed)).toBe('mine: read.all');
+    };
+    await remembered([], 'my server:read.all');
+    await remembered(safely.args, 'my_server__read_all');
+    await remembered(['--no-prefix'], 'read.all');
+    const { stdout } = await runWeir(['history', '--json', '--state', join(folder, 'state')], { folder });
+    const calls = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(calls.map(({ serverId, toolName }) => [serverId, toolName])).toEqual(
+      Array.from({ length: 3 }, () => ['my server', 'read.all']),
+    );
   });
 
   verifies('AGG-SEP-3', 'a name does not depend on whether a server of a similar key is up', async () => {

@@ -70,7 +70,7 @@ export class NameBook {
     const keeper = this.#owners.get(wanted);
     const isTaken =
       keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.isExact(serverKey, name));
-    if (isTaken && this.#makesSafe) return this.#enter(withHash(wanted, serverKey, name), owner);
+    if (isTaken && this.#makesSafe) return this.#enter(this.#hashedName(wanted, owner), owner);
     return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
   }
 
@@ -110,6 +110,14 @@ export class NameBook {
   /** Frees the names of what is not offered any more. */
   release(isReleased: (owner: Owner) => boolean): void {
     for (const [publicName, owner] of this.#owners) if (isReleased(owner)) this.#freeName(publicName, owner);
+  }
+
+  /** The hash of a name that another tool has is made anew, with one character more each time. */
+  #hashedName(wanted: string, { serverKey, name }: Owner): string {
+    let hashed = withHash(wanted, serverKey, name);
+    for (let salted = `${name}\0`; this.#owners.has(hashed); salted += '\0')
+      hashed = withHash(wanted, serverKey, salted);
+    return hashed;
   }
 
   #contest(publicName: string, keeper: Owner, newcomer: Owner): string | Collision {
