@@ -32,7 +32,8 @@ export const serveHelp = ({
   name,
   defaults,
 }: Program): string => `One MCP server made of many, on HTTP: Streamable HTTP at /mcp, for any number
-of clients, of all revisions of the protocol. Also /healthz and /readyz.
+of clients, of all revisions of the protocol; HTTP+SSE of 2024-11-05 at /sse.
+Also /healthz and /readyz.
 
 Usage: ${name} serve --config FILE [options]
 

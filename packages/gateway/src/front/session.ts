@@ -147,7 +147,12 @@ export class Session implements Client {
 
   /** How to speak to it is known only when it has spoken. */
   get #hasSpoken(): boolean {
-    return this.#era !== undefined;
+    return this.#era !== undefined && (this.#version !== '' || !this.#isLegacyOnly);
+  }
+
+  /** The transport cannot carry the modern era: a client that asks for it must not be told that it could. */
+  get #isLegacyOnly(): boolean {
+    return this.#options.era === 'legacy';
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -202,7 +207,11 @@ export class Session implements Client {
   #request(message: Message, origin: Origin): void {
     const { id, method } = message;
     if (method === 'server/discover')
-      return answer(origin, id, discoverResult(message, this.#offer('modern')));
+      return answer(
+        origin,
+        id,
+        this.#isLegacyOnly ? unknown(method) : discoverResult(message, this.#offer('modern')),
+      );
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#era === undefined) this.#open(era, message);
@@ -260,8 +269,7 @@ export class Session implements Client {
       relay(message, withTasks(new Passage(asked, target), asked, only));
       return;
     }
-    const error = new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(message.method)}`);
-    answer(caller.origin, message.id, error);
+    answer(caller.origin, message.id, unknown(message.method));
   }
 
   #setLevel({ id, params }: Message, origin: Origin): void {
@@ -308,6 +316,10 @@ export class Session implements Client {
 function answer(origin: Origin, id: string, result: string | RpcError): void {
   if (result instanceof RpcError) answerError(origin, id, result);
   else origin.answer(resultLine(id, result));
+}
+
+function unknown(method: string): RpcError {
+  return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`);
 }
 
 function unknownLevel(): RpcError {

@@ -23,13 +23,21 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
 }
 
 /** Of what kind a POST must be, and what its sender must be able to read. */
-export function checkKind({ headers }: IncomingMessage): Refusal | undefined {
-  const { accept, 'content-type': type, 'content-encoding': encoding } = headers;
-  if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return encoded(encoding);
+export function checkKind(req: IncomingMessage): Refusal | undefined {
+  const refusal = checkMessage(req);
+  if (refusal !== undefined) return refusal;
+  const { accept } = req.headers;
   return accept === BOTH || (accepts(accept, JSON_TYPE) && accepts(accept, EVENTS_TYPE))
     ? undefined
     : notAcceptable(`${JSON_TYPE} and ${EVENTS_TYPE}`);
+}
+
+/** Returns why the body of a POST is no message that can be read. */
+export function checkMessage({ headers }: IncomingMessage): Refusal | undefined {
+  const { 'content-type': type, 'content-encoding': encoding } = headers;
+  if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return encoded(encoding);
+  return undefined;
 }
 
 /** What the sender of a GET must be able to read. */

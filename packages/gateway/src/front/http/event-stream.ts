@@ -45,6 +45,11 @@ export class EventStream {
     else this.#write([head, ...line, '\n\n']);
   }
 
+  /** Tells a client of 2024-11-05 where to post its messages. */
+  endpoint(uri: string): void {
+    this.#write([`event: endpoint\ndata: ${uri}\n\n`]);
+  }
+
   /** An event without data, so that a client which loses the stream knows where it was. */
   prime(id: string): void {
     this.#write([`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`]);

@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateway.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import type { Admission } from './admission.ts';
-import { checkKind, checkReader, readBody } from './body.ts';
+import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { Pulse } from './pulse.ts';
@@ -19,6 +19,9 @@ const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
 const LAST_WRITE_MS = 500;
 
 export const PATH = '/mcp';
+/** Clients of HTTP+SSE (2024-11-05) open their stream at the first and post their messages to the second. */
+const SSE_PATH = '/sse';
+const MESSAGES_PATH = '/messages';
 
 export interface FrontOptions extends HttpOptions {
   readonly server: Server;
@@ -137,20 +140,43 @@ export class HttpFront {
     const misplaced = checkTarget(req) ?? this.#admission.checkPlace(req);
     if (misplaced !== undefined) return refuse(req, res, misplaced);
     const path = pathOf(req.url ?? '');
-    if (path !== PATH) return this.#handleOther(path, req, res);
+    if (path !== PATH && path !== SSE_PATH && path !== MESSAGES_PATH)
+      return this.#handleOther(path, req, res);
     const principal = this.#admission.identify(req);
     if (typeof principal !== 'string') return refuse(req, res, principal);
     if (this.#closing !== undefined) return refuse(req, res, stopping());
-    if (req.method === 'POST') return this.#post(req, res, principal);
-    this.#withoutBody(req, res, principal);
+    if (path === SSE_PATH) this.#openSse(req, res, principal);
+    else if (path === MESSAGES_PATH) this.#postSse(req, res, principal);
+    else if (req.method === 'POST') this.#post(req, res, principal);
+    else this.#withoutBody(req, res, principal);
   }
 
   #post(req: IncomingMessage, res: ServerResponse, principal: string): void {
     const refusal = checkKind(req);
     if (refusal !== undefined) return refuse(req, res, refusal);
+    this.#read(req, res, (body) => this.#receive(body, req, res, principal));
+  }
+
+  #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
     readBody(req, this.#maxBodySize, {
-      read: (body) => this.#guard(res, () => this.#receive(body, req, res, principal)),
+      read: (body) => this.#guard(res, () => receive(body)),
       refused: (why) => refuse(req, res, why),
+    });
+  }
+
+  #openSse(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const refusal = req.method === 'GET' ? checkReader(req) : notAllowed(req.method, 'GET');
+    if (refusal !== undefined) refuse(req, res, refusal);
+    else this.#legacy.getSse(req, res, { principal, path: MESSAGES_PATH });
+  }
+
+  #postSse(req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const refusal = req.method === 'POST' ? checkMessage(req) : notAllowed(req.method, 'POST');
+    if (refusal !== undefined) return refuse(req, res, refusal);
+    this.#read(req, res, (body) => {
+      const message = readMessage(body);
+      if (message.kind === 'unusable') this.#refuseBody(message, req, res);
+      else this.#legacy.postSse(message, req, res, principal);
     });
   }
 
@@ -162,7 +188,11 @@ export class HttpFront {
   }
 
   #unusable(body: Unusable, req: IncomingMessage, res: ServerResponse, principal: string): void {
-    if (body.reason === 'batch') return this.#legacy.postBatch(body.bytes, req, res, principal);
+    if (body.reason === 'batch') this.#legacy.postBatch(body.bytes, req, res, principal);
+    else this.#refuseBody(body, req, res);
+  }
+
+  #refuseBody(body: Unusable, req: IncomingMessage, res: ServerResponse): void {
     const isJson = body.reason !== 'not-json';
     const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
     const error = new RpcError(code, isJson ? 'The body is no JSON-RPC 2.0 message.' : whyNoJson(body.bytes));
@@ -221,7 +251,7 @@ function notAllowed(method: string | undefined, allowed: string): Refusal {
 function notHere(path: string): Refusal {
   const error = new RpcError(
     RpcErrorCode.UNAVAILABLE,
-    `There is nothing at ${quoted(path)}. MCP is spoken at ${PATH}.`,
+    `There is nothing at ${quoted(path)}. MCP is spoken at ${PATH}, and HTTP+SSE at ${SSE_PATH}.`,
   );
   return { status: 404, error };
 }

@@ -9,6 +9,8 @@ import { Shelf } from './event-store.ts';
 import { LegacySession } from './legacy-session.ts';
 import type { Beating, Pulse } from './pulse.ts';
 import { refuse, respondEmpty, type Refusal } from './respond.ts';
+import { SseSession } from './sse-session.ts';
+import { parameterOf } from './target.ts';
 
 export interface LegacyOptions {
   readonly serverInfo: Implementation;
@@ -27,12 +29,15 @@ const MOST_IN_A_BATCH = 1000;
 /** Beats between two looks at who is idle. */
 const LOOK_EVERY = 3;
 
+/** The query parameter by which clients of HTTP+SSE name their session. */
+const SESSION_ID = 'sessionId';
+
 /** Clients of the earlier revisions: each has a session, which it names with every request. */
 export class LegacySessions implements Beating {
   readonly isAwaited = false;
   readonly #gateway: Gateway;
   readonly #options: LegacyOptions;
-  readonly #sessions = new Map<string, LegacySession>();
+  readonly #sessions = new Map<string, LegacySession | SseSession>();
   readonly #shelf = new Shelf();
   #beatNumber: number | undefined;
   #beats = 0;
@@ -78,6 +83,37 @@ export class LegacySessions implements Beating {
     respondEmpty(res, 200);
   }
 
+  /** Opens a session of HTTP+SSE; `path` is where its messages are posted. */
+  getSse(req: IncomingMessage, res: ServerResponse, { principal, path }: SseOpening): void {
+    if (!this.#makeRoom()) return refuse(req, res, tooMany());
+    const { createId, serverInfo, pulse, now } = this.#options;
+    const id = createId();
+    const session: SseSession = new SseSession(this.#gateway, res, {
+      id,
+      principal,
+      serverInfo,
+      pulse,
+      now,
+      endpoint: `${path}?${SESSION_ID}=${id}`,
+      left: () => this.#end(session, 'The client has closed its stream'),
+    });
+    this.#enter(session);
+  }
+
+  /** Takes a message of a client of HTTP+SSE; the answer goes to the client's stream. */
+  postSse(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+    const id = parameterOf(req.url ?? '', SESSION_ID);
+    const session = this.#sessions.get(id ?? '');
+    if (id === undefined)
+      refuse(req, res, badRequest(`${SESSION_ID} is missing. Open a stream with GET first`));
+    else if (!(session instanceof SseSession) || session.principal !== principal)
+      refuse(req, res, unknownStream(), message.id || undefined);
+    else {
+      respondEmpty(res, 202);
+      session.receive(message);
+    }
+  }
+
   close(reason: string): void {
     for (const session of this.#sessions.values()) this.#end(session, reason);
   }
@@ -103,15 +139,19 @@ export class LegacySessions implements Beating {
       shelf: this.#shelf,
       now,
     });
-    this.#sessions.set(id, session);
-    this.#beatNumber ??= pulse.add(this);
+    this.#enter(session);
     session.receive([message], res, { headers: ['Mcp-Session-Id', id] });
+  }
+
+  #enter(session: LegacySession | SseSession): void {
+    this.#sessions.set(session.id, session);
+    this.#beatNumber ??= this.#options.pulse.add(this);
   }
 
   /** The one that was idle longest gives way; its client, if there still is one, opens another. */
   #makeRoom(): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
-    let idlest: LegacySession | undefined;
+    let idlest: LegacySession | SseSession | undefined;
     for (const session of this.#sessions.values()) {
       if (!session.isAttended && session.usedAt < (idlest?.usedAt ?? Infinity)) idlest = session;
     }
@@ -124,18 +164,24 @@ export class LegacySessions implements Beating {
     if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
     const session = this.#sessions.get(id);
     // To whom a session does not belong it does not exist.
-    if (session === undefined || session.principal !== principal) return unknownSession();
+    if (!(session instanceof LegacySession) || session.principal !== principal) return unknownSession();
     if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
     return session;
   }
 
-  #end(session: LegacySession, reason: string): void {
-    this.#sessions.delete(session.id);
+  #end(session: LegacySession | SseSession, reason: string): void {
+    if (!this.#sessions.delete(session.id)) return;
     session.end(reason);
     if (this.#sessions.size > 0 || this.#beatNumber === undefined) return;
     this.#options.pulse.remove(this.#beatNumber);
     this.#beatNumber = undefined;
   }
+}
+
+/** On whose behalf a stream is opened, and where its messages are posted. */
+interface SseOpening {
+  readonly principal: string;
+  readonly path: string;
 }
 
 function isUnnamed({ headers }: IncomingMessage): boolean {
@@ -167,6 +213,11 @@ function noBatches(): Refusal {
 
 function unknownSession(): Refusal {
   const text = 'There is no such session (any more). Send initialize without Mcp-Session-Id to open another.';
+  return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
+}
+
+function unknownStream(): Refusal {
+  const text = 'There is no such session (any more): it ends with its stream. Open another with GET.';
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 

@@ -5,6 +5,9 @@ import { checkTarget, pathOf } from './target.ts';
 test.each([
   ['/mcp', '/mcp'],
   ['/mcp?a=/b', '/mcp'],
+  ['/mcp/', '/mcp'],
+  ['/mcp/?a', '/mcp'],
+  ['/', '/'],
   ['http://127.0.0.1:8808/mcp', '/mcp'],
   ['HTTP://LOCALHOST:8808/mcp?a', '/mcp'],
   ['http://127.0.0.1:8808', '/'],

@@ -16,11 +16,23 @@ export function checkTarget({
   );
 }
 
-/** The path of a request's target, which proxies write as a whole URL. */
+/** The path of a request's target, which proxies write as a whole URL; a slash at its end means nothing. */
 export function pathOf(url: string): string {
-  const path = splitTarget(url)?.path ?? url;
-  const query = path.indexOf('?');
-  return query < 0 ? path : path.slice(0, query);
+  const { path } = splitPath(url);
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** The value of a parameter in a target's query. */
+export function parameterOf(url: string, name: string): string | undefined {
+  return new URLSearchParams(splitPath(url).query).get(name) ?? undefined;
+}
+
+function splitPath(url: string): { path: string; query: string } {
+  const target = splitTarget(url)?.path ?? url;
+  const query = target.indexOf('?');
+  return query < 0
+    ? { path: target, query: '' }
+    : { path: target.slice(0, query), query: target.slice(query) };
 }
 
 /** Undefined for the usual form, which is a path alone. */

@@ -1,0 +1,85 @@
+import type { ServerResponse } from 'node:http';
+import type { Gateway } from '../../gateway.ts';
+import type { Implementation } from '../../wire/era.ts';
+import type { Message } from '../../wire/message.ts';
+import { Session } from '../session.ts';
+import { EventStream } from './event-stream.ts';
+import type { Beating, Pulse } from './pulse.ts';
+
+export interface SseSessionOptions {
+  readonly id: string;
+  readonly principal: string;
+  readonly serverInfo: Implementation;
+  readonly pulse: Pulse;
+  readonly now: () => number;
+  /** URI to which the client posts its messages. */
+  readonly endpoint: string;
+  /** The client has closed the stream. */
+  left(): void;
+}
+
+/** A client of HTTP+SSE, the transport of 2024-11-05: one stream carries all answers, and the session ends with it. */
+export class SseSession implements Beating {
+  readonly id: string;
+  readonly principal: string;
+  readonly isAttended = true;
+  readonly #session: Session;
+  readonly #stream: EventStream;
+  readonly #options: SseSessionOptions;
+  readonly #beatNumber: number;
+
+  constructor(gateway: Gateway, res: ServerResponse, options: SseSessionOptions) {
+    const stream = new EventStream(res);
+    this.id = options.id;
+    this.principal = options.principal;
+    this.#options = options;
+    this.#stream = stream;
+    this.#session = new Session(gateway, () => linkTo(stream), {
+      serverInfo: options.serverInfo,
+      identity: options.id,
+      era: 'legacy',
+    });
+    this.#beatNumber = options.pulse.add(this);
+    res.once('close', () => options.left());
+    stream.endpoint(options.endpoint);
+  }
+
+  /** Requests in flight hold up the end of the front. */
+  get isAwaited(): boolean {
+    return this.#session.inFlight > 0;
+  }
+
+  /** The client is there as long as its stream is. */
+  get usedAt(): number {
+    return this.#options.now();
+  }
+
+  receive(message: Message): void {
+    this.#session.receive(message);
+  }
+
+  beat(): void {
+    this.#stream.beat();
+  }
+
+  look(): void {}
+
+  end(reason: string): void {
+    this.#options.pulse.remove(this.#beatNumber);
+    this.#session.end(reason);
+    this.#stream.end();
+  }
+}
+
+function linkTo(stream: EventStream): ReturnType<ConstructorParameters<typeof Session>[1]> {
+  return {
+    send: (line) => stream.event(line),
+    // Each message comes in a request of its own: there is no stream of them to be held up.
+    pause: () => {},
+    resume: () => {},
+    get backlog() {
+      return stream.backlog;
+    },
+    close: () => {},
+  };
+}
