@@ -199,6 +199,23 @@ describe('filters of tools', () => {
     },
   );
 
+  verifies('AGG-CFG-4', 'a change of tools that are held back is not announced', async () => {
+    await using client = serveInProcess({ c: { ...fixture('changes'), excludeTools: ['hidden*'] } });
+    const tools = await client.tools();
+    await client.callTool('c:add', { name: 'hidden1' });
+    await client.callTool('c:add', { name: 'hidden2' });
+    const listed = (): number => client.gateway.children.get('c')?.catalogue.tools.items.length ?? 0;
+    await until(() => listed() === tools.length + 2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const notices = (): number =>
+      client.messages.filter(({ method }) => method === 'notifications/tools/list_changed').length;
+    expect(notices()).toBe(0);
+    await client.callTool('c:add', { name: 'shown' });
+    await client.call('notifications/tools/list_changed');
+    expect(await client.tools()).toEqual([...tools, 'c:shown']);
+    expect(notices()).toBe(1);
+  });
+
   verifies('AGG-CFG-4', 'the lock file keeps all that a server lists, whatever the filter', async () => {
     const folder = temporaryFolder();
     const { entry, starts } = counted(fixture('echo'));

@@ -1,4 +1,4 @@
-import { basename, dirname, relative, sep } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,7 +8,7 @@ const USER_FOLDERS: ReadonlySet<string> = new Set(['Library', 'AppData']);
 /** Returns what other hosts call the folders around a config file; a variable of the environment counts for more. */
 export function hostVariables(path: string | undefined, env: Environment): Record<string, string> {
   const home = env['HOME'] ?? env['USERPROFILE'];
-  const workspace = path === undefined ? undefined : workspaceOf(path, home);
+  const workspace = path === undefined ? undefined : workspaceOf(resolve(path), home);
   return {
     pathSeparator: sep,
     '/': sep,

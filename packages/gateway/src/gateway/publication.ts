@@ -6,7 +6,7 @@ import { Collisions } from '../registry/collisions.ts';
 import { refusedNames } from '../registry/hosts.ts';
 import type { Collision } from '../registry/name-book.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
-import { RegistryBuilder, type Registry } from '../registry/registry.ts';
+import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
 import { listedKinds, type Kind } from '../upstream/catalogue.ts';
 import { differingKinds } from '../upstream/remembered/remembered.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -87,17 +87,16 @@ export class Publication {
   /** Nothing is offered any more in place of this server. */
   remove({ serverKey, catalogue }: Upstream): void {
     if (!this.#isOpen) return;
-    this.#publish(this.builder.without(this.#servers, serverKey));
-    this.#notices.changed(listedKinds(catalogue));
+    this.#replace(this.builder.without(this.#servers, serverKey), listedKinds(catalogue));
   }
 
   /** What servers offer of these kinds has changed. Before the first list can be answered there is nothing to replace. */
   rebuild(kinds: readonly Kind[]): void {
     if (!this.#isOpen) return;
     const { shares } = this.builder;
-    this.#publish(this.builder.build(this.#options.offering()));
+    this.#replace(this.builder.build(this.#options.offering()), kinds);
     // Where a URI has moved, tools that name it have changed as well.
-    this.#notices.changed(this.builder.shares === shares ? kinds : [...kinds, 'tools']);
+    if (this.builder.shares !== shares) this.#notices.changed(['tools']);
   }
 
   /** Publishes what the own server offers by now, where that has changed. */
@@ -113,6 +112,13 @@ export class Publication {
   /** Nobody is told of anything any more. */
   close(): void {
     this.#notices.stop();
+  }
+
+  /** Announces those of these kinds that clients see differently: what a filter holds back may have changed alone. */
+  #replace(servers: Registry, kinds: readonly Kind[]): void {
+    const before = this.#servers;
+    this.#publish(servers);
+    this.#notices.changed(kinds.filter((kind) => !isSameList(before[kind], servers[kind])));
   }
 
   #publish(servers: Registry): void {

@@ -298,6 +298,13 @@ function pagesOf(kind: Kind, routes: Routes, upstreams: readonly Upstream[]): Pa
   return new Pages(kind, definitions(routes), hintsOf(kind, upstreams));
 }
 
+/** True where clients see two lists alike: equal definitions under equal names, in one order. */
+export function isSameList(one: ReadonlyMap<string, Route>, other: ReadonlyMap<string, Route>): boolean {
+  if (one.size !== other.size) return false;
+  const others = [...other.values()];
+  return [...one.values()].every((route, index) => route.isLike(others[index] as Route));
+}
+
 function* definitions(routes: Routes): Generator<readonly Buffer[]> {
   for (const route of routes.values()) yield route.parts();
 }

@@ -1,4 +1,4 @@
-import { readItem, type Listed } from '../upstream/catalogue.ts';
+import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
 import type { ToolSchema } from '../upstream/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { objectValue, readMembers, valueText } from '../wire/members.ts';
@@ -102,6 +102,12 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   get isRepeatable(): boolean {
     this.#isRepeatable ??= isRepeatable(this.#listed);
     return this.#isRepeatable;
+  }
+
+  /** True where clients see the same definition under the same name. */
+  isLike(other: Route): boolean {
+    if (this.publicName !== other.publicName) return false;
+    return this.#listed === other.#listed || definitionOf(this.#listed).equals(definitionOf(other.#listed));
   }
 
   #readSchema(): ToolSchema {
