@@ -26,7 +26,7 @@ describe('the table of wrong numbers', () => {
     );
     expect(stale.map(({ file, from }) => `${from} in ${file}`)).toEqual([]);
     const proofs = MUTATIONS.flatMap((mutation) => mutation.proofs);
-    expect(proofs.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
+    expect(proofs.filter(({ file, name }) => name === '' || !existsSync(join(root, file)))).toEqual([]);
   });
 
   test('changes something each time', () => {

@@ -19,12 +19,11 @@ const gateway = (path) => `packages/gateway/src/${path}`;
  */
 const test = (path, name) => ({ file: gateway(path), name });
 
-const starts = test('upstream/deadline.test.ts', '');
 const noLimit = { file: 'tests/e2e/limits.test.ts', name: 'is none at -1' };
 const lost = test('upstream/supervisor.test.ts', 'is tried after 1, 5 and 15 s, then disabled for good');
 const settled = test('upstream/supervisor.test.ts', 'counts as back after 30 s, not before');
 const revisions = test('wire/era.test.ts', 'all revisions of both eras are known');
-const container = test('upstream/container/create-arguments.test.ts', '');
+const container = test('upstream/container/create-arguments.test.ts', 'are hardened by default');
 const defaults = {
   file: 'packages/cli/src/arguments.test.ts',
   name: 'what is not given depends on the name',
@@ -55,7 +54,7 @@ export const MUTATIONS = [
     file: gateway('upstream/patience.ts'),
     from: 'startup: 5000',
     to: ['startup: 4000', 'startup: 6000'],
-    proofs: [starts],
+    proofs: [test('upstream/deadline.test.ts', 'gives a server 5 s while 1 start')],
   },
   {
     id: 'AGG-CHILD-2',
@@ -63,7 +62,7 @@ export const MUTATIONS = [
     file: gateway('upstream/patience.ts'),
     from: 'startup: 60_000, longest: 60_000',
     to: ['startup: 50_000, longest: 50_000', 'startup: 70_000, longest: 70_000'],
-    proofs: [starts],
+    proofs: [test('upstream/deadline.test.ts', 'keeps the limit of a launcher')],
   },
   {
     id: 'AGG-CHILD-2',
@@ -71,7 +70,7 @@ export const MUTATIONS = [
     file: gateway('upstream/patience.ts'),
     from: 'startup: 5000, longest: 30_000',
     to: ['startup: 5000, longest: 25_000', 'startup: 5000, longest: 35_000'],
-    proofs: [starts],
+    proofs: [test('upstream/deadline.test.ts', 'gives a server 30 s while 100 start')],
   },
   {
     id: 'AGG-CHILD-2',
@@ -227,7 +226,7 @@ export const MUTATIONS = [
     file: gateway('errors.ts'),
     from: 'INVALID_PARAMS: -32602',
     to: ['INVALID_PARAMS: -32601', 'INVALID_PARAMS: -32600'],
-    proofs: [test('errors.test.ts', '')],
+    proofs: [test('errors.test.ts', 'the codes are those of the protocol')],
   },
   {
     id: 'AGG-CALL-3',
@@ -459,7 +458,7 @@ export const MUTATIONS = [
     file: gateway('upstream/container/create-arguments.ts'),
     from: '--publish=127.0.0.1:',
     to: ['--publish=0.0.0.0:', '--publish='],
-    proofs: [container],
+    proofs: [test('upstream/container/create-arguments.test.ts', 'publishes to this machine alone')],
   },
   {
     id: 'MANAGED-2',
@@ -477,6 +476,21 @@ export const MUTATIONS = [
     to: ['MOST_PROCESSES = 1024'],
     proofs: [container],
   },
+  ...[
+    '/run/docker.sock',
+    '/run/podman',
+    '/run/containerd',
+    '~/.docker/run',
+    '/var/lib/docker',
+    '/var/lib/containers',
+  ].map((place) => ({
+    id: 'MANAGED-2',
+    number: 'the engine’s well-known places',
+    file: gateway('config/unsafe-sources.ts'),
+    from: `'${place}',`,
+    to: [''],
+    proofs: [test('config/container-rules.test.ts', 'wherever the engine is')],
+  })),
   {
     id: 'MANAGED-3',
     number: 'every minute',
