@@ -5,7 +5,7 @@ import { isVolumeName, readVolume } from './volume.ts';
 
 type Entry = Record<string, unknown>;
 
-/** How a server may be spoken to. */
+/** The ways to speak to a server. */
 export const TRANSPORTS: readonly unknown[] = ['stdio', 'http', 'streamable-http', 'sse'];
 
 /** The rules for an entry whose server runs in a container. */

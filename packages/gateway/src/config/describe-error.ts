@@ -56,9 +56,14 @@ function hintFor(variable: string): string[] {
       `A gateway cannot ask for \${input:${id}}: put the value into an environment variable, for example ${name}, and write \${${name}} in its place.`,
     ];
   }
-  return variable.startsWith('workspaceFolder')
-    ? ['This file belongs to no workspace: write the path of the folder instead of ${workspaceFolder}.']
-    : [];
+  if (variable.startsWith('workspaceFolder'))
+    return ['This file belongs to no workspace: write the path of the folder instead of ${workspaceFolder}.'];
+  const [kind] = /^(?:file|command|config)(?=:)/.exec(variable) ?? [];
+  return kind === undefined
+    ? []
+    : [
+        `A gateway does not know \${${kind}:…}: put the value into an environment variable, and write \${NAME} in its place.`,
+      ];
 }
 
 /** One mistake or warning on one line. */

@@ -150,7 +150,12 @@ describe('the config of another host', () => {
       {
         $schema: 'https://opencode.ai/config.json',
         mcp: {
-          a: { type: 'local', command: ['npx', '-y', 'server'], environment: { A: 'b' }, enabled: true },
+          a: {
+            type: 'local',
+            command: ['npx', '-y', 'server'],
+            environment: { A: '{env:A_KEY}' },
+            enabled: true,
+          },
           b: { type: 'remote', url: 'https://x.example/mcp' },
         },
       },
@@ -162,7 +167,7 @@ describe('the config of another host', () => {
   ];
   for (const [host, path, content, servers, warnings = []] of files)
     verifies('AGG-CFG-4', `of ${host} is understood`, () => {
-      const loaded = load(path, content);
+      const loaded = load(path, content, { A_KEY: 'b' });
       expect(loaded.config.mcpServers).toEqual(servers);
       expect(loaded.warnings.map((text) => text.replace(/^\$ \(line \d+\)/u, '$'))).toEqual(warnings);
       expect(Object.keys(loaded.unexpanded)).toEqual(Object.keys(servers));
@@ -230,6 +235,13 @@ describe('variables of other hosts', () => {
         'Nothing was started.',
       ].join('\n'),
     );
+  });
+
+  verifies('AGG-CFG-4', 'what only another host can look up is an error, not a text', () => {
+    const error = refusal(() => load('mcp.json', server('${file:/run/secrets/token}')));
+    expect(error.message).toContain('A gateway does not know ${file:…}');
+    const opencode = { mcp: { a: { type: 'local', command: ['x', '{file:~/token}'] } } };
+    expect(refusal(() => load('opencode.json', opencode)).message).toContain('does not know ${file:…}');
   });
 
   const workspaces: [path: string, workspace: string | undefined][] = [

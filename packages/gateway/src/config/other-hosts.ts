@@ -14,7 +14,7 @@ export interface Adopted {
   readonly warnings: readonly ConfigFinding[];
 }
 
-/** Where a host keeps its servers, and how it writes an entry. */
+/** The place of a host's servers in its file, and its way to write an entry. */
 interface Layout {
   readonly path: readonly string[];
   readonly isMeant?: (servers: Entry) => boolean;
@@ -32,12 +32,12 @@ const LAYOUTS: readonly Layout[] = [
   { path: ['mcp'], isMeant: isOpencode, readEntry: readOpencodeEntry },
 ];
 
-/** What VS Code asks its user for; references to it are errors of their own. */
+/** VS Code's list of values to ask its user for; references to them are errors of their own. */
 const INPUTS = 'inputs';
 
 const ADDRESS_KEYS: readonly string[] = ['httpUrl', 'serverUrl'];
 
-/** How hosts spell a transport, as this product does. */
+/** Transports as other hosts spell them. */
 const TRANSPORTS: ReadonlyMap<unknown, string> = new Map([
   ['local', 'stdio'],
   ['remote', 'http'],
@@ -130,8 +130,9 @@ function isOpencode(servers: Entry): boolean {
   return entries.every(isRecord) && entries.some(({ type }) => type === 'local' || type === 'remote');
 }
 
-/** `"command": ["npx", "-y", "server"]` and `"environment"`. */
-function readOpencodeEntry({ environment, command, ...entry }: Entry): Entry {
+/** Reads `"command": ["npx", "-y", "server"]`, `"environment"`, and the references `{env:NAME}`. */
+function readOpencodeEntry(written: Entry): Entry {
+  const { environment, command, ...entry } = withReferences(written) as Entry;
   const [program, ...args] = isList(command) ? command : [];
   return {
     ...entry,
@@ -140,7 +141,15 @@ function readOpencodeEntry({ environment, command, ...entry }: Entry): Entry {
   };
 }
 
-/** Formerly `"command": { "path": "npx", "args": […], "env": {} }`. */
+/** Rewrites the references in all texts as other hosts write them. */
+function withReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\{((?:env|file):[^{}]*)\}/g, '${$1}');
+  if (isList(value)) return value.map(withReferences);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withReferences(item)]));
+}
+
+/** Reads `"command": { "path": "npx", "args": […], "env": {} }`, as Zed wrote it formerly. */
 function readZedEntry({ command, ...entry }: Entry): Entry {
   if (!isRecord(command)) return { ...entry, command };
   const { path, args, env } = command;

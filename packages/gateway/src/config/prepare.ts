@@ -55,7 +55,7 @@ export function checkConfig(value: unknown, path?: string): CompleteConfig {
   return complete(adopted.value as McpConfig, { ...adopted, ...(path !== undefined && { path }) });
 }
 
-/** Where a config comes from. */
+/** The origin of a config, for its errors. */
 interface Source extends Places {
   readonly path?: string;
 }

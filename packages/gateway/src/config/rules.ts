@@ -86,7 +86,7 @@ function isAddress(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-/** What no other server may be named like. */
+/** Names that are taken: the keys of all servers, and the names seen so far with their owners. */
 interface Names {
   readonly keys: Entry;
   readonly owners: Map<string, string>;

@@ -9,7 +9,7 @@ const MACHINE = 'the control of this machine';
  * later. `~` is any home folder; a step may hold wildcards.
  */
 const PLACES: readonly (readonly [gives: string, paths: readonly string[]])[] = [
-  // Whoever writes to the socket of an engine can start a container with every right.
+  // A program that can write to the socket of an engine can start a container with every right.
   [
     ENGINE,
     [
@@ -116,7 +116,7 @@ function overlaps(steps: readonly string[], path: string): boolean {
   return shared.length > 0 && shared.every((step, index) => matchesGlob(pattern[index] ?? '', step));
 }
 
-/** Where Windows has the sockets of its engines. */
+/** True for a named pipe of Windows, which engines have there instead of sockets. */
 function isPipe(source: string): boolean {
   return /^[\\/]{2}[.?][\\/]pipe(?:[\\/]|$)/i.test(source);
 }

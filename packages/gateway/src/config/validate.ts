@@ -45,7 +45,7 @@ export function inspectConfig(config: unknown): Findings {
   return found;
 }
 
-/** How places of a config are told: where in the file it stands, and on which line. */
+/** Finds the place of a part of the config in the file, and its line. */
 export interface Places {
   readonly originOf?: (path: JsonPath) => JsonPath;
   readonly lineOf?: ((path: JsonPath) => number | undefined) | undefined;

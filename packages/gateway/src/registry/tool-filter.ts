@@ -11,7 +11,7 @@ export interface FilterPattern {
 
 /** The tools of one server that its entry in the config offers, by the names that the server gives them. */
 export class ToolFilter {
-  /** Equal for filters that say the same. */
+  /** A text that is equal for filters that say the same. */
   readonly id: string;
   readonly #denied: readonly List[];
   readonly #allowed: readonly List[];
