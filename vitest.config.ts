@@ -1,11 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { mutation, MUTATION } from './scripts/mutate/plugin.mjs';
 
 // Tests run the packages from source: no build stands between an edit and its test.
 const conditions = ['@weir/source', 'node', 'import', 'module', 'default'];
 
-const shared = {
-  plugins: mutation(process.env[MUTATION]),
+/** How every project finds the packages. */
+export const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
 };

@@ -2,41 +2,39 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { root } from '../steps.mjs';
-import { MUTATION } from './plugin.mjs';
 
 /** @typedef {{ file: string; name: string }} Proof A test: its file from the root, and a part of its full name. */
 /** @typedef {{ file: string; from: string; to: string }} Replacement */
+/** @typedef {{ name: string; files: string[]; replacement?: Replacement }} Run Test files, and what is wrong while they run. */
+/** @typedef {{ run: string; file: string; name: string; state: string }} Test */
 /** @typedef {'passed' | 'failed' | 'skipped' | 'missing'} Outcome */
-/** @typedef {{ file: string; fullName: string; status: string }} Test */
 
-/** Wrong numbers may make a test wait for what never comes. */
-const OPTIONS = ['--testTimeout=10000', '--retry=0', '--passWithNoTests'];
-const RUN_TIMEOUT_MS = 120_000;
+/** Variables that tell vitest's config what to run, and its reporter where to write. */
+export const RUNS = 'WEIR_MUTATE_RUNS';
+export const REPORT = 'WEIR_MUTATE_REPORT';
+
+const RUN_TIMEOUT_MS = 300_000;
 
 /**
- * Runs the named tests and no others.
+ * Runs the named tests of all runs in one vitest.
+ * @param {readonly Run[]} runs
  * @param {readonly Proof[]} proofs
- * @param {Replacement} [replacement] what is wrong while they run
+ * @returns {Promise<(run: string, proof: Proof) => Outcome>}
  */
-export async function runTests(proofs, replacement) {
+export async function runTests(runs, proofs) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-mutate-'));
+  const report = join(folder, 'report.json');
+  const names = new Set(proofs.map(({ name }) => escaped(name)));
   try {
-    const report = join(folder, 'report.json');
-    const files = new Set(proofs.map(({ file }) => file));
-    const names = proofs.map(({ name }) => escaped(name)).join('|');
-    const workers = replacement === undefined ? [] : ['--maxWorkers=1'];
-    const args = [
-      ...files,
-      `--testNamePattern=${names}`,
-      '--reporter=json',
-      `--outputFile=${report}`,
-      ...workers,
-    ];
-    await vitest(args, replacement);
+    await vitest([`--testNamePattern=${[...names].join('|')}`], {
+      [RUNS]: JSON.stringify(runs),
+      [REPORT]: report,
+    });
     const tests = testsIn(report);
-    return { outcomeOf: (/** @type {Proof} */ proof) => outcomeOf(proof, tests) };
+    return (run, { file, name }) =>
+      outcomeOf(tests.filter((test) => test.run === run && test.file === file && test.name.includes(name)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -44,14 +42,14 @@ export async function runTests(proofs, replacement) {
 
 /**
  * @param {string[]} args
- * @param {Replacement | undefined} replacement
+ * @param {Record<string, string>} variables
  * @returns {Promise<void>}
  */
-function vitest(args, replacement) {
-  const env = { ...process.env, ...(replacement && { [MUTATION]: JSON.stringify(replacement) }) };
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...OPTIONS, ...args], {
+function vitest(args, variables) {
+  const options = ['--config=scripts/mutate/vitest.config.ts', '--reporter=./scripts/mutate/reporter.mjs'];
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
     cwd: root,
-    env,
+    env: { ...process.env, ...variables },
     stdio: 'ignore',
     timeout: RUN_TIMEOUT_MS,
   });
@@ -66,29 +64,21 @@ function vitest(args, replacement) {
  * @returns {Test[]} none where vitest has not come to its end
  */
 function testsIn(report) {
-  /** @type {{ testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[] }} */
-  let results;
   try {
-    results = JSON.parse(readFileSync(report, 'utf8'));
+    return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
     return [];
   }
-  return results.testResults.flatMap(({ name, assertionResults }) => {
-    const file = relative(root, name).split(sep).join('/');
-    return assertionResults.map(({ fullName, status }) => ({ file, fullName, status }));
-  });
 }
 
 /**
- * @param {Proof} proof
  * @param {readonly Test[]} tests
  * @returns {Outcome}
  */
-function outcomeOf({ file, name }, tests) {
-  const named = tests.filter((test) => test.file === file && test.fullName.includes(name));
-  if (named.length === 0) return 'missing';
-  if (named.some(({ status }) => status === 'failed')) return 'failed';
-  return named.every(({ status }) => status === 'passed') ? 'passed' : 'skipped';
+function outcomeOf(tests) {
+  if (tests.length === 0) return 'missing';
+  if (tests.some(({ state }) => state === 'failed' || state === 'pending')) return 'failed';
+  return tests.every(({ state }) => state === 'passed') ? 'passed' : 'skipped';
 }
 
 /** @param {string} text */
