@@ -1,6 +1,7 @@
 // What can be measured, in the order in which it is printed.
 import * as boot from './measures/boot.mjs';
 import * as firstCall from './measures/first-call.mjs';
+import * as firstList from './measures/first-list.mjs';
 import * as fleet from './measures/fleet.mjs';
 import * as httpLatency from './measures/http-latency.mjs';
 import * as httpScale from './measures/http-scale.mjs';
@@ -24,6 +25,7 @@ export const MEASURES = {
   boot,
   start,
   lazy,
+  'first-list': firstList,
   fleet,
   'first-call': firstCall,
   memory,

@@ -20,13 +20,14 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
       log: silentLog,
       capabilities: Promise.resolve('{}'),
       prefersLegacy: () => false,
+      keepGoing: true,
       on: { ...nobody, changed() {}, ready() {}, gone() {}, supervised() {} },
     },
   );
 }
 
 async function startApart(fleet: Fleet): Promise<Apart> {
-  await fleet.start(true, () => {});
+  await fleet.start(() => {});
   const apart = fleet.startApart('echo', { capabilities: '{}' }, nobody);
   await apart.started;
   return apart;
@@ -77,7 +78,7 @@ test('a server that comes back while its last calls are answered waits for them,
   );
   await memory.flush();
   const fleet = createFleet({ state, configPath });
-  await fleet.start(true, () => {});
+  await fleet.start(() => {});
   await (
     await fleet.reload({ slow }, {})
   ).settled;

@@ -97,7 +97,9 @@ describe('weir serve', () => {
     expect(weir.stdout).not.toContain('servers run');
     open();
     await eventually(async () => weir.stdout.includes('servers run') || undefined);
-    expect(weir.stdout).toMatch(/^2 of 3 servers run; failed: broken \(the log says why\)$/mu);
+    expect(weir.stdout).toMatch(
+      /^2 of 3 servers run; failed and tried again: broken \(the log says why\)$/mu,
+    );
   });
 
   test('says nothing of servers that its own end has kept from starting', async () => {

@@ -1,9 +1,15 @@
-import type { ChildServerClient } from '@weir/gateway';
+import type { ServerReport } from '@weir/gateway';
 import { expect, test } from 'vitest';
+import { verifies } from '../../../tests/verifies.ts';
 import { announcement, farewell, outcome, placeNote, reachableUrl, type Interfaces } from './announce.ts';
 
-function servers(...statuses: ChildServerClient['status'][]): ChildServerClient[] {
-  return statuses.map((status, i) => ({ serverKey: `s${i + 1}`, status }) as ChildServerClient);
+type State = ServerReport['health']['connectionState'] | 'off';
+
+function servers(...states: State[]): ServerReport[] {
+  return states.map((state, i) => {
+    const health = { connectionState: state === 'off' ? 'disconnected' : state };
+    return { serverKey: `s${i + 1}`, enabled: state !== 'off', health } as ServerReport;
+  });
 }
 
 test('one line names the address and the token', () => {
@@ -16,21 +22,26 @@ test('one line names the address and the token', () => {
 
 test('it is told how many servers run, and which do not', () => {
   expect(outcome([])).toBe('');
-  expect(outcome(servers('running'))).toBe('The server runs.\n');
-  expect(outcome(servers('running', 'running'))).toBe('All 2 servers run.\n');
-  expect(outcome(servers('failed'))).toBe('0 of 1 servers run; failed: s1 (the log says why)\n');
-  expect(outcome(servers('running', 'failed', 'running', 'failed'))).toBe(
-    '2 of 4 servers run; failed: s2, s4 (the log says why)\n',
+  expect(outcome(servers('connected'))).toBe('The server runs.\n');
+  expect(outcome(servers('connected', 'connected'))).toBe('All 2 servers run.\n');
+  expect(outcome(servers('error'))).toBe(
+    '0 of 1 servers run; failed and tried again: s1 (the log says why)\n',
+  );
+});
+
+verifies(['HEALTH-2', 'AGG-CHILD-3'], 'a server that is tried again is not called lazy', () => {
+  expect(outcome(servers('connected', 'error', 'connected', 'connecting'))).toBe(
+    '2 of 4 servers run; failed and tried again: s2, s4 (the log says why)\n',
   );
 });
 
 test('one that is lazy or disabled has not failed', () => {
-  expect(outcome(servers('initializing'))).toBe('The server starts when it is called.\n');
-  expect(outcome(servers('initializing', 'initializing'))).toBe(
+  expect(outcome(servers('disconnected'))).toBe('The server starts when it is called.\n');
+  expect(outcome(servers('disconnected', 'disconnected'))).toBe(
     'All 2 servers start when they are called.\n',
   );
-  expect(outcome(servers('running', 'initializing', 'stopped', 'failed'))).toBe(
-    '1 of 4 servers runs; started when called: s2; disabled: s3; failed: s4 (the log says why)\n',
+  expect(outcome(servers('connected', 'disconnected', 'off', 'error'))).toBe(
+    '1 of 4 servers runs; started when called: s2; disabled: s3; failed and tried again: s4 (the log says why)\n',
   );
 });
 

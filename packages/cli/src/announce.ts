@@ -1,5 +1,5 @@
 import type { networkInterfaces } from 'node:os';
-import type { ChildServerClient, HttpFront } from '@weir/gateway';
+import type { HttpFront, ServerReport } from '@weir/gateway';
 
 /** The addresses that this machine has, as the system lists them. */
 export type Interfaces = ReturnType<typeof networkInterfaces>;
@@ -11,11 +11,11 @@ export function announcement(url: string, count: number, token: string | undefin
 }
 
 /** What became of the servers, once all that are to run have been tried; nothing is said of none. */
-export function outcome(servers: readonly ChildServerClient[]): string {
+export function outcome(servers: readonly ServerReport[]): string {
   const count = servers.length;
-  const [running, lazy, disabled, failed] = (['running', 'initializing', 'stopped', 'failed'] as const).map(
-    (wanted) => servers.filter(({ status }) => status === wanted).map(({ serverKey }) => serverKey),
-  ) as [string[], string[], string[], string[]];
+  const all = (wanted: Fate): string[] =>
+    servers.filter((server) => fateOf(server) === wanted).map(({ serverKey }) => serverKey);
+  const [running, lazy, disabled, failed] = [all('runs'), all('sleeps'), all('is off'), all('failed')];
   if (count === 0) return '';
   if (running.length === count) return `${count === 1 ? 'The server runs' : `All ${count} servers run`}.\n`;
   if (lazy.length === count)
@@ -23,10 +23,19 @@ export function outcome(servers: readonly ChildServerClient[]): string {
   const others = [
     ...(lazy.length > 0 ? [`started when called: ${lazy.join(', ')}`] : []),
     ...(disabled.length > 0 ? [`disabled: ${disabled.join(', ')}`] : []),
-    ...(failed.length > 0 ? [`failed: ${failed.join(', ')} (the log says why)`] : []),
+    ...(failed.length > 0 ? [`failed and tried again: ${failed.join(', ')} (the log says why)`] : []),
   ];
   const runs = `${running.length} of ${count} servers ${running.length === 1 ? 'runs' : 'run'}`;
   return `${[runs, ...others].join('; ')}\n`;
+}
+
+type Fate = 'runs' | 'sleeps' | 'is off' | 'failed';
+
+/** One that failed may be in the middle of its next attempt. */
+function fateOf({ enabled, health: { connectionState } }: ServerReport): Fate {
+  if (!enabled) return 'is off';
+  if (connectionState === 'connected') return 'runs';
+  return connectionState === 'disconnected' ? 'sleeps' : 'failed';
 }
 
 /** What keeps the end waiting, if anything does. */

@@ -75,6 +75,7 @@ const FLAGS: Readonly<Record<string, (draft: Draft) => void>> = {
   '--keep-going': (draft) => (draft.keepGoing = true),
   '--fail-fast': (draft) => (draft.failFast = true),
   '--lazy': (draft) => (draft.lazy = true),
+  '--fresh': (draft) => (draft.fresh = true),
   '--debug': (draft) => (draft.debug = true),
   '--history-arguments': (draft) => (draft.history = 'arguments'),
 };

@@ -42,6 +42,7 @@ verifies(
       '--keep-going',
       '--fail-fast',
       '--lazy',
+      '--fresh',
       '--startup-timeout',
       '--max-message-size',
       '--instructions-budget',

@@ -12,6 +12,7 @@ Usage: ${name} --config FILE [options]
   --keep-going             go on without servers that fail${defaults.keepGoing ? ' (default)' : ''}
   --fail-fast              end where a server fails to start${defaults.keepGoing ? '' : ' (default)'}
   --lazy                   start servers at their first call (see lock)
+  --fresh                  lists wait for the servers; nothing from memory
   --startup-timeout TIME   for a server to start (default 5s; npx etc. 60s)
   --max-message-size SIZE  the largest message that passes (default 64M)
   --instructions-budget N  characters of all instructions (default 2000)
@@ -21,7 +22,6 @@ Usage: ${name} --config FILE [options]
   --debug                  log the separator, start times and the time of calls
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of Weir, or this text (-v, -h)
-
 Commands (${name} help COMMAND): serve (on HTTP), lock, docker,
 ${CONTROL_COMMANDS.join(', ')}
 Exit codes: 0 ended as asked, 1 failed, 2 wrong usage.

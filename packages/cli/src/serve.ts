@@ -66,7 +66,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   let isOver = false;
   void whenTried(gateway, () => {
     if (isOver) return;
-    output.write(outcome([...gateway.children.values()]));
+    output.write(outcome(gateway.reports()));
     if (args.demo) output.write(welcome(gateway.registry, { url, token, program }));
   });
   const { configPath: path } = origin;

@@ -136,6 +136,21 @@ export class Gateway implements AggregatorServer {
   /** What the client can do, as JSON. The first word counts: servers are greeted once. */
   open(capabilities: string): void {
     this.#opening.resolve(capabilities);
+    this.recall(capabilities);
+  }
+
+  /** Finds out which servers are disabled. What is remembered of the others can be recalled from then on. */
+  prepare(): Promise<void> {
+    return this.#parts.fleet.prepare();
+  }
+
+  /** Lets clients that can do this read what is remembered, until the servers run. */
+  recall(capabilities: string): void {
+    if (this.isSettled || this.#closing !== undefined) return;
+    const { fleet, publication } = this.#parts;
+    const isAllKnown = fleet.recall(capabilities);
+    if (isAllKnown && this.#options.keepGoing === true) this.#settle();
+    else publication.preview();
   }
 
   /** Starts every server; rejects with the `ChildServerError` of the first that fails, all others stopped. */
@@ -267,15 +282,17 @@ export class Gateway implements AggregatorServer {
     const { clients, fleet, publication } = this.#parts;
     this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
     if (this.serverCount === 0) this.log.warn(Messages.noServers());
-    // A program that uses the gateway without a client has nobody who could answer a server's questions.
-    if (clients.clients.size === 0) this.open('{}');
     try {
-      await fleet.start(keepGoing, () => this.#tried.resolve());
+      await fleet.prepare();
+      // A program that uses the gateway without a client has nobody who could answer a server's questions.
+      if (clients.clients.size === 0) this.open('{}');
+      // What turns out to differ from what was remembered is one notice.
+      if (this.isSettled) publication.hold(within(ONE_NOTICE_MS, this.#tried.promise));
+      await fleet.start(() => this.#tried.resolve());
       if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
       const crashed = keepGoing ? undefined : fleet.crashed();
       if (crashed !== undefined) throw crashed;
-      publication.open();
-      this.#settled.resolve();
+      this.#settle();
       // Those who wait are answered first; who has only looked, as `weir lock` does, gives no names out.
       setImmediate(() => {
         if (this.#closing === undefined) publication.warnOfNames();
@@ -285,6 +302,13 @@ export class Gateway implements AggregatorServer {
       await this.close();
       throw error;
     }
+  }
+
+  /** The first list can be answered. Throws where names collide that must not. */
+  #settle(): void {
+    if (this.isSettled) return;
+    this.#parts.publication.open();
+    this.#settled.resolve();
   }
 
   async #reload(config: McpConfig, unexpanded: NonNullable<GatewayOptions['unexpanded']>): Promise<Reloaded> {

@@ -11,6 +11,8 @@ export interface CliArgs {
   keepGoing?: boolean;
   /** Servers are started at their first call. */
   lazy?: boolean;
+  /** The first list waits for the servers, whatever is remembered of them. */
+  fresh?: boolean;
   /** Milliseconds. */
   startupTimeout?: number;
   /** Bytes. */

@@ -206,12 +206,11 @@ export class Session implements Client {
 
   #request(message: Message, origin: Origin): void {
     const { id, method } = message;
-    if (method === 'server/discover')
-      return answer(
-        origin,
-        id,
-        this.#isLegacyOnly ? unknown(method) : discoverResult(message, this.#offer('modern')),
-      );
+    if (method === 'server/discover') {
+      if (this.#isLegacyOnly) return answer(origin, id, unknown(method));
+      this.#gateway.recall(clientCapabilities(message));
+      return answer(origin, id, discoverResult(message, this.#offer('modern')));
+    }
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#era === undefined) this.#open(era, message);

@@ -15,8 +15,10 @@ export interface StdioOptions {
   readonly stopped?: Promise<void>;
 }
 
-/** Servers are started this long after the gateway even if nobody has said a word. */
+/** Servers are started this long after the gateway even if nobody has said a word, and after words that need none. */
 const START_AFTER_MS = 200;
+/** Answered without any server, where all are remembered. Spawning many processes would hold up the list that follows. */
+const OPENING: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized', 'ping']);
 /** A host that probes first may start the gateway a second time: a probe alone starts nothing for this long. */
 const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
@@ -31,6 +33,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   const { input, output } = options;
   const starter = new Starter(gateway);
   let killAt: number | undefined;
+  await gateway.prepare();
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
       killAt = now() + KILL_AFTER_MS;
@@ -74,7 +77,7 @@ async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
 }
 
 /** Decides when the servers are started. */
-class Starter {
+export class Starter {
   readonly failed: Promise<never>;
   readonly #gateway: Gateway;
   readonly #openTimer: NodeJS.Timeout;
@@ -92,10 +95,18 @@ class Starter {
   heard({ method }: Message): void {
     if (this.#hasBegun) return;
     const isFirstProbe = !this.#probed && method === 'server/discover';
-    if (!isFirstProbe) return this.begin();
-    this.#probed = true;
+    if (isFirstProbe) {
+      this.#probed = true;
+      this.#beginAfter(START_AFTER_PROBE_MS);
+    } else if (!this.#gateway.isSettled) this.begin();
+    else if (method === 'initialize') this.#beginAfter(START_AFTER_MS);
+    // The answer is written first.
+    else if (!OPENING.has(method)) this.#beginAfter(0);
+  }
+
+  #beginAfter(ms: number): void {
     clearTimeout(this.#startTimer);
-    this.#startTimer = setTimeout(() => this.begin(), START_AFTER_PROBE_MS);
+    this.#startTimer = setTimeout(() => this.begin(), ms);
   }
 
   begin(): void {

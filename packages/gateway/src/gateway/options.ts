@@ -32,6 +32,8 @@ export interface GatewayOptions {
   readonly history?: 'arguments';
   /** Starts servers at their first call, and answers lists from what is remembered of them. */
   readonly lazy?: boolean;
+  /** Lets the first list wait for the servers. Otherwise lists are answered from what is remembered, while servers start. */
+  readonly fresh?: boolean;
   /** Milliseconds after which a lazy server that nobody uses is ended; ten minutes unless set. */
   readonly idleAfter?: number;
   /** Other times than the usual ones. */

@@ -73,6 +73,11 @@ export class Publication {
     this.#isOpen = true;
   }
 
+  /** Makes instructions of what is offered by now, for clients that open the conversation before the first list. */
+  preview(): void {
+    if (!this.#isOpen) this.#options.offerOwn(this.#options.offering());
+  }
+
   /** Other names than hosts can use are told of. */
   warnOfNames(): void {
     const warning = refusedNames(this.registry.tools.values(), this.builder.books.tools.rules);

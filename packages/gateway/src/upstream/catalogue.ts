@@ -60,7 +60,8 @@ export interface Listing extends CacheHints {
 /** What one server lists. */
 export type Catalogue = Readonly<Record<Kind, Listing>>;
 
-const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
+/** The list of a server that has not been asked yet. */
+export const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
 /** What a server lists that has not been asked yet. */
 export const NO_LISTS: Catalogue = {
   tools: NOTHING,
@@ -86,6 +87,22 @@ export function countsOf(catalogue: Catalogue): string {
 /** The definitions as a program reads them. */
 export function readTools({ tools }: Catalogue): ToolSchema[] {
   return tools.items.map((item) => JSON.parse(definitionOf(item).toString('utf8')) as ToolSchema);
+}
+
+/** Compares definitions byte by byte, because parsing costs more and may lose a difference. */
+export function isSameListing(one: Listing, other: Listing): boolean {
+  if (one.items.length !== other.items.length) return false;
+  return one.items.every((item, index) =>
+    definitionOf(item).equals(definitionOf(other.items[index] as Listed)),
+  );
+}
+
+/** Puts what an earlier list has in the order of that list; what is new follows. Hosts cache prompts by this order. */
+export function inOrderOf(earlier: Listing, later: Listing): Listing {
+  const places = new Map(earlier.items.map(({ key }, index) => [key, index]));
+  if (places.size === 0) return later;
+  const placeOf = ({ key }: Listed): number => places.get(key) ?? places.size;
+  return { ...later, items: later.items.toSorted((one, other) => placeOf(one) - placeOf(other)) };
 }
 
 /** Of hints that come from several lists the strictest holds. */

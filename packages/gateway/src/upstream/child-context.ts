@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Verdicts } from '../state/verdicts.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
-import type { Kind } from './catalogue.ts';
+import type { Catalogue, Kind } from './catalogue.ts';
 import type { ChildServer } from './child-server.ts';
 import type { Containers } from './container/containers.ts';
 import type { Guard } from './guard.ts';
@@ -36,6 +36,8 @@ export interface ChildContext {
   readonly isEraFixed?: boolean | undefined;
   /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
   readonly prefersLegacy?: (() => boolean) | undefined;
+  /** What the server listed before this start, as far as that is known: the order of its lists stays. */
+  readonly earlierLists?: (() => Catalogue | undefined) | undefined;
   /** The working directory is the client's, not that of the config. */
   readonly isClientFolder?: boolean | undefined;
 }

@@ -341,6 +341,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
       meta: await this.#meta(),
+      earlier: this.#context.earlierLists?.() ?? NO_LISTS,
       timers: systemTimers,
       request: (method, params) => peer.request(method, params),
       isGone: () => peer.gone !== undefined,

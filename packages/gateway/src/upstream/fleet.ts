@@ -3,7 +3,7 @@ import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ApartServers, type ApartEvents } from './apart.ts';
-import { listedKinds, type Kind } from './catalogue.ts';
+import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import { HealthMemory } from './health-memory.ts';
@@ -48,6 +48,10 @@ export interface FleetOptions {
   readonly lazy?: boolean;
   /** A lazy server that nobody has used for so many milliseconds is ended. */
   readonly idleAfter?: number;
+  /** Goes on with the servers that start, instead of failing with the first that does not. */
+  readonly keepGoing?: boolean;
+  /** Lists wait for the servers, whatever is remembered of them. */
+  readonly fresh?: boolean;
 }
 
 interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed'> {
@@ -78,6 +82,8 @@ export class Fleet {
   readonly #standIns: StandIns;
   readonly #memory: HealthMemory;
   #children = new Map<string, ChildServer>();
+  #preparing: Promise<void> | undefined;
+  #isPrepared = false;
   #hasStarted = false;
 
   constructor(servers: Servers, options: FleetOptions) {
@@ -90,9 +96,10 @@ export class Fleet {
     this.#standIns = new StandIns({
       ...options,
       roster,
+      waits: options.fresh === true || options.keepGoing !== true,
       wake: (serverKey) => this.wake(serverKey),
-      isCurrent: (child) => this.#isCurrent(child),
     });
+    void options.capabilities.then((capabilities) => this.#standIns.serve(capabilities));
     this.#memory = new HealthMemory(options, roster.known());
     this.supervisor = this.#createSupervisor();
     for (const key of roster.keys()) this.#adopt(key, NEW_SERVER);
@@ -150,21 +157,46 @@ export class Fleet {
   /** Whether it is being started, or is still to be; one that sleeps until it is needed is not. */
   isStarting(serverKey: string): boolean {
     const isToBe = this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
-    const { connectionState } = this.supervisor.healthOf(serverKey) ?? {};
-    return isToBe && !(connectionState === 'disconnected' && this.standIn(serverKey) !== undefined);
+    return isToBe && !(this.#isIdle(serverKey) && this.#standIns.isAsleep(serverKey));
+  }
+
+  /** Finds out which servers are disabled. Until then nothing stands in for any of them. */
+  prepare(): Promise<void> {
+    this.#preparing ??= this.#recall(this.#memory.noted()).then(() => {
+      this.#isPrepared = true;
+    });
+    return this.#preparing;
+  }
+
+  /**
+   * Lets what is remembered for a client that can do this stand in for servers that do not run yet. Returns whether
+   * something stands in for each of them.
+   */
+  recall(capabilities: string): boolean {
+    if (!this.#isPrepared) return false;
+    const absent = this.#enabled().filter(({ status }) => status !== ServerStatus.RUNNING);
+    const keys = absent.map(({ serverKey }) => serverKey);
+    this.#standIns.serve(capabilities);
+    this.#standIns.recall(keys);
+    return keys.length > 0 && keys.every((key) => this.#standIns.of(key) !== undefined);
   }
 
   /** Starts all that are enabled; see `startAll`. */
-  async start(keepGoing: boolean, tried: () => void): Promise<void> {
+  async start(tried: () => void): Promise<void> {
+    const { keepGoing = false, capabilities } = this.#options;
     this.#hasStarted = true;
-    await this.#recall(this.#memory.noted());
+    await this.prepare();
     if (keepGoing) this.supervisor.begin();
-    const enabled = [...this.children.values()].filter(({ serverKey }) => this.#isOn(serverKey));
-    const dormant = await this.#standIns.recall(enabled.map(({ serverKey }) => serverKey));
-    const starting = enabled.filter(({ serverKey }) => !dormant.has(serverKey));
-    for (const child of starting) this.supervisor.starting(child);
+    // What a lazy server offers, and with it whether it is started, depends on the client.
+    if (this.#enabled().some(({ serverKey }) => this.#standIns.isLazy(serverKey)))
+      this.recall(await capabilities);
+    const starting = this.#enabled().filter(
+      ({ serverKey }) => this.#isIdle(serverKey) && !this.#standIns.isAsleep(serverKey),
+    );
     await startAll(starting, {
       keepGoing,
+      isAwaited: ({ serverKey }) => this.#standIns.of(serverKey) === undefined,
+      begun: (child, start) => this.supervisor.starting(child, start),
       ready: (child) => {
         this.supervisor.connected(child);
         this.#ready(child);
@@ -173,6 +205,15 @@ export class Fleet {
       tried,
     });
     if (!keepGoing) this.supervisor.begin();
+  }
+
+  #enabled(): ChildServer[] {
+    return [...this.children.values()].filter(({ serverKey }) => this.#isOn(serverKey));
+  }
+
+  /** Not being started: a first call may have begun that. */
+  #isIdle(serverKey: string): boolean {
+    return this.supervisor.healthOf(serverKey)?.connectionState === 'disconnected';
   }
 
   /** Why what is known of a server will be forgotten with the gateway, if so. */
@@ -203,16 +244,16 @@ export class Fleet {
 
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
   async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
+    this.#standIns.flush();
     const changes = this.#roster.use(servers, entries);
     const { added, changed, removed } = changes;
     const known = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
-    const asleep = this.offering().filter(({ isDormant }) => isDormant === true);
+    const leaving = [...removed, ...changed].flatMap((key) => this.standIn(key) ?? []);
     this.#standIns.forget([...removed, ...changed]);
     for (const key of removed) this.#dismiss(key, 'was taken out of the config');
     for (const key of changed)
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
-    for (const { serverKey, catalogue } of asleep)
-      if (!this.#children.has(serverKey)) this.#options.on.changed(listedKinds(catalogue));
+    for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
     this.#memory.meant(this.#roster.known());
     const arrived = [...added, ...changed];
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
@@ -225,6 +266,7 @@ export class Fleet {
   async stop(killAfterMs?: number): Promise<void> {
     this.supervisor.stop();
     this.#apart.close();
+    this.#standIns.flush();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#apart];
     const running = all.flatMap((child) => child.retire() ?? []);
@@ -249,7 +291,9 @@ export class Fleet {
 
   /** The new one takes the place of the one that has ended. */
   #create(key: string): ChildServer {
-    const child = new ChildServer(key, this.#roster.configOf(key), this.#context);
+    const before = this.#children.get(key)?.ownCatalogue;
+    const earlierLists = (): Catalogue | undefined => this.#standIns.listsOf(key) ?? before;
+    const child = new ChildServer(key, this.#roster.configOf(key), { ...this.#context, earlierLists });
     this.#children.set(key, child);
     return child;
   }
@@ -264,11 +308,13 @@ export class Fleet {
   }
 
   async #startAnew(keys: readonly string[]): Promise<void> {
-    const dormant = await this.#standIns.recall(keys);
-    for (const { catalogue } of dormant.values()) this.#options.on.changed(listedKinds(catalogue));
+    await this.#options.capabilities;
     // Yet another config may have come meanwhile.
-    const isNeeded = (key: string): boolean => !dormant.has(key) || this.#isFollowed(key);
-    const starting = keys.filter((key) => this.#children.has(key) && isNeeded(key));
+    const arrived = keys.filter((key) => this.#children.has(key));
+    this.#standIns.recall(arrived.filter((key) => this.#isOn(key)));
+    const offered = arrived.flatMap((key) => listedKinds(this.standIn(key)?.catalogue ?? NO_LISTS));
+    if (offered.length > 0) this.#options.on.changed(offered);
+    const starting = arrived.filter((key) => !this.#standIns.isAsleep(key) || this.#isFollowed(key));
     await Promise.all(starting.map((key) => this.supervisor.start(key)));
   }
 
@@ -329,7 +375,7 @@ export class Fleet {
 
   #ready(child: ChildServer): void {
     this.#options.on.ready(child, this.#standIns.of(child.serverKey));
-    void this.#standIns.learn(child);
+    this.#standIns.learn(child);
   }
 
   #notStarted(child: ChildServer, error: Error): void {
@@ -339,7 +385,7 @@ export class Fleet {
   }
 
   #changed(child: ChildServer, kinds: readonly Kind[]): void {
-    void this.#standIns.learn(child);
+    this.#standIns.learn(child);
     this.#options.on.changed(kinds);
   }
 
@@ -356,10 +402,13 @@ export class Fleet {
     this.#options.on.gone(child);
   }
 
-  /** Disabled servers offer nothing, and nothing stands in for them. */
+  /** Disabled servers offer nothing, and nothing stands in for them; nor for others that failed to start. */
   #remember(serverKey: string, health: Health, before: Health): void {
     this.#memory.remember(serverKey, health, before);
-    const standIn = health.enabled === before.enabled ? undefined : this.#standIns.of(serverKey);
+    const hasFailed = health.connectionState === 'error';
+    const isSwitched = health.enabled !== before.enabled;
+    const gone = hasFailed ? this.#standIns.giveUp(serverKey) : undefined;
+    const standIn = gone ?? (isSwitched ? this.#standIns.of(serverKey) : undefined);
     if (standIn !== undefined) this.#options.on.changed(listedKinds(standIn.catalogue));
   }
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { Deferred } from '../deferred.ts';
 import { readMessage, type Message } from '../wire/message.ts';
+import { NO_LISTS } from './catalogue.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 
 const REFUSED = '"error":{"code":-32603,"message":"refused"}';
@@ -20,6 +21,7 @@ class ByHand {
   readonly catalogue: LiveCatalogue = new LiveCatalogue({
     capabilities: { tools: {} },
     meta: '',
+    earlier: NO_LISTS,
     timers: {
       now: () => this.#now,
       later: (ms, action) => {
@@ -164,3 +166,22 @@ verifies('AGG-REG-2', 'a server that has gone is not read after the pause', asyn
   expect(server.asked).toEqual([]);
   expect(server.warnings).toEqual([]);
 });
+
+verifies(
+  ['AGG-REG-2', 'ERA-5'],
+  'a list in another order is the same list, in the order it had',
+  async () => {
+    const server = new ByHand();
+    const loaded = server.catalogue.loadAll(() => 1000);
+    await server.answer('{"tools":[{"name":"b"},{"name":"a"}]}');
+    await loaded;
+    server.catalogue.refresh(CHANGED);
+    server.pass();
+    await server.answer('{"tools":[{"name":"a"},{"name":"b"}]}');
+    expect([server.names, server.changes]).toEqual([['b', 'a'], []]);
+    server.catalogue.refresh(CHANGED);
+    server.pass();
+    await server.answer('{"tools":[{"name":"c"},{"name":"a"},{"name":"b"}]}');
+    expect([server.names, server.changes]).toEqual([['b', 'a', 'c'], ['tools']]);
+  },
+);

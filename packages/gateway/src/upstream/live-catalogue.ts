@@ -10,6 +10,8 @@ export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
+  /** What the server is remembered to list: the order of its lists stays. */
+  readonly earlier: Catalogue;
   readonly timers: Timers;
   readonly request: (method: string, params: string) => Promise<Message>;
   /** The server has gone: nothing can be read any more. */
@@ -73,9 +75,9 @@ export class LiveCatalogue {
   }
 
   #createList(kind: Kind): LiveList {
-    const { timers, isGone, warn } = this.#options;
+    const { earlier, timers, isGone, warn } = this.#options;
     return new LiveList({
-      kind,
+      earlier: earlier[kind],
       timers,
       isGone,
       read: () => this.#read(kind),

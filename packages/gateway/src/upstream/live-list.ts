@@ -1,8 +1,9 @@
-import { definitionOf, NO_LISTS, type Kind, type Listed, type Listing } from './catalogue.ts';
+import { inOrderOf, isSameListing, NOTHING, type Listing } from './catalogue.ts';
 import type { Timers } from './schedule.ts';
 
 export interface LiveListOptions {
-  readonly kind: Kind;
+  /** What the server listed before it was started: nothing, or what is remembered. */
+  readonly earlier: Listing;
   readonly timers: Timers;
   /** Reads all pages; rejects where the server refuses. */
   read(): Promise<Listing>;
@@ -23,7 +24,8 @@ const LONGEST_PAUSE_MS = 30_000;
  * the pause before the next one, because a server that announces changes while it is read would be read without end.
  */
 export class LiveList {
-  listing: Listing;
+  /** Empty until it has been read. */
+  listing: Listing = NOTHING;
   readonly #options: LiveListOptions;
   /** Resolves when the reading in flight is over; never rejects. */
   #reading: Promise<void> | undefined;
@@ -36,14 +38,13 @@ export class LiveList {
 
   constructor(options: LiveListOptions) {
     this.#options = options;
-    this.listing = NO_LISTS[options.kind];
   }
 
   /** Reads the list for the first time; rejects where the server refuses. */
   async load(): Promise<void> {
     const loading = this.#options.read();
     void this.#track(loading);
-    this.listing = await loading;
+    this.listing = inOrderOf(this.#options.earlier, await loading);
   }
 
   /** Reads the list again after the pause. News that arrive until then, or during a reading, lead to one reading. */
@@ -92,8 +93,8 @@ export class LiveList {
     const before = this.listing;
     const doubled = Math.min(Math.max(SHORTEST_PAUSE_MS, 2 * this.#pauseMs), LONGEST_PAUSE_MS);
     try {
-      this.listing = await options.read();
-      const isNew = !isSame(before, this.listing);
+      this.listing = inOrderOf(before, await options.read());
+      const isNew = !isSameListing(before, this.listing);
       this.#pauseMs = isNew ? SHORTEST_PAUSE_MS : doubled;
       if (isNew) options.changed();
     } catch (error) {
@@ -101,10 +102,4 @@ export class LiveList {
       if (!options.isGone()) options.failed(error as Error);
     }
   }
-}
-
-/** Compares bytes, because parsing costs more and may lose a difference. */
-function isSame(a: Listing, b: Listing): boolean {
-  if (a.items.length !== b.items.length) return false;
-  return a.items.every((item, index) => definitionOf(item).equals(definitionOf(b.items[index] as Listed)));
 }

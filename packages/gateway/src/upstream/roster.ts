@@ -22,6 +22,11 @@ export class Roster {
     return Object.keys(this.#servers).filter((key) => !isSwitchedOff(this.configOf(key)));
   }
 
+  /** The config has such a server, left out or not. */
+  has(key: string): boolean {
+    return Object.hasOwn(this.#servers, key);
+  }
+
   configOf(key: string): ServerConfig {
     return this.#servers[key] ?? {};
   }

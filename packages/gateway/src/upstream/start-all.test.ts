@@ -18,7 +18,14 @@ function servers(...delays: number[]): ChildServer[] {
 async function waited(keepGoing: boolean, ...delays: number[]): Promise<number> {
   const began = Date.now();
   const ignore = (): void => {};
-  const all = startAll(servers(...delays), { keepGoing, ready: ignore, failed: ignore, tried: ignore });
+  const all = startAll(servers(...delays), {
+    keepGoing,
+    ready: ignore,
+    failed: ignore,
+    isAwaited: () => true,
+    begun: () => {},
+    tried: ignore,
+  });
   let after = NaN;
   void all.then(() => (after = Date.now() - began));
   await vi.advanceTimersByTimeAsync(60_000);

@@ -6,16 +6,20 @@ const LATECOMERS_MS = 1000;
 export interface StartAllOptions {
   /** Go on with the servers that start, instead of failing with the first that does not. */
   readonly keepGoing: boolean;
+  /** Clients wait for it. */
+  isAwaited(child: ChildServer): boolean;
+  /** Its start has begun; the promise resolves when it is over. */
+  begun(child: ChildServer, start: Promise<unknown>): void;
   ready(child: ChildServer): void;
   failed(child: ChildServer, error: Error): void;
   /** Each has been tried; those that were too slow to be waited for, too. */
   tried(): void;
 }
 
-/** Starts all servers side by side. Resolves when each is ready or given up, or the rest is not worth waiting for. */
-export async function startAll(children: Iterable<ChildServer>, options: StartAllOptions): Promise<void> {
+/** Starts all servers side by side. Resolves when each that clients wait for is ready or given up, or comes too late. */
+export async function startAll(children: readonly ChildServer[], options: StartAllOptions): Promise<void> {
   const patience = new Patience(LATECOMERS_MS);
-  const starts = Array.from(children, async (child) => {
+  const start = async (child: ChildServer): Promise<void> => {
     try {
       await child.start();
       options.ready(child);
@@ -24,11 +28,22 @@ export async function startAll(children: Iterable<ChildServer>, options: StartAl
       options.failed(child, error as Error);
       if (!options.keepGoing) throw error;
     }
-  });
-  const all = Promise.all(starts).then(() => options.tried());
-  // Whoever fails after the first failure has been told by then.
-  for (const start of starts) start.catch(() => {});
-  await Promise.race([all, patience.over]);
+  };
+  const starts = children.map((child) => ({
+    child,
+    isAwaited: options.isAwaited(child),
+    over: start(child),
+  }));
+  // A start that fails after the first failure has no one who waits for it.
+  for (const { child, over } of starts)
+    options.begun(
+      child,
+      over.catch(() => {}),
+    );
+  const all = Promise.all(starts.map(({ over }) => over)).then(() => options.tried());
+  all.catch(() => {});
+  const awaited = starts.filter(({ isAwaited }) => isAwaited).map(({ over }) => over);
+  await Promise.race([Promise.all(awaited), patience.over]);
   patience.end();
 }
 

@@ -149,8 +149,9 @@ class Stage {
     const child = this.#enter();
     this.supervisor.adopt(child, NEW_SERVER);
     this.supervisor.begin();
-    this.supervisor.starting(child);
-    await child.start();
+    const start = child.start();
+    this.supervisor.starting(child, start);
+    await start;
     this.supervisor.connected(child);
     return this.last;
   }

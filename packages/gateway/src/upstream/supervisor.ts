@@ -97,8 +97,8 @@ export class Supervisor {
     return health && healthStatus(serverKey, health, this.#options.rules);
   }
 
-  starting(child: ChildServer): void {
-    this.#wards.get(child.serverKey)?.starting();
+  starting(child: ChildServer, start: Promise<unknown>): void {
+    this.#wards.get(child.serverKey)?.starting(start);
   }
 
   connected(child: ChildServer): void {

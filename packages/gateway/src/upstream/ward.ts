@@ -42,7 +42,7 @@ export class Ward {
   #cleared: Promise<unknown> = Promise.resolve();
   #isAtWork = false;
   #isDismissed = false;
-  #attempting: Promise<void> | undefined;
+  #attempting: Promise<unknown> | undefined;
 
   constructor(child: ChildServer, health: Health, options: WardOptions) {
     this.serverKey = child.serverKey;
@@ -81,8 +81,9 @@ export class Ward {
     else if (connectionState === 'connecting') await this.#attempting;
   }
 
-  /** Its first start, which others see to, has begun. */
-  starting(): void {
+  /** Its first start, which others see to, has begun; the promise resolves when it is over. */
+  starting(start: Promise<unknown>): void {
+    this.#attempting = start;
     this.#apply({ type: 'connecting' });
   }
 
@@ -135,9 +136,9 @@ export class Ward {
     this.#cleared = Promise.all([this.#cleared, child.retire(what)?.stop()]);
   }
 
-  #attempt(): Promise<void> {
+  async #attempt(): Promise<void> {
     this.#attempting = this.#tryStart();
-    return this.#attempting;
+    await this.#attempting;
   }
 
   async #tryStart(): Promise<void> {

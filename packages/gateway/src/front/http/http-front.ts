@@ -15,6 +15,8 @@ import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
+/** Time for the first clients to read their lists, where all servers are remembered. */
+const START_AFTER_MS = 200;
 /** How long clients may take to read what was said last. */
 const LAST_WRITE_MS = 500;
 
@@ -45,6 +47,7 @@ export class HttpFront {
   readonly #modern: ModernRequests;
   readonly #legacy: LegacySessions;
   #end: (failure?: Error) => void = () => {};
+  #startTimer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(gateway: Gateway, options: FrontOptions) {
@@ -73,7 +76,7 @@ export class HttpFront {
     this.#server.on('request', (req, res) =>
       inTurn(res, () => this.#guard(res, () => this.#handle(req, res))),
     );
-    this.#start();
+    this.#open();
   }
 
   /** What there is at this moment, for those who look after it. */
@@ -97,15 +100,22 @@ export class HttpFront {
     return this.#closing;
   }
 
-  #start(): void {
+  /** Where all servers are remembered, they are spawned a little later: that would hold up the first lists. */
+  #open(): void {
     // One of many clients can do each of these, and who cannot is told so when it is asked.
     this.#gateway.open(EVERYTHING);
+    if (!this.#gateway.isSettled) this.#start();
+    else this.#startTimer = setTimeout(() => this.#start(), START_AFTER_MS);
+  }
+
+  #start(): void {
     this.#gateway.start().catch((error: unknown) => {
       this.#closing ??= this.#close(error as Error);
     });
   }
 
   async #close(failure?: Error): Promise<void> {
+    clearTimeout(this.#startTimer);
     const closed = new Promise((resolve) => this.#server.close(resolve));
     await this.#drain();
     const reason = 'The gateway is being stopped. Call again when it is back.';

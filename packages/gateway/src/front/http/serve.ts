@@ -63,6 +63,7 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
     connectionsCheckingInterval: Math.min(limits.headers / 2, 5000),
   });
   server.maxConnections = MOST_CONNECTIONS;
+  await gateway.prepare();
   const listensAt = await listen(server, host, port);
   const admission = new Admission({ ...options, host, port: listensAt, isSame: crypto.timingSafeEqual });
   const url = `http://${bracketed(host)}:${listensAt}${front.PATH}`;

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -6,7 +15,7 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
 import { fileEntry } from '../../state/server-record.ts';
 import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue.ts';
-import { Catalogues, LOCK_FILE } from './catalogues.ts';
+import { Catalogues, LOCK_FILE, type Recalled } from './catalogues.ts';
 import { lockText } from './lock-file.ts';
 import { differingKinds, type Offering } from './remembered.ts';
 
@@ -30,8 +39,8 @@ function offering(...tools: string[]): Offering {
   return { era: 'legacy', capabilities: { tools: {} }, instructions: 'Grüße „…“\n', catalogue };
 }
 
-const toolsOf = (found: Offering | undefined): string[] | undefined =>
-  found?.catalogue.tools.items.map((item) => definitionOf(item).toString());
+const toolsOf = (found: Recalled | undefined): string[] | undefined =>
+  found?.offering.catalogue.tools.items.map((item) => definitionOf(item).toString());
 
 interface Context {
   folder?: string;
@@ -53,6 +62,12 @@ function catalogues({
   return { folder, memory: new Catalogues({ ...options, entryHash: () => entry }) };
 }
 
+/** Learns this, and writes it at once. */
+function learn(memory: Catalogues, found: Offering, serverKey = 's'): void {
+  memory.learn(serverKey, found);
+  memory.flush();
+}
+
 function writeLock(folder: string, found: Offering, entry = 'e'): void {
   const servers = [{ serverKey: 's', entry, ...found }];
   writeFileSync(join(folder, LOCK_FILE), lockText({ unexpanded: {}, client: '{}', servers }));
@@ -64,22 +79,30 @@ const B = '{"name":"b"}';
 verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', () => {
   const { folder, memory } = catalogues();
   expect(memory.recall('s')).toBeUndefined();
-  memory.learn('s', offering(A, B));
+  learn(memory, offering(A, B));
   const again = catalogues({ folder }).memory.recall('s');
   expect(toolsOf(again)).toEqual([A, B]);
-  expect(again).toMatchObject({ era: 'legacy', capabilities: { tools: {} }, instructions: 'Grüße „…“\n' });
-  const [tool] = again?.catalogue.tools.items ?? [];
+  expect(again?.offering).toMatchObject({
+    era: 'legacy',
+    capabilities: { tools: {} },
+    instructions: 'Grüße „…“\n',
+  });
+  const [tool] = again?.offering.catalogue.tools.items ?? [];
   expect(tool?.page.toString('utf8', tool.keyAt, tool.keyEnd)).toBe('"a"');
 });
 
-verifies('AGG-REG-1', 'what another entry, server or client has seen is not', () => {
-  const { folder, memory } = catalogues();
-  memory.learn('s', offering(A));
-  expect(catalogues({ folder, entry: 'other' }).memory.recall('s')).toBeUndefined();
-  expect(catalogues({ folder, capabilities: '{"roots":{}}' }).memory.recall('s')).toBeUndefined();
-  expect(memory.recall('t')).toBeUndefined();
-  expect(catalogues({ folder, capabilities: '{ }' }).memory.recall('s')).toBeDefined();
-});
+verifies(
+  'AGG-REG-1',
+  'what another entry or server has offered is not, and for another client it is told',
+  () => {
+    const { folder, memory } = catalogues();
+    learn(memory, offering(A));
+    expect(catalogues({ folder, entry: 'other' }).memory.recall('s')).toBeUndefined();
+    expect(catalogues({ folder, capabilities: '{"roots":{}}' }).memory.recall('s')?.isForClient).toBe(false);
+    expect(memory.recall('t')).toBeUndefined();
+    expect(catalogues({ folder, capabilities: '{ }' }).memory.recall('s')).toBeDefined();
+  },
+);
 
 verifies(
   'AGG-REG-1',
@@ -91,7 +114,7 @@ verifies(
     expect(toolsOf(memory.recall('s'))).toEqual([
       A.replace('"name":"a","max":12345678901234567890', '"max":12345678901234567890,"name":"a"'),
     ]);
-    memory.learn('s', offering(B));
+    learn(memory, offering(B));
     expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
     writeLock(folder, offering(A, B));
     expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
@@ -104,30 +127,39 @@ test('what is the same in another order is no news, and not written', () => {
   const { folder, memory } = catalogues();
   writeLock(folder, offering(A, B));
   catalogues({ folder }).memory.learn('s', offering(B, A));
+  memory.flush();
   expect(readdirSync(folder)).not.toContain('state');
   expect(differingKinds(offering(A, B).catalogue, offering(B, A).catalogue)).toEqual([]);
   expect(differingKinds(offering(A).catalogue, offering(B).catalogue)).toEqual(['tools']);
-  memory.learn('s', offering(A));
+  learn(memory, offering(A));
 });
 
 test('a file that is damaged is as good as none', () => {
   const { folder, memory } = catalogues();
-  memory.learn('s', offering(A));
+  learn(memory, offering(A));
   const [name = ''] = readdirSync(join(folder, 'state', 'catalogues'));
   const file = join(folder, 'state', 'catalogues', name);
   const whole = readFileSync(file);
   for (const damaged of [
     whole.subarray(0, 40),
     Buffer.from('[]'),
-    Buffer.from('{"version":1}'),
-    Buffer.from('{"version":1,"entry":"e","offering":null,"lists":{}}'),
-    Buffer.from('{"version":1,"entry":"e","offering":{"era":"legacy"},"lists":{}}'),
-    Buffer.from('{"version":1,"entry":"e","offering":{"era":"later","capabilities":{}},"lists":{}}'),
+    Buffer.from('{"version":2}'),
+    Buffer.from('{"version":2,"servers":null}'),
+    Buffer.from('{"version":2,"servers":{"s":null}}'),
+    ...[
+      '"offering":null,"lists":{}',
+      '"offering":{"era":"legacy"},"lists":{}',
+      '"offering":{"era":"later","capabilities":{}},"lists":{}',
+      '"offering":{"era":"legacy","capabilities":{}},"lists":{"tools":7}',
+      '"offering":{"era":"legacy","capabilities":{}},"lists":{"tools":[[1,2,3,4]]}',
+      '"offering":{"era":"legacy","capabilities":{}},"lists":{"tools":[["{}","a",-1,1000]]}',
+    ].map((members) => Buffer.from(`{"version":2,"servers":{"s":{"entry":"e",${members}}}}`)),
+    Buffer.from(whole.toString().replace('"version":2', '"version":1')),
     Buffer.from(whole.toString().replace('[[', '[null,[')),
     Buffer.alloc(0),
   ]) {
     writeFileSync(file, damaged);
-    expect(memory.recall('s')).toBeUndefined();
+    expect(catalogues({ folder }).memory.recall('s')).toBeUndefined();
   }
 });
 
@@ -151,8 +183,43 @@ test('a lock file is not copied for servers whose entries have changed since, or
 test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', () => {
   const { folder, memory } = catalogues();
   writeFileSync(join(folder, 'state'), '');
-  memory.learn('s', offering(A));
-  expect(memory.recall('s')).toBeUndefined();
+  learn(memory, offering(A));
+  expect(catalogues({ folder }).memory.recall('s')).toBeUndefined();
+});
+
+verifies(
+  'AGG-REG-3',
+  'gateways of one config keep what each of them has learnt, and nothing of others',
+  () => {
+    const { folder, memory: one } = catalogues();
+    const { memory: other } = catalogues({ folder });
+    expect([one.recall('s'), other.recall('t')]).toEqual([undefined, undefined]);
+    learn(one, offering(A), 's');
+    learn(other, offering(B), 't');
+    const { memory } = catalogues({ folder });
+    expect([toolsOf(memory.recall('s')), toolsOf(memory.recall('t'))]).toEqual([[A], [B]]);
+    const options = { state: join(folder, 'state'), configPath: join(folder, 'other.json'), log: silentLog };
+    const elsewhere = new Catalogues({ ...options, capabilities: '{}', entryHash: () => 'e' });
+    expect(elsewhere.recall('s')).toBeUndefined();
+  },
+);
+
+verifies('AGG-REG-3', 'eight sets of client capabilities are remembered, the latest of them', () => {
+  const { folder } = catalogues();
+  const clients = Array.from({ length: 10 }, (_, index) => `{"roots":{"x":${index}}}`);
+  const files = join(folder, 'state', 'catalogues');
+  clients.forEach((capabilities, index) => {
+    learn(catalogues({ folder, capabilities }).memory, offering(A));
+    // Files that are written in the same millisecond have no order.
+    for (const name of readdirSync(files)) {
+      const { mtimeMs } = statSync(join(files, name));
+      if (mtimeMs > 1e12) utimesSync(join(files, name), index, index);
+    }
+  });
+  expect(readdirSync(files)).toHaveLength(8);
+  const isKnown = (capabilities = ''): boolean =>
+    catalogues({ folder, capabilities }).memory.recall('s')?.isForClient === true;
+  expect(clients.map(isKnown)).toEqual([false, false, ...Array<boolean>(8).fill(true)]);
 });
 
 const lockOf = (server: string, version = 1): string =>

@@ -1,12 +1,11 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
-import { makeFolder } from '../../state/make-folder.ts';
-import { removeFile } from '../../state/remove-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
+import { CatalogueFiles, type StoredOfferings } from './catalogue-files.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
-import { offeringLines, type Offering } from './remembered.ts';
+import { isSameOffering, type Offering } from './remembered.ts';
 import { fromStored, toStored, type StoredOffering } from './stored-offering.ts';
 
 /** Stands beside the config. */
@@ -19,8 +18,15 @@ export interface CataloguesOptions {
   /** What the client can do, as JSON: servers may offer more to one that can do more. */
   readonly capabilities: string;
   readonly log: Log;
-  /** Changes with the entry of a server: what another entry offered says nothing. */
-  entryHash(serverKey: string): string;
+  /** Hash of a server's entry: what another entry offered says nothing. Undefined where the config has no such server. */
+  entryHash(serverKey: string): string | undefined;
+}
+
+/** What is remembered of a server. */
+export interface Recalled {
+  readonly offering: Offering;
+  /** False where the server offered it to a client that can do other things. */
+  readonly isForClient: boolean;
 }
 
 interface Lock {
@@ -29,82 +35,88 @@ interface Lock {
   servers(): ReadonlyMap<string, LockedOffering>;
 }
 
-/** Copies of what is in the lock file are made when a start is long over. */
-const COPY_AFTER_MS = 2000;
+/** What has been learnt is written when a start is over, at the latest when the gateway ends. */
+const WRITE_AFTER_MS = 2000;
 
 /** What servers have offered: as the lock file has it, unless they have been seen to differ since it was written. */
 export class Catalogues {
   readonly #options: CataloguesOptions;
-  /** What the client can do, however it is written. */
-  readonly #client: string;
+  readonly #files: CatalogueFiles | undefined;
   readonly #lock: Lock | undefined;
-  readonly #uncopied = new Map<string, LockedOffering>();
+  readonly #unwritten = new Map<string, StoredOffering>();
+  #stored: StoredOfferings | undefined;
+  #other: StoredOfferings | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: CataloguesOptions) {
+    const { state, configPath, capabilities, log } = options;
     this.#options = options;
-    this.#client = canonicalJson(Buffer.from(options.capabilities));
-    this.#lock = options.configPath === undefined ? undefined : this.#readLock(options.configPath);
+    if (configPath === undefined) return;
+    this.#lock = this.#readLock(configPath);
+    if (state === undefined) return;
+    const client = canonicalJson(Buffer.from(capabilities));
+    this.#files = new CatalogueFiles({ state, configPath, client }, log);
   }
 
-  recall(serverKey: string): Offering | undefined {
-    const stored = this.#stored(serverKey);
-    if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
-      return stored.offering;
-    const locked = this.#locked(serverKey);
-    if (locked !== undefined) this.#copyLater(serverKey, locked);
-    // What differed from another lock file counts where this one knows nothing.
-    return locked?.offering ?? stored?.offering;
+  recall(serverKey: string): Recalled | undefined {
+    const found = this.#recallForClient(serverKey);
+    if (found !== undefined) return { offering: found, isForClient: true };
+    this.#other ??= this.#files?.readOther() ?? {};
+    const other = this.#readStored(serverKey, this.#other[serverKey]);
+    return other && { offering: other.offering, isForClient: false };
   }
 
   /** Keeps what a server offers now, where that is news. */
   learn(serverKey: string, offering: Offering): void {
-    const before = this.recall(serverKey);
-    if (before !== undefined && isSame(before, offering)) return;
-    this.#uncopied.delete(serverKey);
-    this.#store(serverKey, offering);
+    const before = this.#recallForClient(serverKey);
+    if (before === undefined || !isSameOffering(before, offering)) this.#keep(serverKey, offering);
   }
 
-  #store(serverKey: string, offering: Offering): void {
-    const file = this.#fileOf(serverKey);
-    if (file === undefined) return;
-    const stored: StoredOffering = {
-      version: 1,
-      entry: this.#options.entryHash(serverKey),
-      lock: this.#lock?.hash,
-      ...toStored(offering),
-    };
-    write(file, `${JSON.stringify(stored)}\n`, this.#options.log);
+  /** Writes what has been learnt. Other gateways may have learnt something of the same config meanwhile. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // The config may have gone over to other entries.
+    const learnt = [...this.#unwritten].filter(([key, { entry }]) => entry === this.#options.entryHash(key));
+    this.#unwritten.clear();
+    if (learnt.length === 0 || this.#files === undefined) return;
+    const known = Object.entries(this.#files.read()).filter(
+      ([key]) => this.#options.entryHash(key) !== undefined,
+    );
+    this.#stored = Object.fromEntries([...known, ...learnt]);
+    this.#files.write(this.#stored);
   }
 
-  #copyLater(serverKey: string, locked: LockedOffering): void {
-    if (this.#uncopied.size === 0) setTimeout(() => this.#copy(), COPY_AFTER_MS).unref();
-    this.#uncopied.set(serverKey, locked);
+  #recallForClient(serverKey: string): Offering | undefined {
+    this.#stored ??= this.#files?.read() ?? {};
+    const stored = this.#readStored(serverKey, this.#unwritten.get(serverKey) ?? this.#stored[serverKey]);
+    if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
+      return stored.offering;
+    const locked = this.#locked(serverKey);
+    if (locked !== undefined) this.#keep(serverKey, locked);
+    // What differed from another lock file counts where this one knows nothing.
+    return locked ?? stored?.offering;
   }
 
-  #copy(): void {
-    // The config may have gone over to other servers.
-    for (const [serverKey, { entry, offering }] of this.#uncopied)
-      if (entry === this.#options.entryHash(serverKey)) this.#store(serverKey, offering);
-    this.#uncopied.clear();
+  #keep(serverKey: string, offering: Offering): void {
+    const entry = this.#options.entryHash(serverKey);
+    if (entry === undefined || this.#files === undefined) return;
+    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, ...toStored(offering) });
+    this.#timer ??= setTimeout(() => this.flush(), WRITE_AFTER_MS).unref();
   }
 
-  #locked(serverKey: string): LockedOffering | undefined {
+  #locked(serverKey: string): Offering | undefined {
     const locked = this.#lock?.servers().get(serverKey);
-    return locked?.entry === this.#options.entryHash(serverKey) ? locked : undefined;
+    return locked?.entry === this.#options.entryHash(serverKey) ? locked?.offering : undefined;
   }
 
-  #stored(serverKey: string): { readonly lock: string | undefined; readonly offering: Offering } | undefined {
-    const file = this.#fileOf(serverKey);
-    const stored = file === undefined ? undefined : read(file);
-    if (stored?.entry !== this.#options.entryHash(serverKey)) return undefined;
+  #readStored(
+    serverKey: string,
+    stored: Partial<StoredOffering> | null | undefined,
+  ): { readonly lock: string | undefined; readonly offering: Offering } | undefined {
+    if (stored?.entry === undefined || stored.entry !== this.#options.entryHash(serverKey)) return undefined;
     const offering = fromStored(stored);
     return offering && { lock: stored.lock, offering };
-  }
-
-  #fileOf(serverKey: string): string | undefined {
-    const { state, configPath } = this.#options;
-    if (state === undefined || configPath === undefined) return undefined;
-    return join(state, 'catalogues', shortHash(JSON.stringify([configPath, serverKey, this.#client])));
   }
 
   #readLock(configPath: string): Lock | undefined {
@@ -127,36 +139,11 @@ export class Catalogues {
   }
 }
 
-function isSame(one: Offering, other: Offering): boolean {
-  return offeringLines(one) === offeringLines(other);
-}
-
-function read(file: string): Partial<StoredOffering> | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Partial<StoredOffering>;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Undefined where there is no such file; one that may not be read is as good as an empty one. */
 function readBytes(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Buffer.alloc(0);
-  }
-}
-
-/** Readers see the old file or the new one. One that cannot be written is one start more, nothing worse. */
-function write(file: string, text: string, log: Log): void {
-  const fresh = `${file}.${process.pid}`;
-  try {
-    makeFolder(dirname(file));
-    writeFileSync(fresh, text, { mode: 0o600 });
-    renameSync(fresh, file);
-  } catch (error) {
-    log.debug?.(`a catalogue is not kept: ${(error as Error).message}`);
-    removeFile(fresh);
   }
 }

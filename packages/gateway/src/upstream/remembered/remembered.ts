@@ -3,6 +3,7 @@ import type { Era } from '../../wire/era.ts';
 import {
   ALL_KINDS,
   definitionOf,
+  isSameListing,
   listedKinds,
   type Catalogue,
   type Kind,
@@ -46,8 +47,17 @@ function canonicalDefinitions(items: readonly Listed[]): string[] {
 
 /** The kinds of which two offerings list different things. */
 export function differingKinds(one: Offering['catalogue'], other: Offering['catalogue']): Kind[] {
-  return ALL_KINDS.filter(
-    (kind) =>
-      canonicalDefinitions(one[kind].items).join('\n') !== canonicalDefinitions(other[kind].items).join('\n'),
-  );
+  return ALL_KINDS.filter((kind) => !meanTheSame(one[kind], other[kind]));
+}
+
+/** Compares bytes first: only what comes from a lock file is written in another way. */
+function meanTheSame(one: Listing, other: Listing): boolean {
+  if (isSameListing(one, other)) return true;
+  return canonicalDefinitions(one.items).join('\n') === canonicalDefinitions(other.items).join('\n');
+}
+
+export function isSameOffering(one: Offering, other: Offering): boolean {
+  const head = ({ era, capabilities, instructions = '' }: Offering): string =>
+    canonicalJson(Buffer.from(JSON.stringify([era, capabilities, instructions])));
+  return head(one) === head(other) && differingKinds(one.catalogue, other.catalogue).length === 0;
 }

@@ -1,8 +1,10 @@
 import type { Log } from '../../log.ts';
+import type { Catalogue } from '../catalogue.ts';
 import type { ChildServer } from '../child-server.ts';
 import type { Roster } from '../roster.ts';
 import type { Upstream } from '../upstream.ts';
-import type { Catalogues } from './catalogues.ts';
+import { Catalogues } from './catalogues.ts';
+import { Dormant } from './dormant.ts';
 import { entryHash } from './entry-hash.ts';
 import type { Offering } from './remembered.ts';
 
@@ -11,21 +13,22 @@ export interface StandInsOptions {
   readonly state?: string;
   readonly configPath?: string;
   readonly log: Log;
-  /** What the client can do, as JSON, once that is known. */
-  readonly capabilities: Promise<string>;
   /** Whether servers are lazy that do not say so themselves. */
   readonly lazy?: boolean;
+  /** Clients wait for servers that start, instead of reading what is remembered of them. */
+  readonly waits: boolean;
   /** Starts a server, unless it runs; rejects with why it does not. */
   wake(serverKey: string): Promise<Upstream>;
-  /** Not one that is on its way out. */
-  isCurrent(child: ChildServer): boolean;
 }
 
-/** What stands in for lazy servers while they do not run. What it takes is loaded with the first of them. */
+/** What stands in for servers that do not run: for lazy ones until they are called, for the others while they start. */
 export class StandIns {
   readonly #options: StandInsOptions;
-  readonly #dormant = new Map<string, Upstream>();
-  #catalogues: Promise<Catalogues> | undefined;
+  readonly #standIns = new Map<string, Upstream>();
+  /** The lazy servers whose stand-in is what they offer to this client. */
+  readonly #asleep = new Set<string>();
+  #capabilities = '{}';
+  #catalogues: Catalogues | undefined;
 
   constructor(options: StandInsOptions) {
     this.#options = options;
@@ -35,60 +38,88 @@ export class StandIns {
     return this.#options.roster.configOf(key).lazy ?? this.#options.lazy ?? false;
   }
 
+  /** Need not be started before it is called. */
+  isAsleep(key: string): boolean {
+    return this.#asleep.has(key);
+  }
+
   of(key: string): Upstream | undefined {
-    return this.#dormant.get(key);
+    return this.#standIns.get(key);
   }
 
-  /** Of these servers the lazy ones of which is known what they offer; they need not be started. */
-  async recall(keys: readonly string[]): Promise<ReadonlyMap<string, Upstream>> {
-    const lazy = keys.filter((key) => this.isLazy(key));
-    const found = new Map<string, Upstream>();
-    if (lazy.length === 0) return found;
-    const catalogues = await this.#remembered();
-    // Yet another config may have come meanwhile.
-    const meant = new Set(this.#options.roster.keys());
-    for (const key of lazy.filter((one) => meant.has(one))) {
-      const offering = catalogues.recall(key);
-      if (offering !== undefined) found.set(key, await this.#standIn(key, offering));
+  /** What a server is remembered to list, whether or not that stands in for it. */
+  listsOf(key: string): Catalogue | undefined {
+    return (this.of(key) ?? this.#remembered().recall(key)?.offering)?.catalogue;
+  }
+
+  /** Recalls and keeps what servers offer to a client that can do this, from now on. */
+  serve(capabilities: string): void {
+    if (this.#capabilities === capabilities) return;
+    this.forget([]);
+    this.#capabilities = capabilities;
+  }
+
+  /** Recalls what these servers offer. */
+  recall(keys: readonly string[]): void {
+    const { waits } = this.#options;
+    for (const key of keys) {
+      const isLazy = this.isLazy(key);
+      if (waits && !isLazy) continue;
+      const { offering, isForClient = false } = this.#remembered().recall(key) ?? {};
+      const isAsleep = isLazy && isForClient;
+      if (offering === undefined || (waits && !isAsleep)) continue;
+      this.#standIns.set(key, this.#create(key, offering));
+      if (isAsleep) this.#asleep.add(key);
+      else this.#asleep.delete(key);
     }
-    for (const [key, standIn] of found) this.#dormant.set(key, standIn);
-    return found;
   }
 
-  /** What a lazy server offers stands in for it from now on, also at later starts. */
-  async learn(child: ChildServer): Promise<void> {
+  /** Keeps what a server offers that runs. It stands in for a lazy server from now on. */
+  learn(child: ChildServer): void {
     const { serverKey, era, capabilities, instructions, ownCatalogue: catalogue } = child;
-    if (!this.isLazy(serverKey)) return;
     const offering = { era, capabilities, instructions, catalogue };
-    const [catalogues, standIn] = await Promise.all([this.#remembered(), this.#standIn(serverKey, offering)]);
-    if (!this.#options.isCurrent(child)) return;
-    this.#dormant.set(serverKey, standIn);
-    catalogues.learn(serverKey, offering);
+    if (this.isLazy(serverKey)) {
+      this.#standIns.set(serverKey, this.#create(serverKey, offering));
+      this.#asleep.add(serverKey);
+    } else this.#standIns.delete(serverKey);
+    this.#remembered().learn(serverKey, offering);
+  }
+
+  /** A server has failed to start: nothing stands in for it any more, unless it is lazy. Returns what did. */
+  giveUp(key: string): Upstream | undefined {
+    const standIn = this.isLazy(key) ? undefined : this.#standIns.get(key);
+    if (standIn !== undefined) this.#standIns.delete(key);
+    return standIn;
   }
 
   /** With another config: what these offered says nothing any more, and the lock file may be another one. */
   forget(keys: readonly string[]): void {
+    this.#catalogues?.flush();
     this.#catalogues = undefined;
-    for (const key of keys) this.#dormant.delete(key);
+    for (const key of keys) {
+      this.#standIns.delete(key);
+      this.#asleep.delete(key);
+    }
   }
 
-  #remembered(): Promise<Catalogues> {
-    const { state, configPath, log, capabilities, roster } = this.#options;
-    this.#catalogues ??= Promise.all([import('./catalogues.ts'), capabilities]).then(
-      ([loaded, client]) =>
-        new loaded.Catalogues({
-          state,
-          configPath,
-          log,
-          entryHash: (key) => entryHash(roster.entryOf(key)),
-          capabilities: client,
-        }),
-    );
+  /** Writes what has been learnt. */
+  flush(): void {
+    this.#catalogues?.flush();
+  }
+
+  #remembered(): Catalogues {
+    const { state, configPath, log, roster } = this.#options;
+    this.#catalogues ??= new Catalogues({
+      state,
+      configPath,
+      log,
+      capabilities: this.#capabilities,
+      entryHash: (key) => (roster.has(key) ? entryHash(roster.entryOf(key)) : undefined),
+    });
     return this.#catalogues;
   }
 
-  async #standIn(serverKey: string, offering: Offering): Promise<Upstream> {
-    const { Dormant } = await import('./dormant.ts');
+  #create(serverKey: string, offering: Offering): Upstream {
     const options = this.#options;
     const { sharing = 'shared', cwdFromRoots: fromRoots } = options.roster.configOf(serverKey);
     const cwdFromRoots = sharing !== 'shared' && fromRoots === true;

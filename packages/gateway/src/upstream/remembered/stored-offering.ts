@@ -4,10 +4,11 @@ import type { Offering } from './remembered.ts';
 /** One definition as it is kept: its text, what it is called, and where in its bytes that stands. */
 type StoredItem = readonly [text: string, key: string, keyAt: number, keyEnd: number];
 
-/** As it is kept in the state folder: nothing has to be searched for when it is read. */
+/** What one server offered, as it is kept in the state folder: nothing has to be searched for when it is read. */
 export interface StoredOffering {
-  readonly version: 1;
+  /** Hash of the server's entry in the config. */
   readonly entry: string;
+  /** Hash of the lock file that stood beside the config. */
   readonly lock?: string | undefined;
   readonly offering: Omit<Offering, 'catalogue'>;
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
@@ -21,11 +22,11 @@ export function toStored({ catalogue, ...offering }: Offering): Pick<StoredOffer
 }
 
 /** The other direction; undefined where something else stands there. */
-export function fromStored({ version, offering, lists }: Partial<StoredOffering>): Offering | undefined {
-  if (version !== 1 || !isObject(offering) || !isObject(lists)) return undefined;
+export function fromStored({ offering, lists }: Partial<StoredOffering>): Offering | undefined {
+  if (!isObject(offering) || !isObject(lists)) return undefined;
   const { era, capabilities, instructions } = offering;
   const all = ALL_KINDS.flatMap((kind) => lists[kind] ?? []);
-  if ((era !== 'legacy' && era !== 'modern') || !isObject(capabilities) || !all.every(isObject))
+  if ((era !== 'legacy' && era !== 'modern') || !isObject(capabilities) || !all.every(isItem))
     return undefined;
   const catalogue = ALL_KINDS.map((kind) => [kind, toListing(lists[kind] ?? [])] as const);
   return {
@@ -36,8 +37,15 @@ export function fromStored({ version, offering, lists }: Partial<StoredOffering>
   };
 }
 
-function isObject<T>(value: T): value is T & object {
+export function isObject<T>(value: T): value is T & object {
   return typeof value === 'object' && value !== null;
+}
+
+function isItem(item: unknown): item is StoredItem {
+  if (!Array.isArray(item)) return false;
+  const [text, key, keyAt, keyEnd] = item as unknown[];
+  if (typeof text !== 'string' || typeof key !== 'string') return false;
+  return Number(keyAt) >= 0 && Number(keyEnd) <= Buffer.byteLength(text);
 }
 
 function toItem(item: Listed): StoredItem {
