@@ -1,5 +1,5 @@
 // @ts-check
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { root } from '../steps.mjs';
 
 /**
@@ -8,7 +8,8 @@ import { root } from '../steps.mjs';
  * @returns {{ name: string; enforce: 'pre'; transform(code: string, id: string): string | undefined }}
  */
 export function replacing({ file, from, to }) {
-  const path = join(root, file);
+  // Vite writes paths with slashes on every system.
+  const path = join(root, file).split(sep).join('/');
   return {
     name: 'replacing',
     enforce: 'pre',

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { shared } from '../../vitest.config.ts';
 import { root } from '../steps.mjs';
@@ -17,7 +16,7 @@ export default defineConfig({
       test: {
         name,
         root,
-        include: files.map((file) => join(root, file)),
+        include: files,
         // Wrong numbers may make a test wait for what never comes.
         testTimeout: 10_000,
       },
