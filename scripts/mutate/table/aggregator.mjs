@@ -174,6 +174,14 @@ export const AGGREGATOR = [
     proofs: [test('upstream/start-all.test.ts', 'waits for latecomers until a second')],
   },
   {
+    id: 'AGG-REG-3',
+    number: '200 ms before servers are started',
+    file: gateway('front/stdio.ts'),
+    from: 'START_AFTER_MS = 200',
+    to: ['START_AFTER_MS = 100', 'START_AFTER_MS = 300'],
+    proofs: [test('front/stdio.test.ts', 'spawned 200 ms after the handshake')],
+  },
+  {
     id: 'AGG-SEP-3',
     number: '64 characters',
     file: gateway('registry/names.ts'),
