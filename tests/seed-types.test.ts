@@ -26,6 +26,7 @@ import {
   type ServerConfig,
   type ServerHealthStatus,
   type ServerStatus,
+  type ToolExecutionResult,
   type ToolInvocationRequest,
   type ToolRegistry,
   type ToolRegistryEntry,
@@ -285,6 +286,14 @@ interface DocumentedExecutionTracker {
   canExecute(): boolean;
 }
 
+interface DocumentedToolExecutionResult {
+  content: unknown;
+  contentType: 'text' | 'json' | 'markdown' | 'image';
+  executionDuration: number;
+  tokensUsed?: number;
+  displayFormat?: 'inline' | 'block' | 'collapsed';
+}
+
 interface DocumentedToolInvocationRequest {
   id: string;
   serverId: string;
@@ -299,7 +308,7 @@ interface DocumentedToolInvocationRequest {
   completedAt?: number;
   retryAttempt: number;
   maxRetries: number;
-  result?: unknown;
+  result?: DocumentedToolExecutionResult;
   /** Ruling HEALTH-4: its members, which the documents leave open. */
   error?: { message: string; code?: number; data?: unknown };
 }
@@ -343,6 +352,7 @@ describe('the documented types of supervision', () => {
   verifies('HEALTH-8', 'can be read, and values of them made', () => {
     holds<DocumentedServerHealthStatus, ServerHealthStatus, DocumentedServerHealthStatus>();
     holds<DocumentedExecutionTracker, ExecutionTracker, DocumentedExecutionTracker>();
+    holds<DocumentedToolExecutionResult, ToolExecutionResult, DocumentedToolExecutionResult>();
     holds<ReadToolInvocationRequest, ToolInvocationRequest, DocumentedToolInvocationRequest>();
     holds<ReadMCPServerConfig, MCPServerConfig, DocumentedMCPServerConfig>();
   });

@@ -7,7 +7,18 @@ import { readHistory, type ToolInvocationRequest } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
-import { bin, fixture, runWeir, startWeir, temporaryFolder, textOf, type Weir } from './harness.ts';
+import {
+  bin,
+  commandFor,
+  connectSdk,
+  fixture,
+  runWeir,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type Weir,
+} from './harness.ts';
+import { connectHttp, startServe } from './http.ts';
 import { serveInProcess } from './in-process.ts';
 
 type Call = ToolInvocationRequest;
@@ -83,7 +94,8 @@ describe('the history of a gateway', () => {
       ['s', 'echo', 'success', undefined],
     ]);
     for (const { id, source, submittedAt, startedAt = submittedAt, completedAt = 0 } of calls) {
-      expect([id, source]).toEqual([expect.stringMatching(/^[\da-z]+-[\da-z]+-\d+$/u), 'mcp-client']);
+      expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u);
+      expect(source).toBe('mcp-client');
       expect(startedAt).toBeGreaterThanOrEqual(submittedAt);
       expect(completedAt).toBeGreaterThanOrEqual(startedAt);
     }
@@ -108,6 +120,25 @@ describe('the history of a gateway', () => {
         for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
     },
   );
+
+  for (const era of ['legacy', 'modern'] as const)
+    verifies('HEALTH-7', `says which ${era} client asked, on stdio and on HTTP`, async () => {
+      const folder = temporaryFolder();
+      const { client } = await connectSdk(commandFor({ e: fixture('echo') }, { folder }), era);
+      const [listed] = (await client.listTools()).tools;
+      await client.callTool({ name: listed?.name ?? '', arguments: { text: 'x' } });
+      await client.close();
+      await using serve = await startServe({ e: fixture('echo') }, { folder });
+      const { client: overHttp } = await connectHttp(serve.url, era, { token: serve.token });
+      const [served] = (await overHttp.listTools()).tools;
+      await overHttp.callTool({ name: served?.name ?? '', arguments: { text: 'x' } });
+      await overHttp.close();
+      await until(() => historyIn(folder).length === 2, 10_000);
+      const asked = { client: { name: 'test', version: '1.2.3' }, source: 'mcp-client' };
+      expect(await shown(folder)).toMatchObject([asked, asked]);
+      const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+      expect(stdout.match(/ test 1\.2\.3$/gmu)).toHaveLength(2);
+    });
 
   verifies('HEALTH-7', 'says which server was meant, also where that does not run', async () => {
     const folder = temporaryFolder();
@@ -149,10 +180,10 @@ describe('the history of a gateway', () => {
     expect(await names('--failed', '--server', 'e', '--limit', '1')).toEqual(['error']);
     const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +SOURCE$/u);
+    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +ASKED BY$/u);
     expect(lines).toHaveLength(7);
     expect(lines[2]).toMatch(
-      /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +mcp-client {2}The tool reports/u,
+      /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reports/u,
     );
   });
 
@@ -274,6 +305,8 @@ describe('the history of a gateway', () => {
       { completedAt: 'x' },
       { error: null },
       { error: { message: 5 } },
+      { client: null },
+      { client: { name: 5, version: '' } },
       { retryAttempt: null },
     ];
     keep(folder, [...damaged.map((damage, at) => ({ ...KEPT, ...damage, id: `d-${at}` })), KEPT]);
@@ -296,6 +329,8 @@ verifies(['HEALTH-7', 'HEALTH-8'], 'a program sees its own calls, and those of i
   await expect(weir.gateway.callTool('e:error')).rejects.toThrow('refused');
   expect(textOf(await weir.callTool('e:echo', { text: 'y' }))).toBe('y');
   const recent: readonly ToolInvocationRequest[] = weir.gateway.history.recent();
+  expect(recent.map(({ result }) => result?.content)).toEqual(['x', undefined, undefined, 'y']);
+  expect(recent.map(({ client }) => client?.name)).toEqual([undefined, undefined, undefined, 'test']);
   expect(recent.map(({ toolName, source, status }) => [toolName, source, status])).toEqual([
     ['echo', 'program', 'success'],
     ['fail', 'console', 'error'],

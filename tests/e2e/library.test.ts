@@ -42,6 +42,7 @@ describe('what is exported', () => {
       'createGateway',
       'createLock',
       'describeConfigError',
+      'endGateway',
       'executionTracker',
       'expandConfigEnvVars',
       'expandEnvVar',
@@ -95,6 +96,7 @@ describe('what is exported', () => {
       'HttpOptions',
       'InvocationSource',
       'InvocationStatus',
+      'InvokingClient',
       'JSONSchema',
       'LoadedConfig',
       'LockOptions',
@@ -115,10 +117,12 @@ describe('what is exported', () => {
       'StateToken',
       'StdioOptions',
       'SupervisionRules',
+      'ToolExecutionResult',
       'ToolInvocationRequest',
       'ToolRegistry',
       'ToolRegistryEntry',
       'ToolSchema',
+      'TrackedScope',
       'ValidationError',
     ]);
     type Documented = [

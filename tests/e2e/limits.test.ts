@@ -1,6 +1,7 @@
 // Limits that a config sets: how many calls at a time, how many in all, how long each; and what happens beyond.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { executionTracker, type InvocationSource } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
@@ -290,6 +291,48 @@ describe('a limit of calls in a session', () => {
   });
 });
 
+describe('the execution tracker', () => {
+  verifies('HEALTH-5', 'says of each session and server what the gate then does', async () => {
+    await using weir = serveInProcess(
+      { b: fixture('busy'), c: fixture('busy') },
+      { config: { mcpSessionLimit: 2, mcpConcurrentLimit: 1 } },
+    );
+    await weir.tools();
+    const may = (serverId: string, source: InvocationSource = 'program'): boolean =>
+      executionTracker(weir.gateway, { serverId, source }).canExecute();
+    // The session of this client is over; those of the program are its own.
+    for (const label of ['one', 'two']) expect(textOf(await work(weir, label, 0))).toBe(label);
+    expect(errorOf(await work(weir, 'three', 0))).toContain('mcpSessionLimit');
+    expect([may('b'), may('c')]).toEqual([true, true]);
+    const long = weir.gateway.callTool('b:work', { label: 'long', ms: 500 });
+    await whenSeen(weir, ({ working }) => working === 1);
+    expect([may('b'), may('c'), may('nowhere')]).toEqual([false, true, false]);
+    await weir.gateway.callTool('c:work', { label: 'other', ms: 0 });
+    await long;
+    expect([may('b'), may('b', 'console')]).toEqual([false, true]);
+    await expect(weir.gateway.callTool('b:work', {})).rejects.toThrow('mcpSessionLimit');
+    await weir.gateway.callTool('b:work', { label: 'console', ms: 0 }, 'console');
+    weir.gateway.stopCalls();
+    expect(may('b', 'console')).toBe(false);
+  });
+
+  verifies('HEALTH-5', 'counts neither refused nor unknown calls as executed', async () => {
+    await using weir = limited({ mcpSessionLimit: 2, mcpConcurrentLimit: 1 });
+    await weir.tools();
+    const executed = (): number => executionTracker(weir.gateway).totalExecuted;
+    await weir.callTool('nowhere:x');
+    const first = work(weir, 'first', 300);
+    weir.send({ id: 'waits', method: 'tools/call', params: { name: 'b:work', arguments: {} } });
+    weir.notify('notifications/cancelled', { requestId: 'waits' });
+    await first;
+    expect(executed()).toBe(1);
+    // What was called off in the queue has not used up the session.
+    expect(textOf(await work(weir, 'second', 0))).toBe('second');
+    expect(errorOf(await work(weir, 'third', 0))).toContain('mcpSessionLimit');
+    expect(executed()).toBe(2);
+  });
+});
+
 describe('stop', () => {
   verifies('HEALTH-5', 'calls off what runs and what waits, and refuses until resume', async () => {
     await using weir = limited({ mcpConcurrentLimit: 25 });
@@ -321,7 +364,7 @@ describe('stop', () => {
     const question = await weir.call('elicitation/create');
     await whenSeen(weir, ({ working }) => working === 1);
     weir.gateway.stopCalls();
-    for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are stopped');
+    for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are paused');
     expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
     weir.gateway.resumeCalls();
     expect(weir.gateway.directory.limits).toBeUndefined();
@@ -336,11 +379,11 @@ describe('stop while a person is asked', () => {
     const call = weir.callTool('b:ask', { label: 'asks' });
     const question = await weir.call('elicitation/create');
     weir.gateway.stopCalls();
-    expect(errorOf(await call)).toContain('Calls are stopped');
+    expect(errorOf(await call)).toContain('Calls are paused');
     const [withdrawn, ended] = weir.messages.slice(-2);
     expect(withdrawn).toMatchObject({
       method: 'notifications/cancelled',
-      params: { requestId: question.id, reason: expect.stringContaining('Calls are stopped') as string },
+      params: { requestId: question.id, reason: expect.stringContaining('Calls are paused') as string },
     });
     expect(ended?.error).toBeDefined();
     weir.send({ id: question.id, result: { action: 'accept', content: {} } });
@@ -434,6 +477,27 @@ describe('a call whose server is lost', () => {
         { toolName: name, status: 'success', retryAttempt: 1, maxRetries: 3 },
       ]);
     });
+
+  verifies('HEALTH-6', 'may be made three times more from the first on, or never', async () => {
+    await using weir = limited();
+    await weir.tools();
+    await weir.callTool('b:die-reading', dying());
+    await work(weir, 'harmful', 0);
+    const calls = weir.gateway.history.recent();
+    expect(calls.map(({ maxRetries }) => maxRetries)).toEqual([3, 0]);
+  });
+
+  verifies('HEALTH-6', 'is pending again, one attempt later, until its server is back', async () => {
+    await using weir = serveInProcess(
+      { b: fixture('busy') },
+      { supervision: { ...QUICK, backOffMs: [700, 700, 700] } },
+    );
+    await weir.tools();
+    const call = weir.callTool('b:die-reading', dying());
+    await until(() => weir.gateway.history.recent()[0]?.retryAttempt === 1, 10_000);
+    expect(weir.gateway.history.recent()[0]).toMatchObject({ status: 'pending', maxRetries: 3 });
+    expect(textOf(await call)).toBe('lived');
+  });
 
   verifies('HEALTH-6', 'is made once more for clients on HTTP too', async () => {
     await using weir = await serveTest({ b: fixture('busy') }, { supervision: QUICK });

@@ -103,8 +103,10 @@ const LATEST = 8.64e15;
 function isCall(value: unknown): value is ToolInvocationRequest {
   const { id, serverId, toolName, status, source, ...rest } = (value ?? {}) as Record<string, unknown>;
   const { submittedAt, startedAt = 0, completedAt = 0, retryAttempt, error = { message: '' } } = rest;
+  const { client = { name: '', version: '' } } = rest;
+  const { name, version } = (client ?? {}) as { name?: unknown; version?: unknown };
   const { message } = (error ?? {}) as { message?: unknown };
-  const texts = [id, serverId, toolName, status, source, message];
+  const texts = [id, serverId, toolName, status, source, message, name, version];
   const areTexts = texts.every((text) => typeof text === 'string');
   return areTexts && [submittedAt, startedAt, completedAt].every(isTime) && typeof retryAttempt === 'number';
 }

@@ -54,7 +54,7 @@ test('columns are aligned, colours are for terminals, and nothing plays with one
   const error = { message: 'no\u001B[2J\nway' };
   const calls = [call('1'), call('2', { toolName: 'a long name', status: 'error', retryAttempt: 1, error })];
   const [heading = '', first = '', second = ''] = showCalls(calls, { isColoured: false }).split('\n');
-  for (const line of [first, second]) expect(line.indexOf('mcp-client')).toBe(heading.indexOf('SOURCE'));
+  for (const line of [first, second]) expect(line.indexOf('mcp-client')).toBe(heading.indexOf('ASKED BY'));
   expect(second).toMatch(/attempt 2, no\?\[2J\?way$/u);
   expect(first).not.toContain('\u001B');
   expect(showCalls(calls, { isColoured: true })).toContain('\u001B[31merror\u001B[0m');
@@ -67,7 +67,7 @@ test('a heading is lined up with what comes beneath it later, and fits a termina
   const looks = { isColoured: false, width: 80 };
   const [heading = ''] = showCalls([], looks, true).split('\n');
   const [first = '', ...rest] = showCall(call('1'), looks).split('\n');
-  expect(first.indexOf('mcp-client')).toBe(heading.indexOf('SOURCE'));
+  expect(first.indexOf('mcp-client')).toBe(heading.indexOf('ASKED BY'));
   expect(rest).toEqual(['']);
   expect(showCall(call('1'), { ...looks, width: 40 }).split('\n')).toHaveLength(2);
 });

@@ -6,7 +6,7 @@ import { table, type Cell, type Looks } from './table.ts';
 type Call = ToolInvocationRequest;
 
 /** Columns that are lined up without knowing what is to come. */
-const WIDTHS = [19, 10, 16, 9, 6, 10];
+const WIDTHS = [19, 10, 16, 9, 6, 18];
 
 /** What was asked for of all that is known, oldest first; of two records of one call the later one counts. */
 export function selectCalls(calls: readonly Call[], shown: Shown): Call[] {
@@ -18,9 +18,9 @@ export function selectCalls(calls: readonly Call[], shown: Shown): Call[] {
     .slice(-shown.limit);
 }
 
-/** Calls of one moment in the order in which their gateway has counted them. */
+/** Orders calls of one moment as their gateway has counted them: the last group of an id is a number. */
 function numberOf({ id }: Call): number {
-  return Number(id.slice(id.lastIndexOf('-') + 1));
+  return Number.parseInt(id.slice(id.lastIndexOf('-') + 1), 16);
 }
 
 function isBetter({ completedAt }: Call, other: Call | undefined): boolean {
@@ -47,7 +47,7 @@ function linedUp(rows: readonly Cell[][], looks: Looks): string {
   return lines.join('\n');
 }
 
-const HEADING: Cell[] = ['TIME', 'SERVER', 'TOOL', 'STATE', 'TOOK', 'SOURCE', ''];
+const HEADING: Cell[] = ['TIME', 'SERVER', 'TOOL', 'STATE', 'TOOK', 'ASKED BY', ''];
 
 function cellsOf(call: Call): Cell[] {
   const { submittedAt, startedAt = submittedAt, completedAt, error, status, retryAttempt } = call;
@@ -58,9 +58,14 @@ function cellsOf(call: Call): Cell[] {
     call.toolName,
     statusCell(status),
     completedAt === undefined ? '' : span(completedAt - startedAt),
-    call.source,
+    askedBy(call),
     [...attempts, ...(error === undefined ? [] : [error.message])].join(', '),
   ];
+}
+
+/** A client as it names itself, else what kind of caller it was. */
+function askedBy({ client, source }: Call): string {
+  return client === undefined ? source : `${client.name} ${client.version}`.trimEnd();
 }
 
 function statusCell(status: Call['status']): Cell {

@@ -256,9 +256,14 @@ export class Gateway implements AggregatorServer {
     return this.#parts.limits.refusal !== undefined;
   }
 
-  /** Whether a call of this server would be made now: it runs, and no limit makes the call wait. */
-  canExecute(serverKey: string): boolean {
-    return this.directory.registry.upstreams.has(serverKey) && this.#parts.limits.canExecute(serverKey);
+  /**
+   * Returns true where a call would be made at once: its server runs, and no limit refuses the call or lets it wait.
+   * `source` names the session of a program, as in `callTool`; without a server or a session only the rest is asked.
+   */
+  canExecute(serverKey?: string, source?: InvocationSource): boolean {
+    if (serverKey !== undefined && !this.directory.registry.upstreams.has(serverKey)) return false;
+    const program = source === undefined ? undefined : this.#programs.get(source);
+    return this.#parts.limits.canExecute(serverKey, program);
   }
 
   /** What a client tells unasked, for all servers that understand it. */

@@ -3,6 +3,7 @@ export type { FoundGateway } from './admin/control-client.ts';
 export type { Place } from './admin/control-folder.ts';
 export { controlled } from './admin/controlled.ts';
 export { executionTracker } from './admin/execution-tracker.ts';
+export type { TrackedScope } from './admin/execution-tracker.ts';
 export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
 export { serverConfigs } from './admin/server-config.ts';
 export type { MCPServerConfig } from './admin/server-config.ts';
@@ -11,6 +12,8 @@ export type {
   ExecutionTracker,
   InvocationSource,
   InvocationStatus,
+  InvokingClient,
+  ToolExecutionResult,
   ToolInvocationRequest,
 } from './call/invocation.ts';
 export type { ConfigChanges } from './config/changes.ts';

@@ -39,6 +39,11 @@ function mapped(log: Log, map: (text: string) => string): Log {
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const UNSAFE = /[\0-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
+/** Returns the text without the characters that `escapeUnsafe` escapes. */
+export function withoutUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE, '');
+}
+
 /** One line of plain text, in which nothing moves a cursor, changes a colour or begins another line. */
 export function escapeUnsafe(text: string): string {
   return text.replace(UNSAFE, (character) => {

@@ -2,43 +2,52 @@ import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { History } from '../call/history.ts';
 import type { ExecutionTracker } from '../call/invocation.ts';
-import { executionTracker } from './execution-tracker.ts';
+import { executionTracker, type TrackedScope } from './execution-tracker.ts';
 
 interface Limits {
   mcpConcurrentLimit?: number;
   mcpSessionLimit?: number;
 }
 
-/** Of a gateway that has made two calls and is at a third. */
-function trackerWith(limits: Limits, isStopped = false): ExecutionTracker {
+/** Tracks a gateway that has refused one call, made two, and is at two more. */
+function trackerWith(limits: Limits, scope?: TrackedScope): ExecutionTracker {
   let time = 0;
-  const history = new History({ now: () => (time += 5), prefix: 'x', redact: (text) => text });
+  const history = new History({ now: () => (time += 5), prefix: 'x-', redact: (text) => text });
+  history.begin({ serverId: 'a', toolText: '"t"', source: 'program' }).ended('error', { message: 'refused' });
   for (const end of ['success', 'timeout', undefined] as const) {
     const call = history.begin({ serverId: 'a', toolText: '"t"', source: 'program' });
     call.started();
     if (end !== undefined) call.ended(end);
   }
-  return executionTracker({ config: { mcpServers: {}, ...limits }, history, isStopped });
+  history.begin({ serverId: 'b', toolText: '"t"', source: 'mcp-client' }).started();
+  const canExecute = (...asked: unknown[]): boolean => asked.join(' ') === 'a program';
+  return executionTracker(
+    { config: { mcpServers: {}, ...limits }, history, isStopped: false, canExecute },
+    scope,
+  );
 }
 
-verifies('HEALTH-8', 'what is under way, what was done, and how it ended', () => {
-  expect(trackerWith({ mcpConcurrentLimit: 25 })).toMatchObject({
+verifies(['HEALTH-5', 'HEALTH-8'], 'what is under way, what was done, and how it ended', () => {
+  const tracker = trackerWith({ mcpConcurrentLimit: 25 });
+  expect(tracker).toMatchObject({
     concurrentLimit: 25,
     sessionLimit: -1,
-    activeExecutions: new Set(['x-3']),
-    totalExecuted: 3,
+    activeExecutions: new Set(['x-000000000004', 'x-000000000005']),
+    totalExecuted: 4,
     stopped: false,
-    executionHistory: [
-      { requestId: 'x-1', serverId: 'a', toolName: 't', timestamp: 5, duration: 5, status: 'success' },
-      { requestId: 'x-2', serverId: 'a', toolName: 't', timestamp: 20, duration: 5, status: 'error' },
-    ],
   });
+  expect(tracker.executionHistory.map(({ requestId, ...entry }) => [requestId.slice(-1), entry])).toEqual([
+    ['1', { serverId: 'a', toolName: 't', timestamp: 5, duration: 5, status: 'error' }],
+    ['2', { serverId: 'a', toolName: 't', timestamp: 15, duration: 5, status: 'success' }],
+    ['3', { serverId: 'a', toolName: 't', timestamp: 30, duration: 5, status: 'error' }],
+  ]);
 });
 
-verifies('HEALTH-8', 'whether another call may be made', () => {
-  const may = (limits: Limits, isStopped = false): boolean => trackerWith(limits, isStopped).canExecute();
-  expect(may({})).toBe(true);
-  expect(may({}, true)).toBe(false);
-  expect([1, 2].map((mcpConcurrentLimit) => may({ mcpConcurrentLimit }))).toEqual([false, true]);
-  expect([3, 4, -1].map((mcpSessionLimit) => may({ mcpSessionLimit }))).toEqual([false, true, true]);
+verifies(['HEALTH-5', 'HEALTH-8'], 'of one server and one session', () => {
+  const tracker = trackerWith({ mcpSessionLimit: 3 }, { serverId: 'a', source: 'program' });
+  expect(tracker).toMatchObject({ sessionLimit: 3, totalExecuted: 3 });
+  expect(tracker.activeExecutions).toEqual(new Set(['x-000000000004']));
+  expect(tracker.canExecute()).toBe(true);
+  const other = trackerWith({}, { serverId: 'b', source: 'cli' });
+  expect([other.totalExecuted, other.executionHistory, other.canExecute()]).toEqual([0, [], false]);
 });

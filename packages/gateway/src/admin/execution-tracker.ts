@@ -1,31 +1,33 @@
-import type { ExecutionTracker, ToolInvocationRequest } from '../call/invocation.ts';
+import type { ExecutionTracker, InvocationSource, ToolInvocationRequest } from '../call/invocation.ts';
 import type { Gateway } from '../gateway.ts';
 
 const UNLIMITED = -1;
 
-/** What a gateway is at and has done, as far as its memory goes; all its clients count as one session. */
-export function executionTracker(
-  gateway: Pick<Gateway, 'config' | 'history' | 'isStopped'>,
-): ExecutionTracker {
-  const { mcpConcurrentLimit = UNLIMITED, mcpSessionLimit = UNLIMITED } = gateway.config;
-  const calls = gateway.history.recent();
-  const active = calls.filter(({ status }) => status === 'executing').map(({ id }) => id);
-  return {
-    concurrentLimit: mcpConcurrentLimit,
-    sessionLimit: mcpSessionLimit,
-    activeExecutions: new Set(active),
-    totalExecuted: gateway.history.count,
-    stopped: gateway.isStopped,
-    executionHistory: calls.flatMap(entryOf),
-    canExecute() {
-      if (this.stopped || isReached(this.totalExecuted, this.sessionLimit)) return false;
-      return !isReached(this.activeExecutions.size, this.concurrentLimit);
-    },
-  };
+/** Narrows a tracker to one server and to the session of one source; without either it counts all. */
+export interface TrackedScope {
+  readonly serverId?: string;
+  readonly source?: InvocationSource;
 }
 
-function isReached(count: number, limit: number): boolean {
-  return limit !== UNLIMITED && count >= limit;
+/** Returns what a gateway is at and has done, as far as its memory goes. `canExecute` asks the counters of the gate. */
+export function executionTracker(
+  gateway: Pick<Gateway, 'config' | 'history' | 'isStopped' | 'canExecute'>,
+  { serverId, source }: TrackedScope = {},
+): ExecutionTracker {
+  const { config, history, isStopped } = gateway;
+  const isMeant = (call: ToolInvocationRequest): boolean =>
+    (serverId ?? call.serverId) === call.serverId && (source ?? call.source) === call.source;
+  const calls = history.recent({ withContent: false });
+  const ofServer = calls.filter((call) => (serverId ?? call.serverId) === call.serverId);
+  return {
+    concurrentLimit: config.mcpConcurrentLimit ?? UNLIMITED,
+    sessionLimit: config.mcpSessionLimit ?? UNLIMITED,
+    activeExecutions: new Set(ofServer.filter(({ status }) => status === 'executing').map(({ id }) => id)),
+    totalExecuted: history.executed(source),
+    stopped: isStopped,
+    executionHistory: calls.filter(isMeant).flatMap(entryOf),
+    canExecute: () => gateway.canExecute(serverId, source),
+  };
 }
 
 /** Only what has ended is history, and only what ended well is a success. */

@@ -74,7 +74,7 @@ export function answersOf({ gateway, self, end }: Answering): Answers {
     disable: ({ server }) => done(gateway.disable(server)),
     restart: ({ server }) => done(gateway.restart(server)),
     logs: ({ server }) => logs(gateway, server),
-    history: () => gateway.history.recent(),
+    history: () => gateway.history.recent({ withContent: false }),
     pause: () => done(gateway.stopCalls()),
     resume: () => done(gateway.resumeCalls()),
     // The answer leaves first.

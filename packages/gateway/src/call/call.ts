@@ -19,7 +19,7 @@ import {
   type Directory,
   type Target,
 } from './resolve.ts';
-import { isRepeatable, RepeatableHop, whenBack } from './retry.ts';
+import { isRepeatable, MAX_RETRIES, RepeatableHop, whenBack } from './retry.ts';
 import { withFolder } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 import { offersTasks, tasksRefusal } from './tasks.ts';
@@ -115,8 +115,10 @@ function send(asked: Asked, target: Target, route: Route): void {
 }
 
 /** A call that is not sent at once, or not only once, is one call all the same. */
-function noteFirst(asked: Asked, { client, originalText }: Target): Asked {
-  return { ...asked, invocation: beginCall(asked, client.serverKey, originalText) };
+function noteFirst(asked: Asked, target: Target): Asked {
+  const { client, originalText } = target;
+  const maxRetries = isRepeatable(asked, target) ? MAX_RETRIES : 0;
+  return { ...asked, invocation: beginCall(asked, client.serverKey, originalText, maxRetries) };
 }
 
 function admit(asked: Asked, target: Target, route: Route): void {
@@ -137,6 +139,7 @@ function sendLate(asked: Asked, serverKey: string, route: Route): void {
       const target = directory.limits?.refusal ?? resolveAnew(asked, route);
       if (!(target instanceof RpcError)) return send({ ...asked, directory }, target, route);
       asked.permit?.over();
+      directory.limits?.uncount(asked);
       refuse(asked, target);
     },
   });

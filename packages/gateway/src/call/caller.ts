@@ -27,6 +27,8 @@ export interface AskedClient {
   readonly isMany: boolean;
   /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
   readonly canBeAsked: boolean;
+  /** Its `clientInfo` as JSON, where it has said so once and for all. */
+  readonly infoText?: string | undefined;
   /** What makes calls, where that is no client of the protocol. */
   readonly source?: InvocationSource;
   /** Where it works, once a modern client has said so; null where that is nowhere here. */

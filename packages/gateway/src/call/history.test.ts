@@ -6,9 +6,14 @@ import type { ToolInvocationRequest } from './invocation.ts';
 
 const SUBJECT = { serverId: 'files', toolText: '"read"', source: 'mcp-client' } as const;
 
+/** The id of the call with this number. */
+function idOf(number: number): string {
+  return `x-${number.toString(16).padStart(12, '0')}`;
+}
+
 function historyOf(options: Partial<HistoryOptions> = {}): History {
   let time = 1000;
-  return new History({ now: () => time++, prefix: 'x', redact: (text) => text, ...options });
+  return new History({ now: () => time++, prefix: 'x-', redact: (text) => text, ...options });
 }
 
 function answer(body: object): Message {
@@ -33,7 +38,7 @@ function after(happens: (call: Invocation) => void): unknown {
 }
 
 describe('the states of a call', () => {
-  const begun = { id: 'x-1', serverId: 'files', toolName: 'read', source: 'mcp-client', submittedAt: 1000 };
+  const begun = { id: idOf(1), serverId: 'files', toolName: 'read', source: 'mcp-client', submittedAt: 1000 };
   const sent = { ...begun, startedAt: 1001, retryAttempt: 0, maxRetries: 0 };
 
   verifies(['HEALTH-4', 'HEALTH-7'], 'pending, executing, success', () => {
@@ -44,7 +49,8 @@ describe('the states of a call', () => {
       call.answered(answer({ result: { content: [] } }));
       call.ended('success');
     });
-    expect(whole).toEqual({ ...sent, status: 'success', completedAt: 1002 });
+    const result = { content: [], contentType: 'json', executionDuration: 1 };
+    expect(whole).toEqual({ ...sent, status: 'success', completedAt: 1002, result });
   });
 
   verifies(['HEALTH-4', 'HEALTH-7'], 'error: of the protocol, of the tool, and ours', () => {
@@ -90,11 +96,61 @@ describe('the states of a call', () => {
     const retried = after((call) => {
       call.started();
       call.answered(answer({ error: { code: 1, message: 'once' } }));
-      call.retried(3);
+      call.retried();
     });
-    expect(retried).toMatchObject({ status: 'pending', retryAttempt: 1, maxRetries: 3 });
+    expect(retried).toMatchObject({ status: 'pending', retryAttempt: 1, maxRetries: 0 });
     expect(retried).not.toHaveProperty('error');
   });
+});
+
+describe('the result of a call', () => {
+  const output = { content: [{ type: 'text', text: 'a private word' }] };
+
+  verifies('HEALTH-4', 'is whole in memory, and without its content in files and for followers', async () => {
+    const { sink, written } = memory();
+    const history = historyOf({ sink });
+    const told = vi.fn();
+    history.follow(told);
+    const call = history.begin(SUBJECT);
+    call.started();
+    call.answered(answer({ result: output }));
+    call.ended('success');
+    await history.close();
+    const known = { contentType: 'text', executionDuration: 1 };
+    expect(history.recent()[0]?.result).toEqual({ content: 'a private word', ...known });
+    expect(history.recent({ withContent: false })[0]?.result).toEqual(known);
+    expect(told.mock.calls).toMatchObject([[{ result: known }]]);
+    expect(written()[0]?.result).toEqual(known);
+    expect(JSON.stringify([written(), told.mock.calls])).not.toContain('private');
+  });
+
+  verifies('HEALTH-4', 'is none where the call failed, and that of the last attempt', () => {
+    const failed = after((call) => {
+      call.started();
+      call.answered(answer({ result: { ...output, isError: true } }));
+      call.ended('success');
+    });
+    expect(failed).not.toHaveProperty('result');
+    const again = after((call) => {
+      call.started();
+      call.answered(answer({ result: output }));
+      call.retried();
+      call.started();
+      call.ended('cancelled');
+    });
+    expect(again).not.toHaveProperty('result');
+  });
+});
+
+verifies(['HEALTH-4', 'HEALTH-5'], 'a call counts as executed once it is sent, and once', () => {
+  const history = historyOf();
+  history.begin(SUBJECT).ended('error', { message: 'refused' });
+  const call = history.begin({ ...SUBJECT, source: 'program' });
+  call.started();
+  call.retried();
+  call.started();
+  history.begin(SUBJECT).started();
+  expect([history.executed(), history.executed('program'), history.executed('cli')]).toEqual([2, 1, 0]);
 });
 
 describe('what is kept', () => {
@@ -103,7 +159,7 @@ describe('what is kept', () => {
     for (let call = 0; call < 2500; call++) history.begin(SUBJECT);
     const ids = history.recent().map(({ id }) => id);
     expect(ids).toHaveLength(1000);
-    expect([ids[0], ids.at(-1)]).toEqual(['x-1501', 'x-2500']);
+    expect([ids[0], ids.at(-1)]).toEqual([idOf(1501), idOf(2500)]);
   });
 
   verifies('HEALTH-7', 'of the arguments nothing, unless somebody wants them', () => {
@@ -128,12 +184,14 @@ describe('what is kept', () => {
     const names = ['"read"', '"a\\"b\\u00e9"', Buffer.from('"é水"').toString('latin1')];
     for (const toolText of names)
       for (const status of ['success', 'timeout', 'error'] as const) {
-        const call = history.begin({ ...SUBJECT, serverId: 'a "b" é', toolText });
+        const clientText = toolText === '"read"' ? '{"name":"a \\"b\\"","version":"1"}' : undefined;
+        const call = history.begin({ ...SUBJECT, serverId: 'a "b" é', toolText, clientText });
         call.started();
+        call.answered(answer({ result: { content: [{ type: 'text', text: 'x' }] } }));
         call.ended(status, status === 'error' ? { message: 'x' } : undefined);
       }
     await history.close();
-    expect(written()).toEqual(history.recent());
+    expect(written()).toEqual(history.recent({ withContent: false }));
     expect(history.recent().map(({ toolName }) => toolName)).toEqual(
       expect.arrayContaining(['read', 'a"bé', 'é水']),
     );
@@ -171,11 +229,11 @@ describe('what is kept', () => {
     const history = historyOf({ sink });
     const long = history.begin(SUBJECT);
     for (let call = 2; call < 3500; call++) history.begin(SUBJECT).ended('success');
-    expect(history.recent().map(({ id }) => id)).not.toContain('x-1');
+    expect(history.recent().map(({ id }) => id)).not.toContain(idOf(1));
     long.ended('timeout');
     await history.close();
     const ids = written().map(({ id }) => id);
-    expect(ids).toEqual([...Array.from({ length: 3498 }, (_, call) => `x-${call + 2}`), 'x-1']);
+    expect(ids).toEqual([...Array.from({ length: 3498 }, (_, call) => idOf(call + 2)), idOf(1)]);
     expect(sink.append.mock.calls.length).toBeLessThan(5);
   });
 
@@ -192,9 +250,9 @@ describe('what is kept', () => {
     const history = historyOf();
     const long = history.begin(SUBJECT);
     for (let call = 2; call < 1000; call++) history.begin(SUBJECT).ended('success');
-    expect(history.recent()[0]).toMatchObject({ id: 'x-1', status: 'pending' });
+    expect(history.recent()[0]).toMatchObject({ id: idOf(1), status: 'pending' });
     long.ended('success');
-    expect(history.recent()[0]).toMatchObject({ id: 'x-1', status: 'success' });
+    expect(history.recent()[0]).toMatchObject({ id: idOf(1), status: 'success' });
     expect(history.recent()).toHaveLength(999);
   });
 });

@@ -2,14 +2,18 @@ import { redactedBy } from '../config/redact.ts';
 import { isAscii } from '../wire/latin1.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';
+import { ClientNames } from './client-names.ts';
+import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';
 import type {
   ErrorInfo,
   FinalStatus,
   InvocationSource,
   InvocationStatus,
+  ToolExecutionResult,
   ToolInvocationRequest,
 } from './invocation.ts';
+import { KeptResults } from './kept-results.ts';
 
 /** Where finished calls go that are to be kept, a line each; nothing in it may take time. */
 interface HistorySink {
@@ -19,7 +23,7 @@ interface HistorySink {
 
 export interface HistoryOptions {
   readonly now: () => number;
-  /** The first part of every id, unlike that of any other gateway. */
+  /** The first 24 characters of every id, unlike those of any other gateway; the number of the call follows. */
   readonly prefix: string;
   /** Takes out of a text what nobody may read. */
   readonly redact: (text: string) => string;
@@ -35,6 +39,10 @@ export interface Subject {
   /** The name of the tool as JSON, one character a byte. */
   readonly toolText: string;
   readonly source: InvocationSource;
+  /** The `clientInfo` of the client as JSON, one character a byte. */
+  readonly clientText?: string | undefined;
+  /** 3 where the call may be repeated, else 0. */
+  readonly maxRetries?: number;
   /** The arguments as JSON, one character a byte. */
   readonly argumentsText?: string | undefined;
 }
@@ -57,6 +65,9 @@ export class History {
   readonly #underWay: (Invocation | undefined)[] = [];
   /** The last that ended, copied: objects kept for so long would cost the collector more than the calls themselves. */
   readonly #over: Invocation[] = [];
+  readonly clients: ClientNames = new ClientNames();
+  readonly results: KeptResults = new KeptResults();
+  readonly #executed = new Map<InvocationSource, number>();
   #count = 0;
   #ended = 0;
   #unwritten = 0;
@@ -66,9 +77,10 @@ export class History {
     this.options = options;
   }
 
-  /** How many calls there were. */
-  get count(): number {
-    return this.#count;
+  /** Returns how many calls were sent to a server, of all sources or of one; refused calls were not. */
+  executed(source?: InvocationSource): number {
+    if (source !== undefined) return this.#executed.get(source) ?? 0;
+    return [...this.#executed.values()].reduce((sum, count) => sum + count, 0);
   }
 
   get keepsArguments(): boolean {
@@ -81,14 +93,18 @@ export class History {
     return invocation;
   }
 
-  /** The last ones, oldest first, those under way included. */
-  recent(): ToolInvocationRequest[] {
+  /** Returns the last calls, oldest first, those in flight included; without the content of results where that is not wanted. */
+  recent({ withContent = true }: { withContent?: boolean } = {}): ToolInvocationRequest[] {
     const known = [...this.#over, ...this.#underWay].filter((invocation) => invocation !== undefined);
     const oldestFirst = known.toSorted((one, other) => one.number - other.number);
-    return oldestFirst.slice(-KEPT).map((invocation) => invocation.record());
+    return oldestFirst.slice(-KEPT).map((invocation) => invocation.record(withContent));
   }
 
-  /** Tells of every call that ends from now on, until what is returned is called. */
+  sent(source: InvocationSource): void {
+    this.#executed.set(source, this.executed(source) + 1);
+  }
+
+  /** Tells of every call that ends from now on, without the content of its result, until what is returned is called. */
   follow(listener: (record: ToolInvocationRequest) => void): () => void {
     this.#followers.add(listener);
     return () => void this.#followers.delete(listener);
@@ -99,7 +115,7 @@ export class History {
     if (this.#underWay[place] === invocation) this.#underWay[place] = undefined;
     (this.#over[this.#ended++ % KEPT] ??= Invocation.blank(this)).become(invocation);
     if (this.options.sink !== undefined) this.#writeLater();
-    for (const tell of this.#followers) tell(invocation.record());
+    for (const tell of this.#followers) tell(invocation.record(false));
   }
 
   /** Resolves when everything that was to be kept has been written. */
@@ -136,6 +152,7 @@ export class Invocation {
   #serverId: string;
   #toolText: string;
   #source: InvocationSource;
+  #clientText: string | undefined;
   #argumentsText: string | undefined;
   #submittedAt: number;
   #status: InvocationStatus = 'pending';
@@ -144,6 +161,12 @@ export class Invocation {
   #retryAttempt = 0;
   #maxRetries = 0;
   #failure: ErrorInfo | undefined;
+  /** The last answer of the server, until the call ends. */
+  #answer: Message | undefined;
+  #outline: Outline | undefined;
+  /** Place and length of the result among those that are kept. */
+  #resultAt = -1;
+  #resultLength = 0;
 
   constructor(history: History, subject: Subject, number: number, submittedAt: number) {
     this.#history = history;
@@ -151,6 +174,8 @@ export class Invocation {
     this.#serverId = subject.serverId;
     this.#toolText = subject.toolText;
     this.#source = subject.source;
+    this.#clientText = subject.clientText;
+    this.#maxRetries = subject.maxRetries ?? 0;
     this.#argumentsText = subject.argumentsText;
     this.#submittedAt = submittedAt;
   }
@@ -165,6 +190,7 @@ export class Invocation {
     this.#serverId = other.#serverId;
     this.#toolText = other.#toolText;
     this.#source = other.#source;
+    this.#clientText = other.#clientText;
     this.#argumentsText = other.#argumentsText;
     this.#submittedAt = other.#submittedAt;
     this.#status = other.#status;
@@ -173,6 +199,9 @@ export class Invocation {
     this.#retryAttempt = other.#retryAttempt;
     this.#maxRetries = other.#maxRetries;
     this.#failure = other.#failure;
+    this.#outline = other.#outline;
+    this.#resultAt = other.#resultAt;
+    this.#resultLength = other.#resultLength;
   }
 
   get number(): number {
@@ -180,27 +209,29 @@ export class Invocation {
   }
 
   get id(): string {
-    return `${this.#history.options.prefix}-${this.#number}`;
+    return this.#history.options.prefix + this.#number.toString(16).padStart(12, '0');
   }
 
   /** It has been sent; what is sent in further rounds of the same call changes nothing. */
   started(): void {
     if (this.#status !== 'pending') return;
     this.#status = 'executing';
+    if (this.#startedAt === 0) this.#history.sent(this.#source);
     this.#startedAt = this.#history.options.now();
   }
 
   /** It is to be sent once more. */
-  retried(maxRetries: number): void {
+  retried(): void {
     this.#status = 'pending';
     this.#failure = undefined;
+    this.#answer = undefined;
     this.#retryAttempt++;
-    this.#maxRetries = maxRetries;
   }
 
   /** What the server says may be a failure; the call may go on even so. */
   answered(answer: Message): void {
     this.#failure = failureIn(answer);
+    this.#answer = answer;
   }
 
   /** The error, if one is given, is what the client was told instead of the server's answer. */
@@ -209,23 +240,36 @@ export class Invocation {
     if (error !== undefined) this.#failure = { message: error.message, ...codeOf(error) };
     this.#status = status === 'success' && this.#failure !== undefined ? 'error' : status;
     this.#completedAt = this.#history.options.now();
+    if (this.#answer !== undefined && this.#status === 'success') this.#keep(this.#answer);
+    this.#answer = undefined;
     this.#history.ended(this);
   }
 
-  record(): ToolInvocationRequest {
+  #keep({ body, bytes, bodyAt, bodyEnd }: Message): void {
+    if (body === undefined) return;
+    this.#outline = outlineOf(body);
+    this.#resultAt = this.#history.results.keep(bytes, bodyAt, bodyEnd);
+    this.#resultLength = bodyEnd - bodyAt;
+  }
+
+  record(withContent: boolean): ToolInvocationRequest {
     const argumentsText = this.#argumentsText;
+    const client = this.#history.clients.of(this.#clientText);
+    const result = withContent ? this.#wholeResult() : this.#result();
     return {
       id: this.id,
       serverId: this.#serverId,
       toolName: decode(this.#toolText),
       ...(argumentsText !== undefined && { parameters: this.#arguments(argumentsText) }),
       source: this.#source,
+      ...(client !== undefined && { client }),
       status: this.#status,
       submittedAt: this.#submittedAt,
       ...(this.#startedAt !== 0 && { startedAt: this.#startedAt }),
       ...(this.#completedAt !== 0 && { completedAt: this.#completedAt }),
       retryAttempt: this.#retryAttempt,
       maxRetries: this.#maxRetries,
+      ...(result !== undefined && { result }),
       ...(this.#failure !== undefined && { error: this.#redacted(this.#failure) }),
     };
   }
@@ -233,12 +277,35 @@ export class Invocation {
   /** The record as JSON. Most calls end well, and nothing in the text of theirs takes work. */
   line(): string {
     const isPlain = this.#failure === undefined && this.#argumentsText === undefined && this.#startedAt !== 0;
-    if (!isPlain || !isAscii(this.#toolText)) return JSON.stringify(this.record());
+    if (!isPlain || !isAscii(this.#toolText)) return JSON.stringify(this.record(false));
     const server = JSON.stringify(this.#serverId);
-    const what = `"serverId":${server},"toolName":${this.#toolText},"source":"${this.#source}"`;
+    const client = this.#history.clients.jsonOf(this.#clientText);
+    const what = `"serverId":${server},"toolName":${this.#toolText},"source":"${this.#source}"${client}`;
     const times = `"submittedAt":${this.#submittedAt},"startedAt":${this.#startedAt},"completedAt":${this.#completedAt}`;
     const attempts = `"retryAttempt":${this.#retryAttempt},"maxRetries":${this.#maxRetries}`;
-    return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}}`;
+    const result = this.#resultMember();
+    return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}${result}}`;
+  }
+
+  #resultMember(): string {
+    const { contentType, executionDuration, tokensUsed } = this.#result() ?? {};
+    if (contentType === undefined) return '';
+    const tokens = tokensUsed === undefined ? '' : `,"tokensUsed":${tokensUsed}`;
+    return `,"result":{"contentType":"${contentType}","executionDuration":${executionDuration}${tokens}}`;
+  }
+
+  /** Returns what is known of the result without its content, which stays out of the files. */
+  #result(): ToolExecutionResult | undefined {
+    if (this.#outline === undefined) return undefined;
+    // A clock of whole milliseconds takes the shortest calls for none.
+    const executionDuration = Math.max(1, this.#completedAt - this.#startedAt);
+    return { content: undefined, executionDuration, ...this.#outline };
+  }
+
+  #wholeResult(): ToolExecutionResult | undefined {
+    const result = this.#result();
+    const bytes = this.#history.results.read(this.#resultAt, this.#resultLength);
+    return result && bytes ? { ...result, ...wholeResult(bytes) } : result;
   }
 
   #arguments(text: string): Record<string, unknown> {

@@ -17,8 +17,27 @@ export interface ErrorInfo {
   readonly data?: unknown;
 }
 
+/** The client of the protocol that asked for a call, as it calls itself. */
+export interface InvokingClient {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Output of a call that succeeded. */
+export interface ToolExecutionResult {
+  /** Undefined where it is not kept: in the files of the history, and in memory once a budget is spent. */
+  readonly content: unknown;
+  readonly contentType: 'text' | 'json' | 'markdown' | 'image';
+  /** Milliseconds, at least 1. */
+  readonly executionDuration: number;
+  /** Present where the result's `_meta` reports it. */
+  readonly tokensUsed?: number;
+  readonly displayFormat?: 'inline' | 'block' | 'collapsed';
+}
+
 /** One call of a tool, from the moment it was asked for. Times are milliseconds since 1970. */
 export interface ToolInvocationRequest {
+  /** A UUID. */
   readonly id: string;
   /** The key of the server; empty where the name led to none. */
   readonly serverId: string;
@@ -27,6 +46,8 @@ export interface ToolInvocationRequest {
   /** Kept only where somebody has asked for that. */
   readonly parameters?: Record<string, unknown>;
   readonly source: InvocationSource;
+  /** Present where the call came from a client that says who it is. */
+  readonly client?: InvokingClient;
   /** For calls from documents. */
   readonly documentPath?: string;
   readonly sectionLine?: number;
@@ -36,8 +57,9 @@ export interface ToolInvocationRequest {
   readonly completedAt?: number;
   /** 0 is the first attempt. */
   readonly retryAttempt: number;
+  /** 3 where the call may be repeated, else 0. */
   readonly maxRetries: number;
-  readonly result?: unknown;
+  readonly result?: ToolExecutionResult;
   readonly error?: ErrorInfo;
 }
 

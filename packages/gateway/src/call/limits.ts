@@ -74,10 +74,16 @@ export class CallLimits {
     this.#isStopped = false;
   }
 
-  /** Whether a call would be made at once. */
-  canExecute(serverKey: string): boolean {
-    if (this.#isStopped || this.#config.mcpSessionLimit === 0) return false;
-    return this.#queues.get(serverKey)?.isFree ?? true;
+  /** Returns true where a call of this server, by this client, would be made at once. */
+  canExecute(serverKey: string | undefined, client: AskedClient | undefined): boolean {
+    if (this.#isStopped || this.#isSessionOver(client)) return false;
+    return serverKey === undefined || (this.#queues.get(serverKey)?.isFree ?? true);
+  }
+
+  /** Takes back that a call was counted, because it was refused before it was sent. */
+  uncount(asked: Asked): void {
+    const { client } = asked.caller;
+    if (this.#isCounted(asked)) this.#made.set(client, Math.max(0, this.#madeBy(client) - 1));
   }
 
   concerns({ method }: Message): boolean {
@@ -90,8 +96,8 @@ export class CallLimits {
     const queue = this.#queueOf(serverKey);
     const refusal =
       this.refusal ??
-      this.#count(asked) ??
-      (queue?.isFree === false && queue.isFull ? full(serverKey, queue) : undefined);
+      (queue?.isFree === false && queue.isFull ? full(serverKey, queue) : undefined) ??
+      this.#count(asked);
     if (refusal !== undefined) return answer(asked, refusal);
     const permit = new Permit(queue, this.#timeOf(asked, target), this.#timers);
     if (queue?.isFree === false) return this.#wait(asked, queue, () => begin(permit, true));
@@ -105,7 +111,10 @@ export class CallLimits {
       begin();
     });
     this.#waiting.add(waiting);
-    waiting.onLeft = () => this.#waiting.delete(waiting);
+    waiting.onLeft = () => {
+      this.#waiting.delete(waiting);
+      this.uncount(asked);
+    };
   }
 
   #queueOf(serverKey: string): CallQueue | undefined {
@@ -117,15 +126,30 @@ export class CallLimits {
     return queue;
   }
 
-  /** Only tools count, and a call that is made once more, or again with answers, counts once. */
-  #count({ caller: { client }, message, attempt = 0 }: Asked): RpcError | undefined {
-    const { mcpSessionLimit: limit = -1 } = this.#config;
-    if (limit === -1 || message.method !== 'tools/call') return undefined;
-    if (attempt > 0 || isRetry(message)) return undefined;
-    const made = this.#made.get(client) ?? 0;
-    if (made >= limit) return sessionOver(limit);
-    this.#made.set(client, made + 1);
+  #count(asked: Asked): RpcError | undefined {
+    const { client } = asked.caller;
+    if (!this.#isCounted(asked)) return undefined;
+    if (this.#isSessionOver(client)) return sessionOver(this.#sessionLimit);
+    this.#made.set(client, this.#madeBy(client) + 1);
     return undefined;
+  }
+
+  /** Only tools count, and a call that is made once more, or again with answers, counts once. */
+  #isCounted({ message, attempt = 0 }: Asked): boolean {
+    return this.#sessionLimit !== -1 && message.method === 'tools/call' && attempt === 0 && !isRetry(message);
+  }
+
+  #isSessionOver(client: AskedClient | undefined): boolean {
+    const limit = this.#sessionLimit;
+    return limit !== -1 && this.#madeBy(client) >= limit;
+  }
+
+  #madeBy(client: AskedClient | undefined): number {
+    return (client && this.#made.get(client)) ?? 0;
+  }
+
+  get #sessionLimit(): number {
+    return this.#config.mcpSessionLimit ?? -1;
   }
 
   #timeOf({ message }: Asked, { client, originalText }: Target): TimeLimit | undefined {

@@ -2,6 +2,7 @@ import { canBeAsked } from '../bridge/capabilities.ts';
 import { forwardApart } from '../call/apart.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { Asked, Caller } from '../call/caller.ts';
+import { legacyInfoText } from '../call/client-names.ts';
 import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
 import type { ListName } from '../call/notices.ts';
@@ -78,6 +79,7 @@ export class Session implements Client {
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
+  #infoText: string | undefined;
   #toldCapabilities = '{}';
   #canBeAsked = false;
   #logLevel: string | undefined;
@@ -117,6 +119,10 @@ export class Session implements Client {
 
   get canBeAsked(): boolean {
     return this.#canBeAsked;
+  }
+
+  get infoText(): string | undefined {
+    return this.#infoText;
   }
 
   get logLevel(): string | undefined {
@@ -238,6 +244,7 @@ export class Session implements Client {
     const { version, result } = initializeResult(message, this.#offer('legacy'));
     this.#version = version;
     if (this.#era === 'legacy') this.#learn(clientCapabilities(message));
+    this.#infoText = legacyInfoText(message);
     origin.answer(resultLine(message.id, result));
   }
 

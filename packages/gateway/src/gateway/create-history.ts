@@ -1,4 +1,5 @@
 import { History } from '../call/history.ts';
+import { uuidPrefix } from '../call/uuid-prefix.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { redactor } from '../config/redact.ts';
 import { Messages } from '../errors.ts';
@@ -17,7 +18,7 @@ export function createHistory(
   const onFailed = (reason: string): void => log.warn(Messages.historyNotKept(reason));
   return new History({
     now,
-    prefix: `${now().toString(36)}-${pid.toString(36)}`,
+    prefix: uuidPrefix(Math.random),
     redact: redactor(config),
     keepsArguments: history === 'arguments',
     sink: state === undefined ? undefined : new HistoryFiles({ state, pid, now, onFailed }),
