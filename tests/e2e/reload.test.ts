@@ -128,6 +128,23 @@ describe('a config file that changes', () => {
     expect(noticesOf(weir)).toBe(1);
   });
 
+  verifies(
+    ['HEALTH-3', 'HEALTH-5'],
+    'limits the time of one tool without a restart of its server',
+    async () => {
+      await using weir = serveInProcess({ slow: slow() });
+      await weir.tools();
+      const pid = textOf(await weir.callTool('slow:pid'));
+      const limited = { slow: { ...slow(), tools: { wait: { timeout: 100 } } } };
+      expect(await weir.gateway.reload({ mcpServers: limited })).toMatchObject({
+        adjusted: ['slow'],
+        changed: [],
+      });
+      expect((await weir.callTool('slow:wait', { ms: 5000 })).error?.message).toContain('"timeout"');
+      expect(textOf(await weir.callTool('slow:pid'))).toBe(pid);
+    },
+  );
+
   verifies('HEALTH-3', 'and is wrong changes nothing, and it is said what is wrong and where', async () => {
     const { entry, starts } = counted(fixture('echo'));
     await using weir = startWeir({ e: entry });
