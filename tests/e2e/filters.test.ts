@@ -199,6 +199,16 @@ describe('filters of tools', () => {
     },
   );
 
+  verifies(['AGG-CFG-4', 'HEALTH-3'], 'a filter holds on when the same config is read again', async () => {
+    const servers = memory({ includeTools: ['read_*'] });
+    await using client = serveInProcess(servers);
+    await client.tools();
+    await client.gateway.reload({ mcpServers: servers });
+    expect((await client.callTool('memory:delete_all')).error?.message).toContain('held back by a filter');
+    await client.gateway.reload({ mcpServers: memory({}) });
+    expect(textOf(await client.callTool('memory:delete_all'))).toBe('memory: delete_all');
+  });
+
   verifies('AGG-CFG-4', 'a change of tools that are held back is not announced', async () => {
     await using client = serveInProcess({ c: { ...fixture('changes'), excludeTools: ['hidden*'] } });
     const tools = await client.tools();

@@ -86,8 +86,10 @@ export class RegistryBuilder {
   /** Goes over to the filters of another config; returns true where one differs. */
   filter(servers: Readonly<Record<string, ServerConfig>>): boolean {
     const isChanged = this.#filters.use(servers);
-    if (isChanged) this.books.tools.release((owner) => this.heldBackBy(owner) !== undefined);
-    return isChanged;
+    if (!isChanged) return false;
+    this.#heldBack = undefined;
+    this.books.tools.release((owner) => this.heldBackBy(owner) !== undefined);
+    return true;
   }
 
   /** Returns the key in a server's entry that holds a tool of this name back, listed or not. */

@@ -34,12 +34,16 @@ export class ToolFilters {
   /** Goes over to the entries of another config; returns true where a filter differs. */
   use(servers: Readonly<Record<string, ServerConfig>>): boolean {
     const before = this.#filters;
-    const filters = Object.entries(servers).map(([key, entry]) => [key, ToolFilter.of(entry)] as const);
-    this.#filters = new Map(
-      filters.filter((pair): pair is readonly [string, ToolFilter] => pair[1] !== undefined),
-    );
-    this.#applied.clear();
-    return filters.some(([key, filter]) => filter?.id !== before.get(key)?.id);
+    const filters = new Map<string, ToolFilter>();
+    for (const [key, entry] of Object.entries(servers)) {
+      const filter = ToolFilter.of(entry);
+      if (filter !== undefined) filters.set(key, filter);
+    }
+    this.#filters = filters;
+    const all = new Set([...before.keys(), ...filters.keys()]);
+    const changed = [...all].filter((key) => before.get(key)?.id !== filters.get(key)?.id);
+    for (const key of changed) this.#applied.delete(key);
+    return changed.length > 0;
   }
 
   /** Returns what a server lists, without the tools that its filter holds back. */
