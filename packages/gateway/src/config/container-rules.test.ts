@@ -131,6 +131,12 @@ describe('volumes that hand over the engine or the machine', () => {
     ['/dev', 'the control of this machine'],
     ['/dev/sda', 'the control of this machine'],
     ['/boot', 'the control of this machine'],
+    ['C:\\Windows\\System32', 'the control of this machine'],
+    ['C:\\ProgramData\\Docker', 'the container engine'],
+    ['C:/Users/me/AppData', 'the container engine'],
+    ['c:\\users\\me', 'the container engine'],
+    ['/mnt/c', 'the root of this machine'],
+    ['/host_mnt/c/Windows', 'the control of this machine'],
   ];
   for (const [source, gives] of unsafe)
     verifies('MANAGED-2', `refuse ${source}, wherever the engine is`, () => {
@@ -150,6 +156,7 @@ describe('volumes that hand over the engine or the machine', () => {
     '/srv/run/docker.sock',
     '/opt/docker',
     '/mnt/data',
+    '/mnt/c/Users/me/notes',
     '/tmp',
     '/data/var/lib/docker',
     '/var/log',

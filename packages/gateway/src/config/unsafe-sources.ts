@@ -50,6 +50,8 @@ const PLACES: readonly (readonly [gives: string, paths: readonly string[]])[] = 
       '/etc/containers',
       '/etc/kubernetes',
       '~/.local/share/docker',
+      '?:/ProgramData/Docker',
+      '?:/Users/*/AppData/Local/Docker',
     ],
   ],
   // The kernel's own files, and those that decide who is root and what root runs.
@@ -72,6 +74,7 @@ const PLACES: readonly (readonly [gives: string, paths: readonly string[]])[] = 
       '/etc/cron*',
       '/etc/profile*',
       '/etc/ld.so.*',
+      '?:/Windows',
     ],
   ],
 ];
@@ -128,8 +131,12 @@ function stepsOf(path: string): string[] {
     if (step === '..') steps.pop();
     else if (step !== '' && step !== '.') steps.push(step);
   }
-  // Docker Desktop's own name for this machine, and macOS's for what other systems have at the top.
-  if (steps[0] === 'host_mnt' || steps[0] === 'private') steps.shift();
+  // Names of this machine's drives in Docker Desktop and in WSL.
+  const isShared = steps[0] === 'host_mnt' || (steps[0] === 'mnt' && steps[1]?.length === 1);
+  if (isShared) steps.shift();
+  if (isShared && steps[0]?.length === 1) steps[0] += ':';
+  // macOS has a folder around what other systems have at the top.
+  if (steps[0] === 'private') steps.shift();
   if (steps[0] === 'var' && steps[1] === 'run') steps.shift();
   return steps;
 }
