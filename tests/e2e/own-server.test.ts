@@ -1,5 +1,5 @@
 // What the gateway offers of its own: the status tool while a server is away, and whole instructions as resources.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -157,6 +157,26 @@ describe('the status tool', () => {
     },
   );
 
+  verifies(
+    ['AGG-CHILD-3', 'AGG-REG-3'],
+    'is not listed for a lazy server that sleeps, but for one that fails',
+    async () => {
+      const file = join(temporaryFolder(), 'here');
+      writeFileSync(file, '');
+      await using weir = serve(
+        { a: serverWith(['x']), b: { ...unsteady(file), lazy: true } },
+        { idleAfter: 50 },
+      );
+      const ask = await open(weir, 'legacy');
+      expect(await names(ask)).toEqual(['a__x', 'b__ok']);
+      await expect.poll(() => weir.gateway.reports()[1]?.health.connectionState).toBe('disconnected');
+      expect(await names(ask)).toEqual(['a__x', 'b__ok']);
+      rmSync(file);
+      expect((await ask('tools/call', { name: 'b__ok' })).error).toBeDefined();
+      expect(await names(ask)).toEqual(['a__x', 'b__ok', 'weir__status']);
+    },
+  );
+
   verifies('AGG-SEP-2', 'gets a suffix where a server is keyed weir or has its name', async () => {
     await using keyed = serve({ weir: serverWith(['status', 'x'], 'mine'), gone: MISSING });
     const ask = await open(keyed, 'legacy');
@@ -183,6 +203,28 @@ describe('the status tool', () => {
     expect(await weir.gateway.callTool('weir__status')).toMatchObject({
       content: [{ type: 'text', text: expect.stringContaining("Server 'gone'") as string }],
     });
+  });
+});
+
+describe('the status tool of the command', () => {
+  const servers = { a: serverWith(['x']), gone: MISSING };
+
+  verifies(['AGG-CHILD-3', 'ERA-1'], 'is there under the name weir, for the SDK in both eras', async () => {
+    for (const era of ERAS) {
+      await using sdk = await connectSdk(commandFor(servers, { as: 'weir' }), era);
+      const { tools } = await sdk.client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['a__x', 'weir__status']);
+      const { content } = await sdk.client.callTool({ name: 'weir__status' });
+      expect(content).toMatchObject([{ text: expect.stringContaining("Server 'gone'") as string }]);
+      const session = era === 'modern' ? await sdk.client.discover() : undefined;
+      if (session !== undefined) expect(session.instructions).toContain('weir__status');
+    }
+  });
+
+  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'is never there under the name mcp-simple-aggregator', async () => {
+    const command = commandFor(servers, { as: 'mcp-simple-aggregator', args: ['--keep-going'] });
+    await using sdk = await connectSdk(command, 'legacy');
+    expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:x']);
   });
 });
 
