@@ -54,11 +54,15 @@ export class Conversation {
     return items;
   }
 
-  /** Waits until a list names something. */
-  async until(method: string, name: RegExp): Promise<void> {
+  /** Waits until a tool is there, listed or not: calls it without arguments until nobody says that it is not found. */
+  async untilCallable(name: string): Promise<void> {
     const deadline = performance.now() + 20_000;
-    while (!(await this.list(method)).some((item) => name.test(String(item['name'])))) {
-      if (performance.now() > deadline) throw new Error(`${method} never had ${String(name)}`);
+    const answer = async (): Promise<string> =>
+      JSON.stringify(
+        await this.#ask({ method: 'tools/call', params: { name }, masks: [], asks: false }, name),
+      );
+    while (/not found/iu.test(await answer())) {
+      if (performance.now() > deadline) throw new Error(`There never was a tool ${name}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -29,6 +29,8 @@ export interface AskedClient {
   readonly canBeAsked: boolean;
   /** Its `clientInfo` as JSON, where it has said so once and for all. */
   readonly infoText?: string | undefined;
+  /** Has declared in its handshake that it knows tasks; modern clients say it with each request. */
+  readonly hasTasks?: boolean;
   /** What makes calls, where that is no client of the protocol. */
   readonly source?: InvocationSource;
   /** Where it works, once a modern client has said so; null where that is nowhere here. */

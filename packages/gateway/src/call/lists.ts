@@ -3,13 +3,17 @@ import { KINDS, type Kind } from '../upstream/catalogue.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
 import { findMember, stringValue } from '../wire/members.ts';
 import type { Call } from './call.ts';
+import { declaresTasks } from './tasks.ts';
 
 /** Answers a list from the registry; no server is asked. */
 export function listOf(kind: Kind): Call {
-  return ({ directory, caller: { origin, era }, message: { id, params } }) => {
+  return ({ directory, caller, message }) => {
+    const { origin, era, client } = caller;
+    const { id, params } = message;
     const hasCursor = params !== undefined && findMember(params, 'cursor') >= 0;
     const cursor = hasCursor ? (stringValue(params, 'cursor') ?? '') : undefined;
-    const result = directory.registry.pages[kind].result(cursor, era);
+    const hasTasks = era === 'modern' ? declaresTasks(message) : client.hasTasks === true;
+    const result = directory.registry.pages[kind].result(cursor, { era, hasTasks });
     if (result !== undefined) return origin.answer(resultLine(id, result));
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;
     answerError(origin, id, new RpcError(RpcErrorCode.INVALID_PARAMS, text));

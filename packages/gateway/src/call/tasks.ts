@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { joinTaskId, splitTaskId, taskPrefix } from '../registry/task-ids.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Meta, type Era } from '../wire/era.ts';
+import { LEGACY_VERSIONS, Meta, type Era } from '../wire/era.ts';
 import { findMember, objectValue, readMembers, stringValue, type Members } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
@@ -172,11 +172,23 @@ export function withoutTasks(capabilities: string): string {
   return lineBytes(splice(bytes, changeMembers(extensions, [TASKS_EXTENSION], ''))).toString('latin1');
 }
 
-/** Why a modern client may not use tasks: it has to say with each request that it knows them. */
-export function tasksRefusal({ meta }: Message): RpcError | undefined {
+/** Returns true for a request of a modern client that knows tasks. */
+export function declaresTasks({ meta }: Message): boolean {
   const capabilities = meta && objectValue(meta, Meta.CLIENT_CAPABILITIES);
   const extensions = capabilities && objectValue(capabilities, 'extensions');
-  if (extensions !== undefined && findMember(extensions, TASKS_EXTENSION) >= 0) return undefined;
+  return extensions !== undefined && findMember(extensions, TASKS_EXTENSION) >= 0;
+}
+
+/** Returns true where the handshake of a legacy client, with these capabilities as JSON, says that it knows tasks. */
+export function handshakeHasTasks(version: string, capabilities: string): boolean {
+  const declared =
+    version === LEGACY_VERSIONS[0] ? readMembers(Buffer.from(capabilities, 'latin1'), 0) : undefined;
+  return declared !== undefined && findMember(declared, 'tasks') >= 0;
+}
+
+/** Why a modern client may not use tasks: it has to say with each request that it knows them. */
+export function tasksRefusal(message: Message): RpcError | undefined {
+  if (declaresTasks(message)) return undefined;
   return new RpcError(
     RpcErrorCode.MISSING_CAPABILITY,
     `Missing required client capability: declare the extension "${TASKS_EXTENSION}" with every request that is about tasks`,

@@ -10,7 +10,7 @@ import { Passage } from '../call/passage.ts';
 import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
-import { isTaskMethod, withoutTasks } from '../call/tasks.ts';
+import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks.ts';
 import { forClients, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
@@ -82,6 +82,7 @@ export class Session implements Client {
   #infoText: string | undefined;
   #toldCapabilities = '{}';
   #canBeAsked = false;
+  #hasTasks = false;
   #logLevel: string | undefined;
 
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
@@ -123,6 +124,10 @@ export class Session implements Client {
 
   get infoText(): string | undefined {
     return this.#infoText;
+  }
+
+  get hasTasks(): boolean {
+    return this.#hasTasks;
   }
 
   get logLevel(): string | undefined {
@@ -245,6 +250,7 @@ export class Session implements Client {
     this.#version = version;
     if (this.#era === 'legacy') this.#learn(clientCapabilities(message));
     this.#infoText = legacyInfoText(message);
+    this.#hasTasks = handshakeHasTasks(version, this.#capabilities);
     origin.answer(resultLine(message.id, result));
   }
 

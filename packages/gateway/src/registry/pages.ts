@@ -8,27 +8,57 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const CURSOR = 'weir:';
 const BETWEEN: Buffer = Buffer.from(',');
 
-/** Answers one kind of list. The bytes are put together once, when they are first asked for. */
+/** Something that is listed. */
+interface Entry {
+  readonly client: { readonly era: Era };
+  /** It can be called as a task alone, by a client that knows the tasks of its server's era. */
+  readonly mustBeTask: boolean;
+  /** The definition, in parts. */
+  parts(): readonly Buffer[];
+}
+
+/** A client that asks for a list. */
+interface Reader {
+  readonly era: Era;
+  /** Knows the tasks of its era. */
+  readonly hasTasks: boolean;
+}
+
+/** The bytes of each page, by the cursor that leads to it. */
+type Built = ReadonlyMap<string | undefined, Buffer>;
+
+/** Answers one kind of list. The bytes are put together once for each kind of reader, when one first asks. */
 export class Pages {
   readonly #kind: Kind;
-  readonly #definitions: Iterable<readonly Buffer[]>;
+  readonly #entries: { values(): Iterable<Entry> };
   readonly #hints: CacheHints;
-  #pages: Map<string | undefined, Buffer> | undefined;
+  /** By the era of the tasks that readers know; one for all readers where nothing has to be called as a task. */
+  readonly #built = new Map<Era | undefined, Built>();
+  #hasTasks: boolean | undefined;
 
-  constructor(kind: Kind, definitions: Iterable<readonly Buffer[]>, hints: CacheHints) {
+  constructor(kind: Kind, entries: { values(): Iterable<Entry> }, hints: CacheHints) {
     this.#kind = kind;
-    this.#definitions = definitions;
+    this.#entries = entries;
     this.#hints = hints;
   }
 
   /** The result of the list request, or undefined for a cursor that nobody was given. */
-  result(cursor: string | undefined, era: Era): Line | undefined {
-    this.#pages ??= this.#build();
-    const page = this.#pages.get(cursor);
-    return page && [era === 'modern' ? `{${modernMembers(this.#hints)},` : '{', page, '}'];
+  result(cursor: string | undefined, reader: Reader): Line | undefined {
+    const page = this.#for(reader).get(cursor);
+    return page && [reader.era === 'modern' ? `{${modernMembers(this.#hints)},` : '{', page, '}'];
   }
 
-  #build(): Map<string | undefined, Buffer> {
+  #for({ era, hasTasks }: Reader): Built {
+    this.#hasTasks ??= [...this.#entries.values()].some(({ mustBeTask }) => mustBeTask);
+    const tasksEra = this.#hasTasks && hasTasks ? era : undefined;
+    const known = this.#built.get(tasksEra);
+    if (known !== undefined) return known;
+    const built = this.#build(tasksEra);
+    this.#built.set(tasksEra, built);
+    return built;
+  }
+
+  #build(tasksEra: Era | undefined): Built {
     const pages = new Map<string | undefined, Buffer>();
     const page: Buffer[] = [];
     let [cursor, size, count]: [string | undefined, number, number] = [undefined, 0, 0];
@@ -41,10 +71,11 @@ export class Pages {
       page.length = 0;
       [cursor, size] = [next, 0];
     };
-    for (const definition of this.#definitions) {
+    for (const entry of this.#entries.values()) {
+      if (entry.mustBeTask && entry.client.era !== tasksEra) continue;
       if (size > PAGE_BYTES) close(`${CURSOR}${count}`);
       if (size > 0) page.push(BETWEEN);
-      for (const part of definition) {
+      for (const part of entry.parts()) {
         page.push(part);
         size += part.length;
       }

@@ -297,7 +297,7 @@ function publish(
 }
 
 function pagesOf(kind: Kind, routes: Routes, upstreams: readonly Upstream[]): Pages {
-  return new Pages(kind, definitions(routes), hintsOf(kind, upstreams));
+  return new Pages(kind, routes, hintsOf(kind, upstreams));
 }
 
 /** True where clients see two lists alike: equal definitions under equal names, in one order. */
@@ -305,10 +305,6 @@ export function isSameList(one: ReadonlyMap<string, Route>, other: ReadonlyMap<s
   if (one.size !== other.size) return false;
   const others = [...other.values()];
   return [...one.values()].every((route, index) => route.isLike(others[index] as Route));
-}
-
-function* definitions(routes: Routes): Generator<readonly Buffer[]> {
-  for (const route of routes.values()) yield route.parts();
 }
 
 function hintsOf(kind: Kind, upstreams: readonly Upstream[]): CacheHints {

@@ -1,7 +1,7 @@
 import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
 import type { ToolSchema } from '../upstream/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
-import { objectValue, readMembers, valueText } from '../wire/members.ts';
+import { objectValue, readMembers, stringValue, valueText } from '../wire/members.ts';
 import { appUris } from './apps.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
@@ -81,6 +81,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   #originalText: string | undefined;
   #schema: ToolSchema | undefined;
   #isRepeatable: boolean | undefined;
+  #mustBeTask: boolean | undefined;
 
   constructor(client: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
     this.client = client;
@@ -108,6 +109,12 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   isLike(other: Route): boolean {
     if (this.publicName !== other.publicName) return false;
     return this.#listed === other.#listed || definitionOf(this.#listed).equals(definitionOf(other.#listed));
+  }
+
+  /** True for a tool that can be called as a task alone. */
+  get mustBeTask(): boolean {
+    this.#mustBeTask ??= mustBeTask(this.#listed);
+    return this.#mustBeTask;
   }
 
   #readSchema(): ToolSchema {
@@ -158,6 +165,14 @@ function isRepeatable({ page, at }: Listed): boolean {
 }
 
 const REPEATABLE = ['readOnlyHint', 'idempotentHint'];
+
+/** Most definitions do not speak of tasks, and are not looked into. */
+function mustBeTask({ page, at, end }: Listed): boolean {
+  if (!page.subarray(at, end).includes('taskSupport')) return false;
+  const definition = readMembers(page, at);
+  const execution = definition && objectValue(definition, 'execution');
+  return execution !== undefined && stringValue(execution, 'taskSupport') === 'required';
+}
 
 interface Published {
   readonly serverKey: string;
