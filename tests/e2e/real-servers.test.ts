@@ -202,14 +202,18 @@ function inEra(outcome: Outcome, key: string, era: Era): Outcome {
   return { ...outcome, result: { ...(outcome.result as Json), ttlMs: 0, cacheScope: 'private' } };
 }
 
-/** With several servers a question to a person begins with the name of the server. */
+/** With several servers a question to a person begins with the name of the server, also where an error asks it. */
 function named(outcome: Outcome, key: string): Outcome {
+  const prefixed = (params: Json): Json => ({ ...params, message: `${key}: ${String(params['message'])}` });
   const questions = outcome.questions.map((question) => {
     const { method, params } = question as { method: string; params: Json };
-    if (method !== 'elicitation/create') return question;
-    return { method, params: { ...params, message: `${key}: ${String(params['message'])}` } };
+    return method === 'elicitation/create' ? { method, params: prefixed(params) } : question;
   });
-  return { ...outcome, questions };
+  const { error } = outcome as { error?: { data?: { elicitations?: Json[] } } };
+  const { elicitations } = error?.data ?? {};
+  if (elicitations === undefined) return { ...outcome, questions };
+  const data = { ...error?.data, elicitations: elicitations.map(prefixed) };
+  return { ...outcome, questions, error: { ...error, data } };
 }
 
 function stepsFor(key: string, era: Era): Step[] {

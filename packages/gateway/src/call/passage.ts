@@ -95,21 +95,16 @@ export class Passage implements Hop {
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.sharesUris(serverKey);
     const isSameEra = era === this.caller.era;
-    const asks = isSameEra && (era === 'modern' || answer.isError) && mayAsk(answer);
-    if (isSameEra && !renamesUris && !asks) return undefined;
+    const asker = isSameEra && (era === 'modern' || answer.isError) ? this.#askerOf(serverKey) : undefined;
+    const isNamed = asker !== undefined && mayAsk(answer);
+    if (isSameEra && !renamesUris && !isNamed) return undefined;
     const question = this.#askBack(answer, call);
     if (question !== undefined) return question;
-    const edits = asks
-      ? this.#nameAsker(answer)
+    const edits = isNamed
+      ? askerEdits(answer, asker)
       : answerEdits(answer, this.#method, { from: era, to: this.caller.era });
     if (edits instanceof RpcError || !renamesUris) return edits;
     return [...edits, ...uriEdits(answer, (uri) => this.#publicUri(uri))];
-  }
-
-  /** Where the answer asks a person something and is passed on as it is. */
-  #nameAsker(answer: Message): Edit[] | RpcError {
-    const asker = this.#askerOf(this.#upstream.serverKey);
-    return asker === undefined ? [] : askerEdits(answer, asker);
   }
 
   #named(questions: readonly Question[]): readonly Question[] {
