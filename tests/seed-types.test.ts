@@ -24,6 +24,7 @@ import {
   type MCPServerConfig,
   type ServerClient,
   type ServerConfig,
+  type SectionBinding,
   type ServerHealthStatus,
   type ServerStatus,
   type ToolExecutionResult,
@@ -323,6 +324,16 @@ type ReadToolInvocationRequest = With<
   }
 >;
 
+interface DocumentedSectionBinding {
+  sectionType: 'heading' | 'block' | 'range';
+  headingText?: string;
+  blockId?: string;
+  startLine?: number;
+  endLine?: number;
+  serverId: string;
+  inheritToChildren: boolean;
+}
+
 interface DocumentedMCPServerConfig {
   id: string;
   name: string;
@@ -339,7 +350,7 @@ interface DocumentedMCPServerConfig {
   lastConnectedAt?: number;
   failureCount: number;
   autoDisabled: boolean;
-  sectionBindings: MCPServerConfig['sectionBindings'];
+  sectionBindings: DocumentedSectionBinding[];
 }
 
 /** Rulings MANAGED-4 and MANAGED-5: Streamable HTTP; a `command` alone has no `deploymentType`. */
@@ -354,6 +365,7 @@ describe('the documented types of supervision', () => {
     holds<DocumentedExecutionTracker, ExecutionTracker, DocumentedExecutionTracker>();
     holds<DocumentedToolExecutionResult, ToolExecutionResult, DocumentedToolExecutionResult>();
     holds<ReadToolInvocationRequest, ToolInvocationRequest, DocumentedToolInvocationRequest>();
+    holds<DocumentedSectionBinding, SectionBinding, DocumentedSectionBinding>();
     holds<ReadMCPServerConfig, MCPServerConfig, DocumentedMCPServerConfig>();
   });
 });

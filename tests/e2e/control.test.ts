@@ -96,6 +96,31 @@ describe('one gateway', () => {
     expect(stdout).toMatch(/^ {2}far {5}off in the file {2}0/mu);
   });
 
+  verifies('HEALTH-8', 'tells of the section bindings of both places, complete', async () => {
+    const machine = new Machine();
+    const heading = { sectionType: 'heading', headingText: '## Tools', documentPath: 'a/*.md' };
+    const range = { sectionType: 'range', startLine: 1, endLine: 9, inheritToChildren: false };
+    const config = {
+      mcpServers: { e: { ...fixture('echo'), sectionBindings: [heading] }, s: fixture('stall') },
+      sectionBindings: [
+        { ...range, serverId: 's' },
+        { ...range, serverId: 'e' },
+      ],
+    };
+    await using _ = await machine.start(JSON.stringify(config));
+    const [report] = await machine.ps();
+    expect(report?.servers.map(({ id, sectionBindings }) => [id, sectionBindings])).toEqual([
+      [
+        'e',
+        [
+          { ...heading, serverId: 'e', inheritToChildren: true },
+          { ...range, serverId: 'e' },
+        ],
+      ],
+      ['s', [{ ...range, serverId: 's' }]],
+    ]);
+  });
+
   verifies('HEALTH-3', 'can be asked while a server of it takes its time to start', async () => {
     const machine = new Machine();
     const servers = { s: { ...fixture('silent'), startupTimeout: 30_000 }, e: fixture('echo') };

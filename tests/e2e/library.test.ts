@@ -108,6 +108,7 @@ describe('what is exported', () => {
       'Place',
       'Reaped',
       'ReportedServer',
+      'SectionBinding',
       'Self',
       'ServerClient',
       'ServerConfig',

@@ -6,7 +6,7 @@ export { executionTracker } from './admin/execution-tracker.ts';
 export type { TrackedScope } from './admin/execution-tracker.ts';
 export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
 export { serverConfigs } from './admin/server-config.ts';
-export type { MCPServerConfig } from './admin/server-config.ts';
+export type { MCPServerConfig, SectionBinding } from './admin/server-config.ts';
 export type {
   ErrorInfo,
   ExecutionTracker,

@@ -1,8 +1,23 @@
-import type { ServerConfig } from '../config/config.generated.ts';
+import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerReport } from '../gateway/server-report.ts';
 import { containerSpec } from '../upstream/container/container-spec.ts';
+
+/** A section of documents that belongs to a server. */
+export interface SectionBinding {
+  readonly sectionType: 'heading' | 'block' | 'range';
+  readonly headingText?: string;
+  readonly blockId?: string;
+  readonly startLine?: number;
+  readonly endLine?: number;
+  /** Key of the server. */
+  readonly serverId: string;
+  /** Binds the sections inside this one, too. */
+  readonly inheritToChildren: boolean;
+  /** Pattern of the documents in which the binding holds; all, where it is absent. */
+  readonly documentPath?: string;
+}
 
 /** A server: what the config says of it, and what has become of it. */
 export interface MCPServerConfig {
@@ -24,16 +39,29 @@ export interface MCPServerConfig {
   readonly failureCount: number;
   /** Disabled by the rule, after too many failures. */
   readonly autoDisabled: boolean;
-  readonly sectionBindings: NonNullable<ServerConfig['sectionBindings']>;
+  readonly sectionBindings: SectionBinding[];
 }
 
 /** All servers of the config, also those that it leaves out. */
 export function serverConfigs(gateway: Pick<Gateway, 'config' | 'reports'>): MCPServerConfig[] {
   const reports = new Map(gateway.reports().map((report) => [report.serverKey, report]));
-  return Object.entries(gateway.config.mcpServers).map(([id, entry]) => describe(id, entry, reports.get(id)));
+  const { config } = gateway;
+  return Object.entries(config.mcpServers).map(([id, entry]) => ({
+    ...describe(id, entry, reports.get(id)),
+    sectionBindings: bindingsOf(id, config),
+  }));
 }
 
-function describe(id: string, entry: ServerConfig, report: ServerReport | undefined): MCPServerConfig {
+/** Returns the bindings under the server and those at the top level that name it, with all that they leave out. */
+function bindingsOf(id: string, { mcpServers, sectionBindings: common = [] }: McpConfig): SectionBinding[] {
+  const { sectionBindings: own = [] } = mcpServers[id] ?? {};
+  const all = [...own, ...common.filter(({ serverId }) => serverId === id)];
+  return all.map((binding) => ({ inheritToChildren: true, ...binding, serverId: id }));
+}
+
+type Described = Omit<MCPServerConfig, 'sectionBindings'>;
+
+function describe(id: string, entry: ServerConfig, report: ServerReport | undefined): Described {
   const { lastConnectedAt } = report ?? {};
   return {
     id,
@@ -43,7 +71,6 @@ function describe(id: string, entry: ServerConfig, report: ServerReport | undefi
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),
     failureCount: report?.failureCount ?? 0,
     autoDisabled: report?.autoDisabled ?? false,
-    sectionBindings: entry.sectionBindings ?? [],
   };
 }
 
