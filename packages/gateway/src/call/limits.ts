@@ -136,12 +136,11 @@ export class CallLimits {
 
   /** Only tools count, and a call that is made once more, or again with answers, counts once. */
   #isCounted({ message, attempt = 0 }: Asked): boolean {
-    return this.#sessionLimit !== -1 && message.method === 'tools/call' && attempt === 0 && !isRetry(message);
+    return message.method === 'tools/call' && attempt === 0 && !isRetry(message);
   }
 
   #isSessionOver(client: AskedClient | undefined): boolean {
-    const limit = this.#sessionLimit;
-    return limit !== -1 && this.#madeBy(client) >= limit;
+    return this.#madeBy(client) >= this.#sessionLimit;
   }
 
   #madeBy(client: AskedClient | undefined): number {
@@ -149,7 +148,8 @@ export class CallLimits {
   }
 
   get #sessionLimit(): number {
-    return this.#config.mcpSessionLimit ?? -1;
+    const { mcpSessionLimit: limit = -1 } = this.#config;
+    return limit === -1 ? Infinity : limit;
   }
 
   #timeOf({ message }: Asked, { client, originalText }: Target): TimeLimit | undefined {
