@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../packages/gateway/src/log.ts';
 import { ServerMemory } from '../packages/gateway/src/state/server-memory.ts';
+import { Chain } from '../packages/gateway/src/upstream/chain.ts';
 import { Fleet, type FleetOptions } from '../packages/gateway/src/upstream/fleet.ts';
 import type { Apart } from '../packages/gateway/src/upstream/instances.ts';
 import { fixture, scripted, temporaryFolder } from './e2e/harness.ts';
@@ -14,6 +15,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
     { echo },
     {
       ...kept,
+      chain: new Chain('0123456789abcdef'),
       clientInfo: { name: 'test', version: '0' },
       maxMessageSize: 1024 * 1024,
       env: process.env,

@@ -199,8 +199,12 @@ describe('what a container may do', () => {
       PortBindings: {},
     });
     expect(statusOf(State.Pid)).toMatchObject({ CapEff: '0000000000000000', NoNewPrivs: '1', Seccomp: '2' });
-    // Nothing of the gateway's own environment, nor its mark, is in there.
-    expect(Config.Env).toEqual(['PATH=/bin', 'HOME=/tmp']);
+    // Nothing of the gateway's own environment, nor its mark, is in there: only by which gateways it was started.
+    expect(Config.Env).toEqual([
+      expect.stringMatching(/^WEIR_CHAIN=[0-9a-f]{16}$/),
+      'PATH=/bin',
+      'HOME=/tmp',
+    ]);
   });
 
   verifies.skipIf(noEngine)('MANAGED-2', 'is what the config says', async () => {
@@ -261,7 +265,7 @@ describe('what a container may do', () => {
       const variables = JSON.parse(textOf(answer)) as Record<string, string>;
       expect(variables).toMatchObject({ ...secrets, ODD: odd, WANTED: 'inherited' });
       expect(variables).not.toHaveProperty('OTHER');
-      expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual([]);
+      expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual(['WEIR_CHAIN']);
       const { looks, seen } = watching.end();
       expect(seen).toEqual([]);
       expect(looks).toBeGreaterThan(20);

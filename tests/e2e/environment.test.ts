@@ -52,11 +52,13 @@ describe('the environment of a server', () => {
 
   verifies('AGG-ENV-3', 'is a short safe list and its own env, and nothing else', async () => {
     const variables = await variablesOf({ env: { MINE: 'yes', TZ: 'Asia/Tokyo' } }, { ...safe, ...secret });
-    const { PATH, HOME, WEIR_OWNER, ...others } = variables;
+    const { PATH, HOME, WEIR_CHAIN, WEIR_OWNER, ...others } = variables;
     expect(PATH).toBe(process.env['PATH']);
     expect(HOME).toMatch(/weir-e2e-/u);
     // Not a secret: by this mark the guard finds what a server has left behind.
     expect(WEIR_OWNER).toMatch(/^\S+$/u);
+    // Nor this: by it a gateway knows those that it stands behind.
+    expect(WEIR_CHAIN).toMatch(/^[0-9a-f]{16}$/u);
     expect(others).toEqual({ ...safe, TZ: 'Asia/Tokyo', MINE: 'yes' });
   });
 
@@ -80,7 +82,10 @@ describe('the environment of a server', () => {
         GITHUB_TOKEN: 's3cr3t',
         NODE_OPTIONS: '--no-warnings',
       });
-      expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual(['WEIR_OWNER']);
+      expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual([
+        'WEIR_CHAIN',
+        'WEIR_OWNER',
+      ]);
     },
   );
 });

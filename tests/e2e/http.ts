@@ -8,6 +8,7 @@ import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@mode
 import { serveHttp, type Gateway, type HttpFront, type HttpOptions } from '@weir/gateway';
 import {
   commandFor,
+  isSettledWithin,
   modernMeta,
   type Config,
   type Era,
@@ -126,9 +127,9 @@ export class ServeProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.kill('SIGTERM');
-    const timer = setTimeout(() => this.kill('SIGKILL'), 15_000);
-    await this.ended;
-    clearTimeout(timer);
+    if (await isSettledWithin(15_000, this.ended)) return;
+    this.kill('SIGKILL');
+    throw new Error(`weir serve did not end within 15 s\nstderr:\n${this.stderr.slice(-3000)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ChildServerError, ConfigError, describeConfigError } from '@weir/gateway';
+import { ChildServerError, ConfigError, describeConfigError, RpcError } from '@weir/gateway';
 import { AddressError } from './address-error.ts';
 import { UsageError } from './arguments.ts';
 import { ControlFailure } from './control-failure.ts';
@@ -16,6 +16,7 @@ export function describeFailure(error: unknown): string {
   if (COMPLETE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof ChildServerError) return `${error.message}\n${afterwards(error)}`;
+  if (error instanceof RpcError) return error.message;
   if (isLostFolder(error)) return 'The folder that Weir was started in is gone: change to another one.';
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `Weir has failed through a mistake of its own. Please report it with these lines:\n${details}`;

@@ -25,6 +25,7 @@ export async function writeLock(args: CliArgs, { log, env, output, stopped }: Lo
     stopped,
     createLock(config, {
       ...withoutUndefined({ startupTimeout, maxMessageSize, state }),
+      configPath: path,
       unexpanded,
       version: VERSION,
       env,

@@ -144,6 +144,14 @@ export const Messages = {
   offInFile: (serverKey: string): string =>
     `Server '${serverKey}' is switched off in the config file, which counts for more: change its "enabled" or "disabled" there`,
 
+  leadsBack: (): string =>
+    'This gateway is already part of the chain of gateways that leads here: it would start itself without end. Take the entry that leads here out of the config.',
+  tooDeep: (most: number): string =>
+    `${most} gateways stand behind one another already, and that is the limit. Take the entry that leads here out of the config.`,
+  skippedLoop: (serverKey: string, isThis: boolean): string =>
+    `Server '${serverKey}' is skipped: its entry leads back to ${isThis ? 'this gateway' : 'a gateway that this one stands behind'}, which would start itself without end. Take the entry out of the config, or let it name another config.`,
+  skippedDepth: (serverKey: string): string =>
+    `Server '${serverKey}' is skipped: it is a gateway, and too many gateways stand behind one another already. Take the entry out of the config.`,
   gatewayEnds: (): string => 'The gateway has ended or is about to',
 
   notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,

@@ -17,6 +17,7 @@ import { reportOf, type ServerReport } from './gateway/server-report.ts';
 import { printable, silentLog, type Log } from './log.ts';
 import { DEFAULT_SEPARATOR } from './registry/names.ts';
 import type { ToolRegistry } from './registry/tool-registry.ts';
+import { Chain, CHAIN_VARIABLE, gatewayId } from './upstream/chain.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import type { Reloaded } from './upstream/fleet.ts';
 import type { LoggedLine } from './upstream/server-logs.ts';
@@ -44,12 +45,19 @@ export function createGateway(config: McpConfig, options: GatewayOptions = {}): 
   return new Gateway(checkConfig(config, options.configPath), options);
 }
 
+/** The chain of a gateway that serves the config of this file, where it came from one. */
+export function chainFor({ configPath, env }: Pick<GatewayOptions, 'configPath' | 'env'>): Chain {
+  return new Chain(gatewayId(configPath), env?.[CHAIN_VARIABLE]);
+}
+
 /** Many servers as one, as fronts and programs use them: its life, and what it can be told. */
 export class Gateway implements AggregatorServer {
   readonly maxMessageSize: number;
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
   readonly server: Front;
+  /** The gateways that this one stands behind, and itself. */
+  readonly chain: Chain;
   readonly log: Log;
   /** Every call of a tool. */
   readonly history: History;
@@ -64,8 +72,9 @@ export class Gateway implements AggregatorServer {
   #reloading: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(config: McpConfig, options: GatewayOptions) {
+  constructor(config: McpConfig, options: GatewayOptions, chain: Chain = chainFor(options)) {
     this.#config = config;
+    this.chain = chain;
     this.#options = options;
     this.log = printable(options.log ?? silentLog);
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
@@ -76,6 +85,7 @@ export class Gateway implements AggregatorServer {
       log: this.log,
       history: this.history,
       clientInfo: this.clientInfo,
+      chain: this.chain,
       maxMessageSize: this.maxMessageSize,
       env: options.env ?? {},
       capabilities: this.#opening.promise,
@@ -288,6 +298,7 @@ export class Gateway implements AggregatorServer {
     this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
     if (this.serverCount === 0) this.log.warn(Messages.noServers());
     try {
+      if (this.chain.refusal !== undefined) throw this.chain.refusal;
       await fleet.prepare();
       // A program that uses the gateway without a client has nobody who could answer a server's questions.
       if (clients.clients.size === 0) this.open('{}');

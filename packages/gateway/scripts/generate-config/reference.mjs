@@ -82,6 +82,8 @@ tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) is no fil
 A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the
 server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on;
 \`WEIR_OWNER\` is set anew, a mark by which all that a server has started is found when it ends.
+\`WEIR_CHAIN\` names the gateways that the server stands behind (as does the \`weir-chain\` header of requests to servers on HTTP):
+an entry that leads back to one of them, or a ninth gateway, is skipped with a warning.
 
 ## Servers in containers
 

@@ -1,12 +1,15 @@
 import { EVERYTHING } from '../bridge/capabilities.ts';
 import type { McpConfig } from '../config/config.generated.ts';
-import { createGateway } from '../gateway.ts';
+import { checkConfig } from '../config/prepare.ts';
+import { chainFor, Gateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { entryHash } from '../upstream/remembered/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';
 
-export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' | 'keepGoing'> {
+export interface LockOptions extends Omit<GatewayOptions, 'lazy' | 'keepGoing'> {
+  /** The file that the config came from: an entry that leads back to its gateway is left out. */
+  readonly configPath?: string;
   /** The entries of the servers before variables were replaced: no value of theirs is written down. */
   readonly unexpanded: Readonly<Record<string, unknown>>;
   /** The package that a server is started from, where that is known. */
@@ -15,7 +18,9 @@ export interface LockOptions extends Omit<GatewayOptions, 'configPath' | 'lazy' 
 
 /** Starts every server of a config once, ends it, and returns the text of a lock file: what each of them offers. */
 export async function createLock(config: McpConfig, options: LockOptions): Promise<string> {
-  const gateway = createGateway(config, options);
+  // Nothing is kept of the servers: only the chain is told which config this is.
+  const { configPath: _config, ...others } = options;
+  const gateway = new Gateway(checkConfig(config, options.configPath), others, chainFor(options));
   // Some servers offer more to clients that can do more.
   gateway.open(EVERYTHING);
   try {

@@ -217,6 +217,8 @@ export class Session implements Client {
 
   #request(message: Message, origin: Origin): void {
     const { id, method } = message;
+    const { refusal } = this.#gateway.chain;
+    if (refusal !== undefined) return answer(origin, id, refusal);
     if (method === 'server/discover') {
       if (this.#isLegacyOnly) return answer(origin, id, unknown(method));
       this.#gateway.recall(clientCapabilities(message));

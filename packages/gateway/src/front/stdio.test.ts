@@ -15,7 +15,7 @@ function starting(isSettled: boolean): {
 } {
   const start = vi.fn(() => Promise.resolve());
   const settled = new Promise<void>(() => {});
-  const starter = new Starter({ isSettled, settled, start, open() {} } as unknown as Gateway);
+  const starter = new Starter({ isSettled, settled, start, chain: {}, open() {} } as unknown as Gateway);
   const heard = (method: string): void => starter.heard({ method } as Message);
   return { starter, heard, isStarted: () => start.mock.calls.length > 0 };
 }

@@ -61,6 +61,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
   if (input.isTTY === true) gateway.open('{}');
   try {
     await Promise.race([ended, starter.failed]);
+    if (gateway.chain.refusal !== undefined) throw gateway.chain.refusal;
   } finally {
     starter.stop();
     await gateway.close(killAt && Math.max(0, killAt - now()));
@@ -82,12 +83,17 @@ export class Starter {
   readonly #gateway: Gateway;
   readonly #openTimer: NodeJS.Timeout;
   #startTimer: NodeJS.Timeout;
+  #fail: (error: Error) => void = () => {};
   #probed = false;
   #hasBegun = false;
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.failed = gateway.settled.then(() => new Promise<never>(() => {}));
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    // Told at once, while `start` rejects only when all servers have been stopped.
+    gateway.settled.catch((error: unknown) => this.#fail(error as Error));
     this.#startTimer = setTimeout(() => this.begin(), START_AFTER_MS);
     this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
   }
@@ -112,8 +118,9 @@ export class Starter {
   begin(): void {
     this.#hasBegun = true;
     clearTimeout(this.#startTimer);
-    // `failed` tells of a failure at once, `start` only when all servers have been stopped.
-    this.#gateway.start().catch(() => {});
+    // A gateway that refuses lives on to say why.
+    if (this.#gateway.chain.refusal !== undefined) return;
+    this.#gateway.start().catch((error: unknown) => this.#fail(error as Error));
   }
 
   stop(): void {

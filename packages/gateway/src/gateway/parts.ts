@@ -15,6 +15,7 @@ import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ApartEvents } from '../upstream/apart.ts';
 import type { Kind } from '../upstream/catalogue.ts';
+import type { Chain } from '../upstream/chain.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { Fleet } from '../upstream/fleet.ts';
 import { awaitedTimers, systemTimers } from '../upstream/schedule.ts';
@@ -34,6 +35,7 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
   readonly log: Log;
   readonly history: History;
   readonly clientInfo: Implementation;
+  readonly chain: Chain;
   readonly maxMessageSize: number;
   readonly env: NonNullable<GatewayOptions['env']>;
   /** What the client can do, as JSON, once that is known. */

@@ -4,6 +4,7 @@ import type { Verdicts } from '../state/verdicts.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Catalogue, Kind } from './catalogue.ts';
+import type { Chain } from './chain.ts';
 import type { ChildServer } from './child-server.ts';
 import type { Containers } from './container/containers.ts';
 import type { Guard } from './guard.ts';
@@ -17,6 +18,8 @@ export interface ChildContext {
   readonly guard: () => Guard;
   /** What servers in containers share; loaded with the first of them. */
   readonly containers: () => Promise<Containers>;
+  /** Handed on to every server that may be a gateway. */
+  readonly chain: Chain;
   readonly slots: Slots;
   /** Measures all starts of this gateway. */
   readonly startClock: StartClock;

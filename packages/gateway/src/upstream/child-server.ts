@@ -373,7 +373,10 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   #giveUp(error: Error): ChildServerError {
     const connection = this.#connection;
-    const failure = startFailure(this.serverKey, error, connection);
+    const failure = startFailure(this.serverKey, error, {
+      connection,
+      gateway: this.#context.chain.id,
+    });
     if (!this.#isStopped()) {
       this.#status = ServerStatus.FAILED;
       this.#context.logs.failing.add(this.serverKey);

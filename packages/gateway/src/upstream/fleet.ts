@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ApartServers, type ApartEvents } from './apart.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
+import type { Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import { HealthMemory } from './health-memory.ts';
@@ -17,6 +18,7 @@ import { systemTimers } from './schedule.ts';
 import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus } from './server-status.ts';
 import { startAll } from './start-all.ts';
+import type { Skipped } from './start-failure.ts';
 import { Supervisor, type ServerEvent } from './supervisor.ts';
 import type { Upstream } from './upstream.ts';
 import { within } from './within.ts';
@@ -27,6 +29,7 @@ const LAST_WRITE_MS = 1000;
 const IDLE_AFTER_MS = 10 * 60 * 1000;
 
 export interface FleetOptions {
+  readonly chain: Chain;
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
   readonly startupTimeout?: number;
@@ -202,6 +205,7 @@ export class Fleet {
         this.#ready(child);
       },
       failed: (child, error) => keepGoing && this.#notStarted(child, error),
+      skipped: (child, why) => this.#skip(child, why),
       tried,
     });
     if (!keepGoing) this.supervisor.begin();
@@ -283,6 +287,15 @@ export class Fleet {
     this.#apart.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
+  }
+
+  /** Goes on without an entry that leads back here. */
+  #skip({ serverKey }: ChildServer, { message }: Skipped): void {
+    this.#options.log.warn(message);
+    const standIn = this.#standIns.of(serverKey);
+    this.#standIns.forget([serverKey]);
+    this.#dismiss(serverKey, 'is skipped, because it leads back to this gateway');
+    if (standIn !== undefined) this.#options.on.changed(listedKinds(standIn.catalogue));
   }
 
   #adopt(key: string, health: Health): void {
@@ -367,6 +380,7 @@ export class Fleet {
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
       gone: (child) => this.#leave(child),
+      skipped: (child, why) => this.#skip(child, why),
       endAll: (key) => this.#apart.stopOf(key),
       onEvent: (event) => this.#options.on.supervised(event),
       remember: (serverKey, health, before) => this.#remember(serverKey, health, before),

@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { Chain } from './chain.ts';
 import { Means } from './means.ts';
 import { stopTiming } from './process-group.ts';
 
-const means = (): Means => new Means({ env: {}, log: { info() {}, warn() {}, error() {} } });
+const means = (): Means =>
+  new Means({ env: {}, chain: new Chain('0123456789abcdef'), log: { info() {}, warn() {}, error() {} } });
 
 verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twice', async () => {
   const { slots } = means();

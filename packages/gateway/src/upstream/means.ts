@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
+import { CHAIN_VARIABLE, type Chain } from './chain.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Stoppable } from './connection.ts';
 import type { Containers } from './container/containers.ts';
@@ -23,6 +24,7 @@ export interface MeansOptions {
   readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  readonly chain: Chain;
 }
 
 /** What all servers are started with, and ended. */
@@ -37,10 +39,11 @@ export class Means {
   #containers: Promise<Containers> | undefined;
 
   constructor(options: MeansOptions) {
-    const { state, env } = options;
+    const { state, env, chain } = options;
     this.#options = options;
     this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
-    this.environmentOf = childEnvironments(env, process.platform);
+    const environmentOf = childEnvironments(env, process.platform);
+    this.environmentOf = (config) => ({ ...environmentOf(config), [CHAIN_VARIABLE]: chain.text });
   }
 
   /** Started right before the first server: a gateway without servers needs none. */

@@ -40,17 +40,26 @@ async function spawn(options: OpenOptions): Promise<Connection> {
 /** What it needs is loaded here: most gateways have no server elsewhere. */
 async function reach(options: OpenOptions): Promise<Connection> {
   const { reachServer } = await import('./remote/remote-connection.ts');
-  return reachServer({ ...options, clientInfo: options.context.clientInfo });
+  const { clientInfo, chain } = options.context;
+  return reachServer({ ...options, clientInfo, chain });
 }
 
 async function contain(options: OpenOptions): Promise<Connection> {
-  const { clientInfo, environmentOf, guard, slots } = options.context;
+  const { chain, clientInfo, environmentOf, guard, slots } = options.context;
   const [{ startContainer }, containers] = await Promise.all([
     import('./container/start-container.ts'),
     options.context.containers(),
   ]);
   if (options.isStopped()) throw new Error('was stopped before it was started');
-  const container = startContainer({ ...options, clientInfo, containers, environmentOf, guard, slots });
+  const container = startContainer({
+    ...options,
+    chain,
+    clientInfo,
+    containers,
+    environmentOf,
+    guard,
+    slots,
+  });
   options.arriving(container);
   return container.connection;
 }

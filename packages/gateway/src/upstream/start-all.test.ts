@@ -24,6 +24,7 @@ async function waited(keepGoing: boolean, ...delays: number[]): Promise<number> 
     failed: ignore,
     isAwaited: () => true,
     begun: () => {},
+    skipped: ignore,
     tried: ignore,
   });
   let after = NaN;

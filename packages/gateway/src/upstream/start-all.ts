@@ -1,4 +1,5 @@
 import type { ChildServer } from './child-server.ts';
+import { Skipped } from './start-failure.ts';
 
 /** How long latecomers are waited for after the last server became ready. */
 const LATECOMERS_MS = 1000;
@@ -12,6 +13,8 @@ export interface StartAllOptions {
   begun(child: ChildServer, start: Promise<unknown>): void;
   ready(child: ChildServer): void;
   failed(child: ChildServer, error: Error): void;
+  /** It refuses to serve this gateway: the others go on without it. */
+  skipped(child: ChildServer, why: Skipped): void;
   /** Each has been tried; those that were too slow to be waited for, too. */
   tried(): void;
 }
@@ -25,6 +28,7 @@ export async function startAll(children: readonly ChildServer[], options: StartA
       options.ready(child);
       if (options.keepGoing) patience.renew();
     } catch (error) {
+      if (error instanceof Skipped) return options.skipped(child, error);
       options.failed(child, error as Error);
       if (!options.keepGoing) throw error;
     }

@@ -1,13 +1,27 @@
 import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
+import { refusalIn, type Refusal } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { reasonOf } from './unavailable.ts';
+
+/** A server that is a gateway has refused to serve this one, and always will: nothing has failed, and it is not tried again. */
+export class Skipped extends ChildServerError {
+  constructor(serverKey: string, { reason, gateway }: Refusal, ownId: string) {
+    const text =
+      reason === 'loop'
+        ? Messages.skippedLoop(serverKey, gateway === ownId)
+        : Messages.skippedDepth(serverKey);
+    super(text, serverKey, ErrorPhase.INITIALIZATION);
+  }
+}
 
 /** Why a server has not come up, with its last words where it could say any. */
 export function startFailure(
   serverKey: string,
   error: Error,
-  connection: Connection | undefined,
+  { connection, gateway }: { connection: Connection | undefined; gateway: string },
 ): ChildServerError {
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return new Skipped(serverKey, refusal, gateway);
   if (connection === undefined) {
     const text = Messages.spawnFailed(serverKey, error.message);
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);

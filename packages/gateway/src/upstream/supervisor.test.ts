@@ -139,6 +139,7 @@ class Stage {
       ready: () => void this.ready++,
       gone: () => void this.gone++,
       endAll: () => void this.ended++,
+      skipped: () => {},
       onEvent: (event) => void this.events.push(event),
       remember: () => {},
     });

@@ -11,6 +11,7 @@ import {
   type SupervisionRules,
 } from './health.ts';
 import { Schedule, type Timers } from './schedule.ts';
+import type { Skipped } from './start-failure.ts';
 import { Ward } from './ward.ts';
 
 /** Something has changed about a server. */
@@ -32,6 +33,7 @@ export interface SupervisorOptions {
   idleAfterMs?(serverKey: string): number | undefined;
   ready(child: ChildServer): void;
   gone(child: ChildServer): void;
+  skipped(child: ChildServer, why: Skipped): void;
   endAll(serverKey: string): void;
   onEvent(event: ServerEvent): void;
   /** To be kept for the next start of the gateway. */
@@ -61,6 +63,7 @@ export class Supervisor {
       idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
       ready: (started) => options.ready(started),
       gone: (ended) => options.gone(ended),
+      skipped: (refused, why) => options.skipped(refused, why),
       endAll: (serverKey) => options.endAll(serverKey),
       changed: (event, before) => this.#changed(ward, event, before),
     });

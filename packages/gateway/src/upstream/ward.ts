@@ -3,6 +3,7 @@ import { nextHealth, type Health, type HealthEvent, type SupervisionRules } from
 import { probe } from './probe.ts';
 import type { Schedule, Timers } from './schedule.ts';
 import { ServerStatus } from './server-status.ts';
+import { Skipped } from './start-failure.ts';
 
 export interface WardOptions {
   readonly timers: Timers;
@@ -16,6 +17,8 @@ export interface WardOptions {
   ready(child: ChildServer): void;
   /** It is called no more. */
   gone(child: ChildServer): void;
+  /** It refuses to serve this gateway. */
+  skipped(child: ChildServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
   changed(event: HealthEvent, before: Health): void;
@@ -152,6 +155,7 @@ export class Ward {
     try {
       await child.start();
     } catch (error) {
+      if (error instanceof Skipped) return this.#options.skipped(child, error);
       return this.lost(child, (error as Error).message);
     }
     if (turn !== this.#turn || child.status !== ServerStatus.RUNNING) return;

@@ -3,6 +3,7 @@ import { EVERYTHING } from '../../bridge/capabilities.ts';
 import { now } from '../../clock.ts';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import type { Admission } from './admission.ts';
@@ -155,6 +156,8 @@ export class HttpFront {
     const principal = this.#admission.identify(req);
     if (typeof principal !== 'string') return refuse(req, res, principal);
     if (this.#closing !== undefined) return refuse(req, res, stopping());
+    const error = this.#gateway.chain.refuse(req.headers[CHAIN_HEADER]?.toString());
+    if (error !== undefined) return refuse(req, res, { status: LOOP_DETECTED, error });
     if (path === SSE_PATH) this.#openSse(req, res, principal);
     else if (path === MESSAGES_PATH) this.#postSse(req, res, principal);
     else if (req.method === 'POST') this.#post(req, res, principal);

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../../config/config.generated.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue.ts';
+import type { Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import type { StopTiming } from '../process-group.ts';
 import { reachServer } from '../remote/remote-connection.ts';
@@ -17,6 +18,7 @@ import { EngineError } from './engine-error.ts';
 interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
+  readonly chain: Chain;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import type { Implementation } from '../../wire/era.ts';
+import { CHAIN_VARIABLE, type Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
 import type { Guard } from '../guard.ts';
 import { STOP_TIMING } from '../process-group.ts';
@@ -24,6 +25,7 @@ export interface ContainerOptions extends ConnectionOptions {
   readonly guard: () => Guard;
   readonly slots: Slots;
   readonly clientInfo: Implementation;
+  readonly chain: Chain;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   /** How long a server on HTTP may take to listen. */
   readonly patienceMs: number;
@@ -140,7 +142,8 @@ async function createAs(name: string, spec: ContainerSpec, options: ContainerOpt
 /** Its own `env` and what the entry names of ours; the short list of other servers would replace its PATH and HOME. */
 function variablesOf({ config, environmentOf }: ContainerOptions): Record<string, string> {
   const { env = {}, inheritEnv } = config;
-  const names = new Set([...Object.keys(env), ...(Array.isArray(inheritEnv) ? inheritEnv : [])]);
+  const named = Array.isArray(inheritEnv) ? inheritEnv : [];
+  const names = new Set([CHAIN_VARIABLE, ...Object.keys(env), ...named]);
   return Object.fromEntries(Object.entries(environmentOf(config)).filter(([name]) => names.has(name)));
 }
 

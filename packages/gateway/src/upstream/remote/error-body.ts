@@ -7,6 +7,9 @@ import { lineBytes } from '../../wire/splice.ts';
 
 const OPEN_BRACKET = 0x5b;
 
+/** A refusal is short. */
+export const LONGEST_REFUSAL: number = 1024 * 1024;
+
 /** The message in a body, an error without an id of its own taken for the answer to `id`; undefined where there is none. */
 export function readAnswer(body: Buffer, id: number): Message | undefined {
   const message = readMessage(body);

@@ -3,7 +3,7 @@ import type { Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 import { BackOff } from './back-off.ts';
-import { partsOf, readAnswer } from './error-body.ts';
+import { LONGEST_REFUSAL, partsOf, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
 import { contentType, readBody, readEvents, readJson } from './response-stream.ts';
@@ -33,8 +33,6 @@ export interface ExchangeEvents {
   lost(exchange: Exchange, what: string): void;
 }
 
-/** A refusal is short. */
-const LONGEST_REFUSAL = 1024 * 1024;
 /** How often in a row a stream that broke off is asked for again in vain. */
 const MOST_FAILURES = 5;
 /** How long a stream may stay open after its answer. */

@@ -6,6 +6,7 @@ import type { Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import { Peer } from '../../wire/peer.ts';
 import { definitionOf, type Listed, type Listing } from '../catalogue.ts';
+import { CHAIN_HEADER, type Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import {
   InvalidAnnotation,
@@ -20,6 +21,7 @@ import { RemoteLink } from './remote-link.ts';
 export interface ReachOptions extends ConnectionOptions {
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
+  readonly chain: Chain;
 }
 
 /** Where a server is, and what to send with every request. */
@@ -32,7 +34,11 @@ interface Clients {
 export async function reachServer(options: ReachOptions): Promise<Connection> {
   const { url, sseConfig, headers = {} } = options.config;
   const { name, version } = options.clientInfo;
-  const sent = { 'user-agent': `${name}/${version}`, ...lowerCased(headers) };
+  const sent = {
+    'user-agent': `${name}/${version}`,
+    ...lowerCased(headers),
+    [CHAIN_HEADER]: options.chain.text,
+  };
   const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent);
   const sseUrl = sseConfig?.url;
   const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent);

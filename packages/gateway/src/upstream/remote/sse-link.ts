@@ -4,11 +4,13 @@ import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
+import { LOOP_DETECTED } from '../chain.ts';
 import { BackOff } from './back-off.ts';
+import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
-import { contentType, readEvents } from './response-stream.ts';
+import { contentType, readBody, readEvents } from './response-stream.ts';
 import { SessionMemory } from './session-memory.ts';
 import type { SseEvent } from './sse-parser.ts';
 import { Streams } from './streams.ts';
@@ -86,8 +88,24 @@ export class SseLink implements Link {
     const { statusCode: status = 0 } = response;
     const type = contentType(response);
     if (status === 200 && type === 'text/event-stream') return this.#read(response);
+    if (status === LOOP_DETECTED)
+      return readBody(response, LONGEST_REFUSAL, (body) => this.#refused(status, body));
     response.destroy();
     this.#broken(status === 200 ? describeContentType(type, 'GET') : describeStatus(status, 'GET'));
+  }
+
+  /** A gateway says in JSON-RPC why it refuses: that is the answer to all that is asked. */
+  #refused(status: number, body: unknown): void {
+    if (this.#isClosed) return;
+    for (const { id, kind } of this.#waiting ?? []) if (kind === 'request') this.#asked.add(Number(id));
+    this.#waiting = [];
+    for (const id of this.#asked) {
+      const answer = Buffer.isBuffer(body) ? readAnswer(body, id) : undefined;
+      if (answer?.isError !== true) continue;
+      this.#asked.delete(id);
+      this.#options.handlers.message(answer, id);
+    }
+    this.#broken(describeStatus(status, 'GET'));
   }
 
   #read(response: IncomingMessage): void {

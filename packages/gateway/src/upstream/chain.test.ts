@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { RpcError } from '../errors.ts';
+import { Chain, gatewayId, refusalIn } from './chain.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-chain-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const id = (digit: number): string => String(digit).repeat(16);
+const ids = (count: number): string => Array.from({ length: count }, (_, index) => id(index)).join(',');
+
+verifies('AGG-CFG-4', 'a chain hands on where it came from, then itself', () => {
+  expect(new Chain(id(1)).text).toBe(id(1));
+  expect(new Chain(id(2), id(1)).text).toBe(`${id(1)},${id(2)}`);
+});
+
+verifies('AGG-CFG-4', 'a gateway refuses a chain that contains it, and one of eight gateways', () => {
+  const chain = new Chain(id(9));
+  expect(refusalIn(chain.refuse(`${id(1)},${id(9)}`))).toEqual({ reason: 'loop', gateway: id(9) });
+  expect(chain.refuse(ids(7))).toBeUndefined();
+  expect(refusalIn(chain.refuse(ids(8)))).toEqual({ reason: 'depth', gateway: id(9) });
+  expect(chain.refuse(undefined)).toBeUndefined();
+  expect(new Chain(id(9), id(9)).refusal).toBeInstanceOf(RpcError);
+});
+
+verifies('AGG-CFG-4', 'whatever is no id in a chain is left out, and its length is bounded', () => {
+  const odd = `x, ${id(1)}\u0000,\n, ${id(2)} ,${id(3).slice(1)}`;
+  expect(new Chain(id(9), odd).text).toBe(`${id(2)},${id(9)}`);
+  expect(new Chain(id(9), `${id(1)},`.repeat(10_000)).text.length).toBeLessThan(200);
+});
+
+verifies('AGG-CFG-4', 'an error of another kind is no refusal', () => {
+  for (const error of [
+    new Error('x'),
+    new RpcError(1, 'x'),
+    new RpcError(1, 'x', { refusal: { reason: 'x' } }),
+  ])
+    expect(refusalIn(error)).toBeUndefined();
+});
+
+verifies(
+  'AGG-CFG-4',
+  'the same file has one id under all its names, and a gateway without a file its own',
+  () => {
+    const file = join(folder, 'mcp.json');
+    writeFileSync(file, '{}');
+    symlinkSync(file, join(folder, 'link.json'));
+    expect(gatewayId(join(folder, 'link.json'))).toBe(gatewayId(file));
+    expect(gatewayId(join(folder, '.', 'mcp.json'))).toBe(gatewayId(file));
+    expect(gatewayId(join(folder, 'other.json'))).not.toBe(gatewayId(file));
+    expect(gatewayId(undefined)).not.toBe(gatewayId(undefined));
+  },
+);

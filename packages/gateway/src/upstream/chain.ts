@@ -1,0 +1,99 @@
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { shortHash } from '../hash.ts';
+
+/** Carries the chain into the processes that a gateway starts. */
+export const CHAIN_VARIABLE = 'WEIR_CHAIN';
+/** Carries the chain to servers on HTTP. */
+export const CHAIN_HEADER = 'weir-chain';
+/** The HTTP status by which a gateway refuses another one. */
+export const LOOP_DETECTED = 508;
+
+/** As many gateways may stand behind one another. */
+const MAX_DEPTH = 8;
+const ID = /^[0-9a-f]{16}$/u;
+/** A longer text holds more ids than are looked at. */
+const LONGEST_TEXT = 256;
+
+/** Why a gateway does not serve another one. */
+export interface Refusal {
+  readonly reason: 'loop' | 'depth';
+  /** The id of the gateway that refuses. */
+  readonly gateway: string;
+}
+
+/** This gateway and those that it stands behind, by their ids, outermost first. Each hands its chain on. */
+export class Chain {
+  readonly id: string;
+  /** The chain as the variable and the header carry it. */
+  readonly text: string;
+  /** The refusal of whoever has started this gateway; undefined where it may serve. */
+  readonly refusal: RpcError | undefined;
+
+  constructor(id: string, before?: string) {
+    this.id = id;
+    this.refusal = this.refuse(before);
+    this.text = [...idsIn(before), id].join(',');
+  }
+
+  /** Refuses a client whose chain contains this gateway or is too long; undefined where it may be served. */
+  refuse(chain: string | undefined): RpcError | undefined {
+    if (chain === undefined) return undefined;
+    const ids = idsIn(chain);
+    if (ids.includes(this.id)) return this.#refusal('loop', Messages.leadsBack());
+    return ids.length >= MAX_DEPTH ? this.#refusal('depth', Messages.tooDeep(MAX_DEPTH)) : undefined;
+  }
+
+  #refusal(reason: Refusal['reason'], text: string): RpcError {
+    const data: { refusal: Refusal } = { refusal: { reason, gateway: this.id } };
+    return new RpcError(RpcErrorCode.UNAVAILABLE, text, data);
+  }
+}
+
+/** Reads the refusal of a gateway out of the error that it has answered with. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  const { refusal } = (error instanceof RpcError ? (error.data ?? {}) : {}) as { refusal?: Partial<Refusal> };
+  const { reason, gateway } = refusal ?? {};
+  const isRefusal = (reason === 'loop' || reason === 'depth') && typeof gateway === 'string';
+  return isRefusal ? { reason, gateway } : undefined;
+}
+
+/**
+ * The id of a gateway: the same for every process on this machine that serves the same config file, however the file is
+ * named; another one for each gateway without a file.
+ */
+export function gatewayId(configPath: string | undefined): string {
+  return shortHash(
+    configPath === undefined
+      ? `${process.pid} ${Date.now()} ${Math.random()}`
+      : `${fileSystem()} ${realPath(configPath)}`,
+  );
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Tells this file system from that of a container or of another machine, where the same path is another file. */
+function fileSystem(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')} ${readlinkSync('/proc/self/ns/mnt')}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** Whatever else a stranger has written there is left out. */
+function idsIn(text = ''): string[] {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => ID.test(id))
+    .slice(0, MAX_DEPTH);
+}
