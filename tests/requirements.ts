@@ -34,6 +34,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'AGG-CFG-4',
     "Other hosts' keys, comments and our own optional keys are understood; unknown keys warn; an entry that is this gateway is skipped",
+    ['8 gateways behind one another'],
   ),
   done('AGG-ENV-1', 'Variables are expanded in every string value, once, in the spellings that hosts use'),
   done(

@@ -10,6 +10,14 @@ const exitCodes = { file: 'packages/cli/src/run.test.ts', name: 'a command ends 
 /** @type {readonly import('../mutations.mjs').Mutation[]} */
 export const AGGREGATOR = [
   {
+    id: 'AGG-CFG-4',
+    number: '8 gateways behind one another',
+    file: gateway('upstream/chain.ts'),
+    from: 'MAX_DEPTH = 8',
+    to: ['MAX_DEPTH = 7', 'MAX_DEPTH = 9'],
+    proofs: [test('upstream/chain.test.ts', 'and one of eight gateways')],
+  },
+  {
     id: 'AGG-CHILD-1',
     number: '2 × cores at a time',
     file: gateway('upstream/means.ts'),

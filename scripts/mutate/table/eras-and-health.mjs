@@ -169,4 +169,17 @@ export const ERAS_AND_HEALTH = [
     to: ['largestFile: 3 *', 'largestFile: 5 *'],
     proofs: [test('state/history-files.test.ts', 'files have 4 MiB each and 16 MiB together')],
   },
+  ...[
+    ['[...own, ...common', '[...common'],
+    ['({ serverId }) => serverId === id', '() => true'],
+    ['inheritToChildren: true, ...binding', '...binding'],
+    ['...binding, serverId: id', '...binding, serverId: binding.serverId ?? ""'],
+  ].map(([from = '', to = '']) => ({
+    id: 'HEALTH-8',
+    number: 'the bindings of a server',
+    file: gateway('admin/server-config.ts'),
+    from,
+    to: [to],
+    proofs: [test('admin/server-config.test.ts', 'are those of both places, complete')],
+  })),
 ];

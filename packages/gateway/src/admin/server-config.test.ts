@@ -62,3 +62,23 @@ for (const [what, entry, expected] of rows)
   verifies('HEALTH-8', `a server as it is told to others: ${what}`, () => {
     expect(described(entry)).toEqual({ ...NOTHING_KNOWN, ...expected });
   });
+
+verifies('HEALTH-8', 'the bindings of a server are those of both places, complete', () => {
+  const own = { sectionType: 'heading', headingText: '## Tools' } as const;
+  const common = { sectionType: 'range', startLine: 1, endLine: 5, inheritToChildren: false } as const;
+  const config = {
+    mcpServers: { a: { command: 'x', sectionBindings: [own] }, b: { command: 'x' } },
+    sectionBindings: [
+      { ...common, serverId: 'b' },
+      { ...common, serverId: 'a' },
+    ],
+  };
+  const bindings = serverConfigs({ config, reports: () => [] }).map(({ sectionBindings }) => sectionBindings);
+  expect(bindings).toEqual([
+    [
+      { ...own, serverId: 'a', inheritToChildren: true },
+      { ...common, serverId: 'a' },
+    ],
+    [{ ...common, serverId: 'b' }],
+  ]);
+});
