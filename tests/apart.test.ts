@@ -16,6 +16,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
     {
       ...kept,
       chain: new Chain('0123456789abcdef'),
+      commandName: 'weir',
       clientInfo: { name: 'test', version: '0' },
       maxMessageSize: 1024 * 1024,
       env: process.env,

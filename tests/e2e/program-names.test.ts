@@ -7,13 +7,13 @@ import {
   bin,
   fixture,
   modernMeta,
-  runOver,
   runWeir,
   serverWith,
   startWeir,
   temporaryFolder,
   VERSION,
   Weir,
+  type Ended,
   type ProgramName,
 } from './harness.ts';
 import { connectHttp, startServe } from './http.ts';
@@ -57,7 +57,31 @@ describe('the command', () => {
       }
     }
   });
+
+  verifies('AGG-CLI-1', 'has hints of the gateway say that name, too', async () => {
+    const folder = temporaryFolder();
+    for (const as of NAMES) {
+      await using weir = startWeir({ echo: fixture('echo') }, { as, folder });
+      await weir.tools();
+      const state = ['--state', join(folder, 'state'), '--pid', String(weir.pid)];
+      const disabled = await retried(() => runWeir(['disable', 'echo', ...state], { as, folder }));
+      expect(disabled.stdout).toContain(`until ${as} enable echo `);
+      const { error } = await weir.callTool('echo:echo');
+      expect(error?.message).toContain(`"${as} enable echo" enables it`);
+      await runWeir(['enable', 'echo', ...state], { as, folder });
+      await runWeir(['pause', ...state], { as, folder });
+      expect((await weir.callTool('echo:echo')).error?.message).toContain(`"${as} resume" lets them pass`);
+    }
+  });
 });
+
+/** A gateway can be spoken to a moment after its first answers. */
+async function retried(run: () => Promise<Ended>): Promise<Ended> {
+  for (let attempt = 0; ; attempt++) {
+    const ended = await run();
+    if (ended.code === 0 || attempt === 20) return ended;
+  }
+}
 
 describe('without options', () => {
   verifies(['AGG-CLI-1', 'AGG-SEP-1', 'AGG-SEP-3'], 'weir lists names that hosts accept', async () => {
@@ -101,7 +125,8 @@ describe('without options', () => {
   });
 
   verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'mcp-simple-aggregator fails fast', async () => {
-    const ended = await runOver({ gone, echo: fixture('echo') }, { as: 'mcp-simple-aggregator' });
+    await using weir = startWeir({ gone, echo: fixture('echo') }, { as: 'mcp-simple-aggregator' });
+    const ended = await weir.ended;
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain("'gone'");
     await using served = await startServe({ gone, echo: fixture('echo') }, { as: 'mcp-simple-aggregator' });
@@ -112,7 +137,9 @@ describe('without options', () => {
 
 describe('with options', () => {
   verifies('AGG-CHILD-3', 'weir and weir serve fail fast where they are told to', async () => {
-    const ended = await runOver({ gone, echo: fixture('echo') }, { as: 'weir', args: ['--fail-fast'] });
+    const failFast = { as: 'weir', args: ['--fail-fast'] } as const;
+    await using weir = startWeir({ gone, echo: fixture('echo') }, failFast);
+    const ended = await weir.ended;
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain("'gone'");
     expect(ended.stderr).toContain('--keep-going');

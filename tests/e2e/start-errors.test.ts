@@ -58,7 +58,7 @@ describe('wrong usage', () => {
       "--config is missing: it names the file with your servers
 
       Usage: weir --config FILE [options]
-      Try 'weir --help' for the options and some examples.
+      Try 'weir help' for all options and commands, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -68,7 +68,7 @@ describe('wrong usage', () => {
       "Unknown option: --seperator (did you mean --separator?)
 
       Usage: weir --config FILE [options]
-      Try 'weir --help' for the options and some examples.
+      Try 'weir help' for all options and commands, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -78,7 +78,7 @@ describe('wrong usage', () => {
       "Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")
 
       Usage: weir --config FILE [options]
-      Try 'weir --help' for the options and some examples.
+      Try 'weir help' for all options and commands, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -88,7 +88,7 @@ describe('wrong usage', () => {
       "Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"
 
       Usage: weir --config FILE [options]
-      Try 'weir --help' for the options and some examples.
+      Try 'weir help' for all options and commands, or 'weir serve --demo'.
       exit 2"
     `);
   });

@@ -2,6 +2,7 @@ import type { ServerReport } from '@weir/gateway';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
 import { announcement, farewell, outcome, placeNote, reachableUrl, type Interfaces } from './announce.ts';
+import { PROGRAM, programNamed } from './program.ts';
 
 type State = ServerReport['health']['connectionState'] | 'off';
 
@@ -14,9 +15,11 @@ function servers(...states: State[]): ServerReport[] {
 
 test('one line names the address and the token', () => {
   const url = 'http://127.0.0.1:8808/mcp';
-  expect(announcement(url, 1, 'abc')).toBe(`weir starts 1 server, served at ${url}  token=abc\n`);
-  expect(announcement(url, 20, undefined)).toBe(
-    `weir starts 20 servers, served at ${url}  no token needed (--no-auth)\n`,
+  expect(announcement({ url, token: 'abc', program: PROGRAM }, 1)).toBe(
+    `weir starts 1 server, served at ${url}  token=abc\n`,
+  );
+  expect(announcement({ url, token: undefined, program: programNamed('mcp-weir') }, 20)).toBe(
+    `mcp-weir starts 20 servers, served at ${url}  no token needed (--no-auth)\n`,
   );
 });
 

@@ -1,13 +1,21 @@
 import type { networkInterfaces } from 'node:os';
 import type { HttpFront, ServerReport } from '@weir/gateway';
+import type { Program } from './program.ts';
 
 /** The addresses that this machine has, as the system lists them. */
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
+/** Where the gateway is served, the token for it, and the command that serves it. */
+export interface Served {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly program: Program;
+}
+
 /** One line that a program can read as well. */
-export function announcement(url: string, count: number, token: string | undefined): string {
+export function announcement({ url, token, program }: Served, count: number): string {
   const access = token === undefined ? 'no token needed (--no-auth)' : `token=${token}`;
-  return `weir starts ${counted(count, 'server')}, served at ${url}  ${access}\n`;
+  return `${program.name} starts ${counted(count, 'server')}, served at ${url}  ${access}\n`;
 }
 
 /** What became of the servers, once all that are to run have been tried; nothing is said of none. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { McpConfig, ServerConfig, ToolRegistry } from '@weir/gateway';
-import type { Program } from './program.ts';
+import type { Served } from './announce.ts';
 
 /** The small servers that come with the command, in the folder `demo` beside it, and a well-known one if it is installed. */
 export function demoConfig(home: string): McpConfig {
@@ -24,13 +24,6 @@ function wellKnown(home: string): Record<string, ServerConfig> {
   } catch {
     return {};
   }
-}
-
-/** The address of the demo, the token for it, and the command that serves it. */
-interface Served {
-  readonly url: string;
-  readonly token: string | undefined;
-  readonly program: Program;
 }
 
 /** What there is now, and what can be done with it. */

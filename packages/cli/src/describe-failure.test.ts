@@ -9,7 +9,7 @@ verifies('AGG-CLI-1', 'wrong usage is followed by the usage', () => {
     "Unknown option: --x
 
     Usage: weir --config FILE [options]
-    Try 'weir --help' for the options and some examples."
+    Try 'weir help' for all options and commands, or 'weir serve --demo'."
   `);
 });
 

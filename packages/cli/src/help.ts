@@ -105,7 +105,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.
 /** What stands under a command line that cannot be understood: the mistake must not scroll away. */
 export const usage = ({ name }: Program): Record<'stdio' | 'serve' | 'lock' | 'docker', string> => ({
   stdio: `Usage: ${name} --config FILE [options]
-Try '${name} --help' for the options and some examples.`,
+Try '${name} help' for all options and commands, or '${name} serve --demo'.`,
   serve: `Usage: ${name} serve --config FILE [options]
 Try '${name} serve --help' for the options and some examples.`,
   lock: `Usage: ${name} lock --config FILE [options]

@@ -55,13 +55,14 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const { config, ...origin } = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
-  const { statusTool } = program;
-  const gateway = createGateway(config, { ...others, ...origin, statusTool, version: VERSION, env, log });
+  const { name: commandName, statusTool } = program;
+  const options = { ...others, ...origin, commandName, statusTool };
+  const gateway = createGateway(config, { ...options, version: VERSION, env, log });
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
   const url = reachableUrl(front.url, context.interfaces());
   if (!isLoopback(args.host)) log.warn(IN_CLEAR);
   const logPlace = log.isFile() ? (args.logFile ?? '') : 'stderr';
-  output.write(announcement(url, gateway.serverCount, token));
+  output.write(announcement({ url, token, program }, gateway.serverCount));
   output.write(`${placeNote(front.url)}The log goes to ${logPlace}. Ctrl-C stops it.\n`);
   let isOver = false;
   void whenTried(gateway, () => {

@@ -32,6 +32,7 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
     ...args,
     configPath: path,
     unexpanded,
+    commandName: PROGRAM.name,
     statusTool: PROGRAM.statusTool,
     version: VERSION,
     env: process.env,

@@ -125,16 +125,20 @@ export const Messages = {
   notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
 
   runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
-  autoDisabled: (serverKey: string, attempts: number): string =>
-    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey)}`,
-  unreachable: (serverKey: string, attempts: number, every: string): string =>
-    `Server '${serverKey}' cannot be reached and is disabled: ${attempts} attempts in a row have failed. It is tried again every ${every}; "weir enable ${serverKey}" tries at once.`,
+  autoDisabled: (serverKey: string, attempts: number, commandName: string): string =>
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey, commandName)}`,
+  unreachable: (
+    serverKey: string,
+    { attempts, every, commandName }: { attempts: number; every: string; commandName: string },
+  ): string =>
+    `Server '${serverKey}' cannot be reached and is disabled: ${attempts} attempts in a row have failed. It is tried again every ${every}; "${commandName} enable ${serverKey}" tries at once.`,
   reachedAgain: (serverKey: string): string => `Server '${serverKey}' can be reached again and is enabled`,
-  awaited: (serverKey: string, wait: string | undefined): string =>
-    `it could not be reached and is ${wait === undefined ? 'being tried again' : `tried again in ${wait}`}; "weir enable ${serverKey}" tries at once`,
-  isDisabled: (serverKey: string, isByRule: boolean): string =>
-    `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey) : `Enable it with "weir enable ${serverKey}".`}`,
-  mayBeEnabled: (serverKey: string): string => `it is disabled, and "weir enable ${serverKey}" enables it`,
+  awaited: (serverKey: string, wait: string | undefined, commandName: string): string =>
+    `it could not be reached and is ${wait === undefined ? 'being tried again' : `tried again in ${wait}`}; "${commandName} enable ${serverKey}" tries at once`,
+  isDisabled: (serverKey: string, isByRule: boolean, commandName: string): string =>
+    `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey, commandName) : `Enable it with "${commandName} enable ${serverKey}".`}`,
+  mayBeEnabled: (serverKey: string, commandName: string): string =>
+    `it is disabled, and "${commandName} enable ${serverKey}" enables it`,
   notKept: (serverKey: string, reason: string): string =>
     `What was changed about server '${serverKey}' holds only until the gateway ends: ${reason}`,
   historyNotKept: (reason: string): string =>
@@ -275,6 +279,6 @@ function someOf(names: readonly string[]): string {
   return names.length === 0 ? 'none' : `${names.slice(0, MOST_NAMES).map(quoted).join(', ')}${more}`;
 }
 
-function enableRemedy(serverKey: string): string {
-  return `Enable it with "weir enable ${serverKey}", or change its entry in the config.`;
+function enableRemedy(serverKey: string, commandName: string): string {
+  return `Enable it with "${commandName} enable ${serverKey}", or change its entry in the config.`;
 }

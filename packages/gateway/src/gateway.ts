@@ -28,6 +28,7 @@ import { within } from './upstream/within.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Line } from './wire/splice.ts';
 
+const DEFAULT_COMMAND = 'weir';
 const CLIENT_NAME = 'mcp-aggregator-client';
 /** How long clients are not told of what a new config has changed already, so that they hear of all of it at once. */
 const ONE_NOTICE_MS = 2000;
@@ -55,6 +56,8 @@ export class Gateway implements AggregatorServer {
   readonly maxMessageSize: number;
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   readonly server: Front;
   /** The gateways that this one stands behind, and itself. */
   readonly chain: Chain;
@@ -77,6 +80,7 @@ export class Gateway implements AggregatorServer {
     this.chain = chain;
     this.#options = options;
     this.log = printable(options.log ?? silentLog);
+    this.commandName = options.commandName ?? DEFAULT_COMMAND;
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
     this.history = createHistory(options, this.log, () => this.config);
@@ -86,6 +90,7 @@ export class Gateway implements AggregatorServer {
       history: this.history,
       clientInfo: this.clientInfo,
       chain: this.chain,
+      commandName: this.commandName,
       maxMessageSize: this.maxMessageSize,
       env: options.env ?? {},
       capabilities: this.#opening.promise,

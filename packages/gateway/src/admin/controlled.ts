@@ -25,7 +25,7 @@ export function controlled(gateway: Gateway, self: Self, place: Place): Controll
       const { openControl } = await import('./control.ts');
       return await openControl({ gateway, self, end: () => ending.resolve() }, place);
     } catch (error) {
-      gateway.log.warn(`"weir ps" will not find this gateway: ${(error as Error).message}`);
+      gateway.log.warn(`"${gateway.commandName} ps" will not find this gateway: ${(error as Error).message}`);
       return undefined;
     }
   };

@@ -28,6 +28,7 @@ const LIMITED: ReadonlySet<string> = new Set([
 /** How much of everything the calls of clients may have. Without a word of the config there is no limit. */
 export class CallLimits {
   readonly #timers: Timers;
+  readonly #commandName: string;
   readonly #queues = new Map<string, CallQueue>();
   /** How many tools a client has called. */
   #made = new WeakMap<AskedClient, number>();
@@ -36,8 +37,9 @@ export class CallLimits {
   #isStopped = false;
   readonly #waiting = new Set<Waiting>();
 
-  constructor(config: LimitConfig, timers: Timers) {
+  constructor(config: LimitConfig, timers: Timers, commandName: string) {
     this.#timers = timers;
+    this.#commandName = commandName;
     this.#config = config;
     this.#isLimited = setsLimits(config);
   }
@@ -49,7 +51,7 @@ export class CallLimits {
 
   /** Why no call is made now, if none is. */
   get refusal(): RpcError | undefined {
-    return this.#isStopped ? stopped() : undefined;
+    return this.#isStopped ? stopped(this.#commandName) : undefined;
   }
 
   /** Other limits from now on; what is under way keeps its time. */
@@ -62,12 +64,12 @@ export class CallLimits {
   /** Refuses all calls, those that wait included, until `resume`. */
   stop(): void {
     this.#isStopped = true;
-    for (const waiting of this.#waiting) waiting.refuse(stopped());
+    for (const waiting of this.#waiting) waiting.refuse(stopped(this.#commandName));
   }
 
   /** Ends a call that was under way when all were stopped. */
   revoke(call: Relayed): void {
-    call.revoke(stopped(), 'cancelled');
+    call.revoke(stopped(this.#commandName), 'cancelled');
   }
 
   resume(): void {
@@ -252,8 +254,10 @@ function sessionOver(limit: number): RpcError {
   );
 }
 
-function stopped(): RpcError {
-  return unavailable('Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.');
+function stopped(commandName: string): RpcError {
+  return unavailable(
+    `Calls are paused by whoever runs the gateway. "${commandName} resume" lets them pass again.`,
+  );
 }
 
 function unavailable(text: string): RpcError {

@@ -19,6 +19,8 @@ export interface AwayOptions {
   hasStandIn(serverKey: string): boolean;
   /** Says when a server is tried next. */
   prospect(serverKey: string): string | undefined;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -85,17 +87,17 @@ export class AwayServers {
         : `Server '${serverKey}' is not available since ${timeOf(since)} (${seconds} s).`,
       lastError === undefined ? '' : `Reason: ${withoutTail(lastError)}`,
       isUnsteady || prospect === undefined ? '' : `Next: ${prospect}.`,
-      `What to do: ${remedy(serverKey, health)}`,
+      `What to do: ${remedy(serverKey, health, this.#options.commandName)}`,
     ];
     return lines.filter((line) => line !== '').join('\n');
   }
 }
 
-function remedy(serverKey: string, health: Health): string {
-  const logs = `"weir logs ${serverKey}" shows what it wrote`;
+function remedy(serverKey: string, health: Health, commandName: string): string {
+  const logs = `"${commandName} logs ${serverKey}" shows what it wrote`;
   if (health.lastError === undefined) return `wait until it has started; ${logs}.`;
   const isOff = health.autoDisabled && !isAwaited(health);
-  const enable = isOff ? `, then enable it with "weir enable ${serverKey}"` : '';
+  const enable = isOff ? `, then enable it with "${commandName} enable ${serverKey}"` : '';
   return `ask the user to check its entry in the config and that its command or address works; ${logs}${enable}.`;
 }
 

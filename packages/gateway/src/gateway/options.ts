@@ -17,6 +17,8 @@ export interface GatewayOptions {
    * were cut are whole in the resources `weir://instructions/<server>`.
    */
   readonly instructionsBudget?: number;
+  /** The command that hints tell users to run, as in "weir enable files"; `weir` unless set. */
+  readonly commandName?: string;
   /** Milliseconds that a server may take to start. */
   readonly startupTimeout?: number;
   readonly maxMessageSize?: number;

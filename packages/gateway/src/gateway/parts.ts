@@ -38,6 +38,7 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
   readonly chain: Chain;
   readonly maxMessageSize: number;
   readonly env: NonNullable<GatewayOptions['env']>;
+  readonly commandName: string;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
 }
@@ -92,7 +93,7 @@ export class Parts {
       speaking: () => this.fleet.speaking(),
     });
     this.tasks = new Tasks(this.fleet.children.keys());
-    this.limits = new CallLimits(config, systemTimers);
+    this.limits = new CallLimits(config, systemTimers, options.commandName);
     this.directory = this.#createDirectory();
   }
 
@@ -129,6 +130,7 @@ export class Parts {
       healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
       hasStandIn: (serverKey) => fleet.standIn(serverKey) !== undefined,
       prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
+      commandName: this.#options.commandName,
       now: () => systemTimers.now(),
     });
   }
@@ -205,7 +207,8 @@ export class Parts {
     this.revival.noted(event);
     if (this.#options.statusTool === true) this.publication.refresh();
     // Not the reason: a server's last words are for who runs the gateway.
-    if (type === 'server-auto-disabled') this.clients.alert(autoDisabledAlert(event));
+    if (type === 'server-auto-disabled')
+      this.clients.alert(autoDisabledAlert(event, this.#options.commandName));
     try {
       this.#options.onEvent?.(event);
     } catch (error) {
@@ -226,9 +229,13 @@ export class Parts {
   }
 }
 
-function autoDisabledAlert({ serverKey, at, status: { retryState } }: ServerEvent): string {
+function autoDisabledAlert(
+  { serverKey, at, status: { retryState } }: ServerEvent,
+  commandName: string,
+): string {
   const { backoffIntervals, nextRetryAt } = retryState;
+  const attempts = backoffIntervals.length;
   return nextRetryAt === undefined
-    ? Messages.autoDisabled(serverKey, backoffIntervals.length)
-    : Messages.unreachable(serverKey, backoffIntervals.length, duration(nextRetryAt - at));
+    ? Messages.autoDisabled(serverKey, attempts, commandName)
+    : Messages.unreachable(serverKey, { attempts, every: duration(nextRetryAt - at), commandName });
 }

@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
   /** Whether there is one client alone, which is served better in the way of the earlier revisions. */
@@ -335,7 +337,8 @@ export class Fleet {
   async #recallOf({ added, changed }: ConfigChanges): Promise<void> {
     await this.#memory.flush();
     await this.#recall(this.#memory.noted().filter((key) => added.includes(key) || !this.#children.has(key)));
-    for (const key of changed) if (!this.#isOn(key)) this.#options.log.warn(Messages.isDisabled(key, false));
+    const { commandName, log } = this.#options;
+    for (const key of changed) if (!this.#isOn(key)) log.warn(Messages.isDisabled(key, false, commandName));
   }
 
   /** Servers of which something is known begin with that; one that is disabled does not begin at all. */
@@ -346,7 +349,8 @@ export class Fleet {
       this.supervisor.adopt(child, health, this.#apart.leaving(serverKey));
       if (health.enabled) continue;
       child.retire();
-      this.#options.log.warn(Messages.isDisabled(serverKey, health.autoDisabled));
+      const { commandName, log } = this.#options;
+      log.warn(Messages.isDisabled(serverKey, health.autoDisabled, commandName));
     }
   }
 
@@ -371,11 +375,12 @@ export class Fleet {
   }
 
   #createSupervisor(): Supervisor {
-    const { log, supervision, idleAfter = IDLE_AFTER_MS } = this.#options;
+    const { commandName, log, supervision, idleAfter = IDLE_AFTER_MS } = this.#options;
     return new Supervisor({
       timers: systemTimers,
       rules: { ...DEFAULT_RULES, ...supervision },
       log,
+      commandName,
       create: (key) => this.#create(key),
       idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),

@@ -131,6 +131,7 @@ class Stage {
   constructor() {
     const note = (text: string): void => void this.said.push(text);
     this.supervisor = new Supervisor({
+      commandName: 'weir',
       timers: this.clock,
       rules: DEFAULT_RULES,
       log: { info: note, warn: note, error: note },

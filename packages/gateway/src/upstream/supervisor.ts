@@ -29,6 +29,8 @@ export interface SupervisorOptions {
   readonly timers: Timers;
   readonly rules: SupervisionRules;
   readonly log: Log;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   create(serverKey: string): ChildServer;
   idleAfterMs?(serverKey: string): number | undefined;
   ready(child: ChildServer): void;
@@ -123,7 +125,7 @@ export class Supervisor {
   async restart(serverKey: string): Promise<void> {
     const ward = this.#ward(serverKey);
     const { enabled, autoDisabled } = ward.health;
-    if (!enabled) throw new Error(Messages.isDisabled(serverKey, autoDisabled));
+    if (!enabled) throw new Error(Messages.isDisabled(serverKey, autoDisabled, this.#options.commandName));
     await ward.restart();
   }
 
@@ -137,9 +139,10 @@ export class Supervisor {
     const health = this.healthOf(serverKey);
     if (health === undefined) return undefined;
     const { enabled, connectionState, nextRetryAt } = health;
-    const wait = nextRetryAt === undefined ? undefined : duration(nextRetryAt - this.#options.timers.now());
-    if (isAwaited(health)) return Messages.awaited(serverKey, wait);
-    if (!enabled) return Messages.mayBeEnabled(serverKey);
+    const { commandName, timers } = this.#options;
+    const wait = nextRetryAt === undefined ? undefined : duration(nextRetryAt - timers.now());
+    if (isAwaited(health)) return Messages.awaited(serverKey, wait, commandName);
+    if (!enabled) return Messages.mayBeEnabled(serverKey, commandName);
     if (connectionState === 'connecting') return 'it is being started';
     return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
@@ -182,7 +185,7 @@ export class Supervisor {
       return log.debug?.(`Server '${serverKey}' still cannot be reached: ${reason}`);
     const isRepeated = before.isRetrying && isSameReason(before.lastError ?? '', reason);
     if (!isRepeated) log.error(reason);
-    if (health.autoDisabled) return log.error(autoDisabledText(serverKey, health, rules));
+    if (health.autoDisabled) return log.error(autoDisabledText(serverKey, health, this.#options));
     const again = `tried again in ${duration((health.nextRetryAt ?? 0) - timers.now())} (attempt ${health.failureCount + 1} of ${rules.backOffMs.length})`;
     log.warn(
       isRepeated
@@ -201,11 +204,12 @@ interface Loss {
 function autoDisabledText(
   serverKey: string,
   health: Health,
-  { backOffMs, reachEveryMs }: SupervisionRules,
+  { rules: { backOffMs, reachEveryMs }, commandName }: Pick<SupervisorOptions, 'rules' | 'commandName'>,
 ): string {
+  const attempts = backOffMs.length;
   return isAwaited(health)
-    ? Messages.unreachable(serverKey, backOffMs.length, duration(reachEveryMs))
-    : Messages.autoDisabled(serverKey, backOffMs.length);
+    ? Messages.unreachable(serverKey, { attempts, every: duration(reachEveryMs), commandName })
+    : Messages.autoDisabled(serverKey, attempts, commandName);
 }
 
 /** Compares two reasons without their numbers: times, ports and process ids differ from start to start. */

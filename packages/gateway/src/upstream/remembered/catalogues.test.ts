@@ -59,7 +59,7 @@ function catalogues({
   memory: Catalogues;
 } {
   const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities, log };
-  return { folder, memory: new Catalogues({ ...options, entryHash: () => entry }) };
+  return { folder, memory: new Catalogues({ ...options, commandName: 'weir', entryHash: () => entry }) };
 }
 
 /** Learns this, and writes it at once. */
@@ -172,7 +172,9 @@ test('a lock file is not copied for servers whose entries have changed since, or
   for (const later of [undefined, { command: 'y' }]) {
     entries['s'] = { command: 'x' };
     writeLock(folder, offering(A), entryHash('s'));
-    expect(new Catalogues({ ...options, log: silentLog, entryHash }).recall('s')).toBeDefined();
+    expect(
+      new Catalogues({ ...options, log: silentLog, commandName: 'weir', entryHash }).recall('s'),
+    ).toBeDefined();
     entries['s'] = later;
     vi.runAllTimers();
     expect(existsSync(options.state)).toBe(false);
@@ -199,7 +201,12 @@ verifies(
     const { memory } = catalogues({ folder });
     expect([toolsOf(memory.recall('s')), toolsOf(memory.recall('t'))]).toEqual([[A], [B]]);
     const options = { state: join(folder, 'state'), configPath: join(folder, 'other.json'), log: silentLog };
-    const elsewhere = new Catalogues({ ...options, capabilities: '{}', entryHash: () => 'e' });
+    const elsewhere = new Catalogues({
+      ...options,
+      commandName: 'weir',
+      capabilities: '{}',
+      entryHash: () => 'e',
+    });
     expect(elsewhere.recall('s')).toBeUndefined();
   },
 );

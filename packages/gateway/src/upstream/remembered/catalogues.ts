@@ -18,6 +18,8 @@ export interface CataloguesOptions {
   /** What the client can do, as JSON: servers may offer more to one that can do more. */
   readonly capabilities: string;
   readonly log: Log;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   /** Hash of a server's entry: what another entry offered says nothing. Undefined where the config has no such server. */
   entryHash(serverKey: string): string | undefined;
 }
@@ -134,7 +136,9 @@ export class Catalogues {
   }
 
   #unreadable(file: string): ReadonlyMap<string, LockedOffering> {
-    this.#options.log.warn(`${file} cannot be read and is left aside. Write it anew with "weir lock".`);
+    this.#options.log.warn(
+      `${file} cannot be read and is left aside. Write it anew with "${this.#options.commandName} lock".`,
+    );
     return new Map();
   }
 }

@@ -13,6 +13,8 @@ export interface StandInsOptions {
   readonly state?: string;
   readonly configPath?: string;
   readonly log: Log;
+  /** The command that hints tell users to run. */
+  readonly commandName: string;
   /** Whether servers are lazy that do not say so themselves. */
   readonly lazy?: boolean;
   /** Clients wait for servers that start, instead of reading what is remembered of them. */
@@ -108,11 +110,12 @@ export class StandIns {
   }
 
   #remembered(): Catalogues {
-    const { state, configPath, log, roster } = this.#options;
+    const { state, configPath, log, commandName, roster } = this.#options;
     this.#catalogues ??= new Catalogues({
       state,
       configPath,
       log,
+      commandName,
       capabilities: this.#capabilities,
       entryHash: (key) => (roster.has(key) ? entryHash(roster.entryOf(key)) : undefined),
     });
