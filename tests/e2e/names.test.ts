@@ -4,14 +4,16 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import {
   fixture,
+  modernMeta,
   runWeir,
   serverWith,
   startWeir,
   temporaryFolder,
   textOf,
+  type Json,
   type Received,
 } from './harness.ts';
-import { openSession, serveTest } from './http.ts';
+import { eventually, modern, openSession, send, serveTest } from './http.ts';
 import { counted, serveInProcess } from './in-process.ts';
 import type { LineClient } from './line-client.ts';
 
@@ -376,45 +378,75 @@ describe('without one', () => {
 });
 
 describe('names that hosts refuse', () => {
+  const warnings = (stderr: string): string[] =>
+    [...stderr.matchAll(/^\S+ warn (.*)$/gmu)].map(([, text = '']) => text);
   const hint = async (config: Parameters<typeof startWeir>[0], ...args: string[]): Promise<string[]> => {
     await using weir = startWeir(config, { args });
     await weir.tools();
     const { stderr } = await weir.close();
-    return [...stderr.matchAll(/^\S+ warn (.*)$/gmu)].map(([, text = '']) => text);
+    return warnings(stderr);
   };
   const two = { files: serverWith(['read', 'write']), git: serverWith(['log']) };
 
-  verifies('AGG-SEP-3', 'are told once, with the hosts and what to pass', async () => {
-    expect(await hint(two)).toMatchInlineSnapshot(`
-      [
-        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse 3 of 3 tool names, such as 'files:read', or the whole list because of it. Start with --separator __ for names that all of them accept.",
-      ]
-    `);
+  verifies('AGG-SEP-3', 'are told in one line, with the hosts and what to pass', async () => {
+    expect(await hint(two)).toEqual([
+      "Claude Desktop, the Anthropic and OpenAI APIs and Cursor refuse 3 of 3 tool names, such as 'files:read'. Start with --separator __ for names that they accept.",
+    ]);
   });
 
   verifies('AGG-SEP-3', 'are told of names without a prefix too', async () => {
-    expect(await hint({ files: serverWith(['read', 'write.all']) }, '--no-prefix')).toMatchInlineSnapshot(`
-      [
-        "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'write.all', or the whole list because of it. Start with --separator __ instead of --no-prefix for names that all of them accept.",
-      ]
-    `);
+    expect(await hint({ files: serverWith(['read', 'write.all']) }, '--no-prefix')).toEqual([
+      "Claude Desktop, the Anthropic and OpenAI APIs and Cursor refuse the tool name 'write.all'. Start with --separator __ instead of --no-prefix for names that they accept.",
+    ]);
   });
 
-  verifies(
-    'AGG-SEP-3',
-    'are few with a separator that hosts accept, and no more is promised than is true',
-    async () => {
-      expect(await hint(two, '--separator', '__')).toEqual([]);
-      expect(await hint({ 'my-files': serverWith(['read']) }, '--separator', '__')).toMatchInlineSnapshot(`
-        [
-          "Cursor refuses the tool name 'my-files__read': accepted are letters, digits and _, at most 60.",
-        ]
-      `);
-      expect(await hint({ 'my-files': serverWith(['read']) })).toMatchInlineSnapshot(`
-        [
-          "Claude Desktop, OpenAI, Codex, the Anthropic API, Claude Code and Cursor refuse the tool name 'my-files:read', or the whole list because of it. Start with --separator __ for names that all but Cursor accept.",
-        ]
-      `);
-    },
-  );
+  verifies('AGG-SEP-3', 'do not exist with a separator that hosts accept', async () => {
+    const config = { 'my-files': serverWith(['read.all', 'x'.repeat(100)]) };
+    expect(await hint(config, '--separator', '__')).toEqual([]);
+  });
+
+  verifies('AGG-SEP-3', 'are told once, however often lists change and are read', async () => {
+    await using weir = startWeir({ c: fixture('changes'), files: serverWith(['read']) });
+    const told = (): string[] => warnings(weir.stderr).filter((text) => text.includes('--separator __'));
+    const change = async (tool: string, name: string): Promise<string[]> => {
+      await weir.callTool(tool, { name });
+      await weir.call('notifications/tools/list_changed');
+      return weir.tools();
+    };
+    await weir.tools();
+    await weir.tools();
+    await weir.says('refuse 5 of 5 tool names');
+    expect(await change('c:remove', 'first')).toHaveLength(4);
+    expect(await change('c:add', 'first')).toHaveLength(5);
+    expect(told()).toHaveLength(1);
+    expect(await change('c:add', 'second')).toContain('c:second');
+    await weir.says('refuse 6 of 6 tool names');
+    expect(told()).toHaveLength(2);
+  });
+
+  verifies('AGG-SEP-3', 'are not told to hosts that were seen to call them', async () => {
+    for (const name of ['claude-code', 'codex-mcp-client', 'gemini-cli-mcp-client']) {
+      const clientInfo = { name, version: '1' };
+      await using legacy = startWeir(two);
+      await legacy.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+      await legacy.request('tools/list');
+      await using newer = startWeir(two);
+      await newer.request('tools/list', modernMeta({}, { 'io.modelcontextprotocol/clientInfo': clientInfo }));
+      for (const weir of [legacy, newer]) expect(warnings((await weir.close()).stderr)).toEqual([]);
+    }
+  });
+
+  verifies('AGG-SEP-3', 'are told when another client comes on HTTP, and not before', async () => {
+    await using http = await serveTest(two);
+    const clientInfo = { name: 'claude-code', version: '2.1.325' };
+    const list = async (meta: Json): Promise<void> => {
+      await send(http.url, modern('tools/list', {}, { meta }));
+    };
+    await list({ 'io.modelcontextprotocol/clientInfo': clientInfo });
+    expect(http.logged.join('\n')).not.toContain('--separator');
+    await list({});
+    await list({});
+    await eventually(async () => http.logged.join('\n').includes('--separator') || undefined);
+    expect(http.logged.filter((line) => line.includes('--separator'))).toHaveLength(1);
+  });
 });

@@ -334,7 +334,7 @@ describe('SIGHUP', () => {
   );
 
   onTerminal('HEALTH-3', 'says that the terminal is gone where stdin is one, and is the end', async () => {
-    const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) });
+    const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) }, { args: ['--debug'] });
     const line = [command, ...args].map((word) => `'${word}'`).join(' ');
     const terminal = spawn('script', ['-qec', `exec ${line} >'${cwd}/out' 2>'${cwd}/err'`, '/dev/null'], {
       env,
@@ -342,7 +342,7 @@ describe('SIGHUP', () => {
     });
     const code = new Promise((resolve) => terminal.once('close', resolve));
     const said = (): string => (existsSync(join(cwd, 'err')) ? readFileSync(join(cwd, 'err'), 'utf8') : '');
-    await until(() => said().includes('Start with --separator'), 20_000);
+    await until(() => said().includes('debug [a] ready after'), 20_000);
     const children = readFileSync(`/proc/${terminal.pid}/task/${terminal.pid}/children`, 'utf8');
     process.kill(Number(children), 'SIGHUP');
     expect(await code).toBe(0);

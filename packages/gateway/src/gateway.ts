@@ -314,10 +314,6 @@ export class Gateway implements AggregatorServer {
       const crashed = keepGoing ? undefined : fleet.crashed();
       if (crashed !== undefined) throw crashed;
       this.#settle();
-      // Those who wait are answered first; who has only looked, as `weir lock` does, gives no names out.
-      setImmediate(() => {
-        if (this.#closing === undefined) publication.warnOfNames();
-      });
     } catch (error) {
       this.#settled.reject(error as Error);
       await this.close();

@@ -10,6 +10,7 @@ import type { Caller } from './caller.ts';
 import type { History } from './history.ts';
 import type { CallLimits } from './limits.ts';
 import type { LogLevels } from './log-levels.ts';
+import type { NameWarnings } from './name-warnings.ts';
 import type { Parking } from './parking.ts';
 import type { Revival } from './revival.ts';
 import type { Tasks } from './tasks.ts';
@@ -22,6 +23,7 @@ export interface Directory {
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;
   readonly history: History;
+  readonly nameWarnings: NameWarnings;
   /** Whether a caller is to be served by another conversation with a server than that which all share. */
   readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
   /** The one for this caller. */

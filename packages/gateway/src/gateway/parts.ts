@@ -3,6 +3,7 @@ import type { AskedClient } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
+import { NameWarnings } from '../call/name-warnings.ts';
 import { Parking } from '../call/parking.ts';
 import { ask } from '../call/question.ts';
 import type { Directory } from '../call/resolve.ts';
@@ -67,10 +68,12 @@ export class Parts {
   readonly #away: AwayServers;
   readonly #options: PartsOptions;
   readonly #logLevels = new LogLevels();
+  readonly #nameWarnings: NameWarnings;
   readonly #serving: Serving;
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
+    this.#nameWarnings = new NameWarnings(options.log);
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
     const heard: ApartEvents = {
       request: (child, message, related) => this.#asked(child, message, { related }),
@@ -178,6 +181,7 @@ export class Parts {
       revival: this.revival,
       current: () => this.directory,
       history,
+      nameWarnings: this.#nameWarnings,
       isApart,
       instanceFor,
       servers: new Set(fleet.children.keys()),

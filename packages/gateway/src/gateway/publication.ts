@@ -3,7 +3,6 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions } from '../registry/collisions.ts';
-import { refusedNames } from '../registry/hosts.ts';
 import type { Collision } from '../registry/name-book.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
@@ -76,12 +75,6 @@ export class Publication {
   /** Makes instructions of what is offered by now, for clients that open the conversation before the first list. */
   preview(): void {
     if (!this.#isOpen) this.#options.offerOwn(this.#options.offering());
-  }
-
-  /** Other names than hosts can use are told of. */
-  warnOfNames(): void {
-    const warning = refusedNames(this.registry.tools.values(), this.builder.books.tools.rules);
-    if (warning !== undefined) this.#options.log.warn(warning);
   }
 
   /** A server runs; `before` is what stood in for it. */

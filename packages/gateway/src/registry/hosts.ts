@@ -1,79 +1,31 @@
-import type { NameRules } from './name-book.ts';
-import { isHostSafe, joinName, SAFE_SEPARATOR } from './names.ts';
+import { isHostSafe } from './names.ts';
 
-const SHORT = { accepts: /^[A-Za-z0-9_-]{1,64}$/u, rule: 'letters, digits, _ and -, at most 64' };
-const LONG = { accepts: /^[A-Za-z0-9_-]{1,128}$/u, rule: 'letters, digits, _ and -, at most 128' };
-const PLAIN = { accepts: /^[A-Za-z0-9_]{1,60}$/u, rule: 'letters, digits and _, at most 60' };
+/** By their documentation and error texts; one such name makes them refuse the whole list. */
+const REFUSING = 'Claude Desktop, the Anthropic and OpenAI APIs and Cursor';
 
-/** Which hosts and model APIs refuse which tool names. One bad name makes most of them refuse the whole list. */
-const HOSTS: readonly Host[] = [
-  { name: 'Claude Desktop', ...SHORT },
-  { name: 'OpenAI', ...SHORT },
-  { name: 'Codex', ...SHORT },
-  { name: 'the Anthropic API', ...LONG },
-  { name: 'Claude Code', ...LONG },
-  { name: 'Cursor', ...PLAIN },
-];
+/**
+ * Names in `clientInfo` of hosts that were seen to list such tools and to call them. Claude Code 2.1.197 and 2.1.325 and
+ * Codex 0.166 rename them for their model, Gemini CLI 0.61 passes them on.
+ */
+const COPING: ReadonlySet<string> = new Set(['claude-code', 'codex-mcp-client', 'gemini-cli-mcp-client']);
 
-interface Host {
-  readonly name: string;
-  readonly accepts: RegExp;
-  /** What it accepts, in words. */
-  readonly rule: string;
+export function copesWithNames(clientName: string | undefined): boolean {
+  return clientName !== undefined && COPING.has(clientName);
 }
 
-/** A listed tool. */
-interface Named {
-  readonly publicName: string;
-  readonly serverKey: string;
-  readonly originalName: string;
+/** Returns those of these public names that some hosts refuse. A host-safe separator leaves none. */
+export function refusedNames(names: Iterable<string>): string[] {
+  return [...names].filter((name) => !isHostSafe(name));
 }
 
-/** Says which hosts would refuse which of these names, and what to pass instead; undefined where none does. */
-export function refusedNames(tools: Iterable<Named>, { separator, noPrefix }: NameRules): string | undefined {
-  const all = [...tools];
-  const groups = groupHosts(all.map(({ publicName }) => publicName));
-  if (groups.length === 0) return undefined;
-  const isSafe = !noPrefix && isHostSafe(separator);
-  const sentences = groups.map((group) => describe(group, all.length, isSafe));
-  return [...sentences, ...(isSafe ? [] : [remedy(all, noPrefix)])].join(' ');
-}
-
-interface Group {
-  readonly hosts: Host[];
-  readonly refused: readonly string[];
-}
-
-/** Hosts that refuse the same names are named together. */
-function groupHosts(names: readonly string[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const host of HOSTS) {
-    const refused = names.filter((name) => !host.accepts.test(name));
-    const group = groups.get(refused.join('\n'));
-    if (group !== undefined) group.hosts.push(host);
-    else if (refused.length > 0) groups.set(refused.join('\n'), { hosts: [host], refused });
-  }
-  return [...groups.values()];
-}
-
-function describe({ hosts, refused }: Group, total: number, isSafe: boolean): string {
-  const verb = hosts.length === 1 ? 'refuses' : 'refuse';
-  const what = refused.length === 1 ? 'the tool name' : `${refused.length} of ${total} tool names, such as`;
-  const rules = new Set(hosts.map(({ rule }) => rule));
-  const end = isSafe ? `: accepted are ${[...rules].join(' or ')}` : ', or the whole list because of it';
-  return `${listed(hosts)} ${verb} ${what} '${refused[0]}'${end}.`;
-}
-
-/** Promises no more than is true: some names stay too long or too odd for some hosts. */
-function remedy(tools: readonly Named[], noPrefix: boolean): string {
-  const safe = tools.map(({ serverKey, originalName }) => joinName(serverKey, originalName, SAFE_SEPARATOR));
-  const still = groupHosts(safe).flatMap(({ hosts }) => hosts);
+/** Says which hosts refuse these of so many names, and what to pass instead. */
+export function nameWarning(
+  refused: readonly string[],
+  { total, noPrefix }: { total: number; noPrefix: boolean },
+): string {
+  const what =
+    refused.length === 1 ? `the tool name '${refused[0]}'` : `${refused.length} of ${total} tool names`;
+  const example = refused.length === 1 ? '' : `, such as '${refused[0]}'`;
   const instead = noPrefix ? ' instead of --no-prefix' : '';
-  const exception = still.length === 0 ? 'all of them accept' : `all but ${listed(still)} accept`;
-  return `Start with --separator ${SAFE_SEPARATOR}${instead} for names that ${exception}.`;
-}
-
-function listed(hosts: readonly Host[]): string {
-  const names = hosts.map(({ name }) => name);
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return `${REFUSING} refuse ${what}${example}. Start with --separator __${instead} for names that they accept.`;
 }

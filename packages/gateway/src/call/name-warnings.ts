@@ -1,0 +1,33 @@
+import type { Log } from '../log.ts';
+import { copesWithNames, nameWarning, refusedNames } from '../registry/hosts.ts';
+import type { Asked } from './caller.ts';
+import { clientInfoText } from './client-names.ts';
+import type { Directory } from './resolve.ts';
+
+/** Warns of tool names that hosts refuse: when a client that may be such a host lists them, and once for each name. */
+export class NameWarnings {
+  readonly #log: Log;
+  readonly #told = new Set<string>();
+  /** The last list that was looked through. */
+  #seen: Directory['registry']['tools'] | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Looks through the list that a client was given; the answer is written before. */
+  listed({ directory, caller, message }: Asked): void {
+    const { registry, builder, history } = directory;
+    if (registry.tools === this.#seen) return;
+    if (copesWithNames(history.clients.of(clientInfoText(caller, message))?.name)) return;
+    this.#seen = registry.tools;
+    setImmediate(() => this.#warn([...registry.tools.keys()], builder.books.tools.rules.noPrefix));
+  }
+
+  #warn(names: readonly string[], noPrefix: boolean): void {
+    const refused = refusedNames(names);
+    if (refused.every((name) => this.#told.has(name))) return;
+    for (const name of refused) this.#told.add(name);
+    this.#log.warn(nameWarning(refused, { total: names.length, noPrefix }));
+  }
+}
