@@ -166,9 +166,14 @@ function isRepeatable({ page, at }: Listed): boolean {
 
 const REPEATABLE = ['readOnlyHint', 'idempotentHint'];
 
-/** Most definitions do not speak of tasks, and are not looked into. */
-function mustBeTask({ page, at, end }: Listed): boolean {
-  if (!page.subarray(at, end).includes('taskSupport')) return false;
+const TASK_SUPPORT = Buffer.from('taskSupport');
+/** Pages of lists in which some tool speaks of tasks; of most none does, and no definition is looked into. */
+const speakOfTasks = new WeakMap<Buffer, boolean>();
+
+function mustBeTask({ page, at }: Listed): boolean {
+  const isSpokenOf = speakOfTasks.get(page) ?? page.includes(TASK_SUPPORT);
+  speakOfTasks.set(page, isSpokenOf);
+  if (!isSpokenOf) return false;
   const definition = readMembers(page, at);
   const execution = definition && objectValue(definition, 'execution');
   return execution !== undefined && stringValue(execution, 'taskSupport') === 'required';
