@@ -1,5 +1,7 @@
 import { isRetry } from '../bridge/rounds.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Kind } from '../upstream/catalogue.ts';
+import { within } from '../upstream/within.ts';
 import { answerError } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
@@ -55,12 +57,19 @@ export const complete: Call = (asked) => {
 /** How a request says where it goes, and how that is understood. */
 interface Route extends Address {
   readonly resolve: (directory: Directory, value: string) => Target | RpcError;
+  /** The lists that have it. */
+  readonly kinds: readonly Kind[];
 }
 
-const BY_TOOL: Route = { holder: paramsOf, key: 'name', resolve: resolveTool };
-const BY_PROMPT: Route = { holder: paramsOf, key: 'name', resolve: resolvePrompt };
-const BY_URI: Route = { holder: paramsOf, key: 'uri', resolve: resolveUri };
-const BY_LEGACY_TASK: Route = { holder: paramsOf, key: 'taskId', resolve: taskOf('legacy') };
+const BY_TOOL: Route = { holder: paramsOf, key: 'name', resolve: resolveTool, kinds: ['tools'] };
+const BY_PROMPT: Route = { holder: paramsOf, key: 'name', resolve: resolvePrompt, kinds: ['prompts'] };
+const BY_URI: Route = {
+  holder: paramsOf,
+  key: 'uri',
+  resolve: resolveUri,
+  kinds: ['resources', 'templates'],
+};
+const BY_LEGACY_TASK: Route = { holder: paramsOf, key: 'taskId', resolve: taskOf('legacy'), kinds: [] };
 const BY_MODERN_TASK: Route = { ...BY_LEGACY_TASK, resolve: taskOf('modern') };
 const BY_PROMPT_REF: Route = { ...BY_PROMPT, holder: refOf };
 const BY_URI_REF: Route = { ...BY_URI, holder: refOf };
@@ -89,9 +98,36 @@ function forward(asked: Asked, route: Route): void {
   const holder = route.holder(message);
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
+  if (target instanceof RpcError && readNews(asked, route)) return;
   if (target instanceof RpcError || !target.client.cwdFromRoots) return goOn(asked, target, route);
   const settled = withFolder(asked, target.client);
   if (settled !== undefined) goOn(settled, target, route);
+}
+
+/** Milliseconds: a server that does not answer with its list holds up no call for longer. */
+const LONGEST_READING_MS = 1000;
+
+/** A server may have announced what is not found: the lists that have changed are read, and the request is tried anew. */
+function readNews(asked: Asked, route: Route): boolean {
+  const { caller, directory, message, isNewsRead = false } = asked;
+  if (isNewsRead) return false;
+  const upstreams = [...directory.registry.upstreams.values()];
+  const readings = upstreams.flatMap((upstream) =>
+    route.kinds.flatMap((kind) => upstream.readNews?.(kind) ?? []),
+  );
+  if (readings.length === 0) return false;
+  let isCalledOff = false;
+  const callOff = (): void => {
+    isCalledOff = true;
+    caller.origin.served(ticket);
+  };
+  const ticket = caller.origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
+  void within(LONGEST_READING_MS, Promise.all(readings)).then(() => {
+    if (isCalledOff) return;
+    caller.origin.served(ticket);
+    forward({ ...asked, directory: directory.current(), isNewsRead: true }, route);
+  });
+  return true;
 }
 
 function goOn(asked: Asked, target: Target | RpcError, route: Route): void {

@@ -50,6 +50,8 @@ export interface Asked {
   readonly folder?: string | undefined;
   /** What it is under way with, where calls are limited. */
   readonly permit?: Permit | undefined;
+  /** Lists that servers had announced a change of were read for it. */
+  readonly isNewsRead?: boolean;
   /** How often it was made before. */
   readonly attempt?: number;
   /** The call for the history, where it was noted before it was sent. */

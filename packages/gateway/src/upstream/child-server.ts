@@ -127,6 +127,10 @@ export class ChildServer implements Upstream, ChildServerClient {
     return this.#catalogue?.listings ?? NO_LISTS;
   }
 
+  readNews(kind: Kind): Promise<void> | undefined {
+    return this.#catalogue?.readNews(kind);
+  }
+
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
     const { command, args } = identityOf(this.config);

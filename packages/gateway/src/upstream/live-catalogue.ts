@@ -74,6 +74,12 @@ export class LiveCatalogue {
     return this.#lists[kind].readNow();
   }
 
+  /** Reads one list without a pause where the server has announced a change of it; undefined where it has not. */
+  readNews(kind: Kind): Promise<void> | undefined {
+    const list = this.#lists[kind];
+    return list.isOutdated ? list.readNow() : undefined;
+  }
+
   #createList(kind: Kind): LiveList {
     const { earlier, timers, isGone, warn } = this.#options;
     return new LiveList({

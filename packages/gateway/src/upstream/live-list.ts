@@ -65,6 +65,11 @@ export class LiveList {
     return this.#next;
   }
 
+  /** The server has announced a change that has not been read yet. */
+  get isOutdated(): boolean {
+    return this.#reading !== undefined || this.#cancelPause !== undefined;
+  }
+
   #remainingPause(): number {
     const elapsed = this.#options.timers.now() - this.#readAt;
     // A clock that was set back must not prolong the pause.

@@ -1,6 +1,6 @@
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, Kind } from './catalogue.ts';
 import type { Sharing } from './instances.ts';
 import type { ToolSchema } from './tool-schema.ts';
 
@@ -28,6 +28,8 @@ export interface Upstream extends ServerClient {
   /** How it wants to be used, in its own words. */
   readonly instructions: string | undefined;
   readonly catalogue: Catalogue;
+  /** Reads a list that the server has announced a change of; undefined where it is up to date. */
+  readNews?(kind: Kind): Promise<void> | undefined;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
   /** Asks to be told when a resource changes, unless a client does so itself; as often unwatched as watched. */
