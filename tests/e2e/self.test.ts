@@ -8,7 +8,7 @@ import { describe, expect } from 'vitest';
 import { commandLinesWith } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { bin, fixture, runWeir, startWeir, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
-import { connectHttp, modern, send, serveTest, startServe } from './http.ts';
+import { connectHttp, modern, send, serveTest, startServe, type ServeProcess } from './http.ts';
 
 const SKIPPED = /Server '(\S+)' is skipped: its entry leads back to this gateway/gu;
 
@@ -167,6 +167,25 @@ describe('a url that points to the gateway itself', () => {
       await delay(300);
       expect([...served.stderr.matchAll(SKIPPED)]).toHaveLength(1);
     });
+
+  verifies('AGG-CFG-4', 'is cut where two gateways on HTTP lead to each other', async () => {
+    const [one, other] = [await freePort(), await freePort()];
+    const urlOf = (port: number): string => `http://127.0.0.1:${port}/mcp`;
+    const serve = (port: number, to: number): Promise<ServeProcess> =>
+      startServe(
+        { far: { url: urlOf(to) }, e: fixture('echo') },
+        { args: ['--port', String(port), '--no-auth', '--separator', ':'] },
+      );
+    await using first = await serve(one, other);
+    await using second = await serve(other, one);
+    const isCut = (): boolean => `${first.stderr}${second.stderr}`.includes("Server 'far' is skipped");
+    await expect.poll(isCut, { timeout: 15_000 }).toBe(true);
+    for (const port of [one, other]) {
+      await using connected = await connectHttp(urlOf(port), 'legacy');
+      const { tools } = await connected.client.listTools();
+      expect(tools.length).toBeLessThan(20);
+    }
+  });
 
   verifies('AGG-CFG-4', 'is skipped where a program embeds the gateway, without any file', async () => {
     const port = await freePort();

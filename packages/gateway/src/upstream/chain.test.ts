@@ -54,3 +54,15 @@ verifies(
     expect(gatewayId(undefined)).not.toBe(gatewayId(undefined));
   },
 );
+
+verifies('AGG-CFG-4', 'a gateway refuses one that its own servers lead to, as long as they do', () => {
+  const chain = new Chain(id(9));
+  chain.learn('far', `${id(1)},${id(2)}, no id`);
+  expect(chain.reach).toBe(`${id(9)},${id(1)},${id(2)}`);
+  expect(refusalIn(chain.refuse(id(2)))).toEqual({ reason: 'loop', gateway: id(9) });
+  expect(chain.refuse(id(3))).toBeUndefined();
+  chain.forget('far');
+  expect(chain.refuse(id(2))).toBeUndefined();
+  chain.learn('vast', `${id(1)},`.repeat(1000));
+  expect(chain.reach.length).toBeLessThan(1200);
+});

@@ -13,8 +13,10 @@ export const LOOP_DETECTED = 508;
 /** As many gateways may stand behind one another. */
 const MAX_DEPTH = 8;
 const ID = /^[0-9a-f]{16}$/u;
-/** A longer text holds more ids than are looked at. */
-const LONGEST_TEXT = 256;
+/** With what stands between two of them. */
+const LONGEST_ID = 20;
+/** As many gateways behind this one are remembered, for all servers together. */
+const MOST_BEHIND = 64;
 
 /** Why a gateway does not serve another one. */
 export interface Refusal {
@@ -30,6 +32,8 @@ export class Chain {
   readonly text: string;
   /** The refusal of whoever has started this gateway; undefined where it may serve. */
   readonly refusal: RpcError | undefined;
+  /** The ids of gateways that servers on HTTP are or stand before, by server. */
+  readonly #behind = new Map<string, readonly string[]>();
 
   constructor(id: string, before?: string) {
     this.id = id;
@@ -41,8 +45,27 @@ export class Chain {
   refuse(chain: string | undefined): RpcError | undefined {
     if (chain === undefined) return undefined;
     const ids = idsIn(chain);
-    if (ids.includes(this.id)) return this.#refusal('loop', Messages.leadsBack());
+    const reached = new Set(this.#reached());
+    if (ids.some((id) => reached.has(id))) return this.#refusal('loop', Messages.leadsBack());
     return ids.length >= MAX_DEPTH ? this.#refusal('depth', Messages.tooDeep(MAX_DEPTH)) : undefined;
+  }
+
+  /** This gateway and those behind it, for clients that are gateways: calls to any of them would come back. */
+  get reach(): string {
+    return this.#reached().join(',');
+  }
+
+  /** Notes which gateways a server on HTTP leads to; what it says of others than itself is bounded. */
+  learn(serverKey: string, reach: string): void {
+    this.#behind.set(serverKey, idsIn(reach, MOST_BEHIND));
+  }
+
+  forget(serverKey: string): void {
+    this.#behind.delete(serverKey);
+  }
+
+  #reached(): string[] {
+    return [this.id, ...[...this.#behind.values()].flat()].slice(0, MOST_BEHIND);
   }
 
   #refusal(reason: Refusal['reason'], text: string): RpcError {
@@ -89,11 +112,11 @@ function fileSystem(): string {
 }
 
 /** Whatever else a stranger has written there is left out. */
-function idsIn(text = ''): string[] {
+function idsIn(text = '', most: number = MAX_DEPTH): string[] {
   return text
-    .slice(0, LONGEST_TEXT)
+    .slice(0, most * LONGEST_ID)
     .split(',')
     .map((id) => id.trim())
     .filter((id) => ID.test(id))
-    .slice(0, MAX_DEPTH);
+    .slice(0, most);
 }

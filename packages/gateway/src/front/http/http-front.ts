@@ -156,12 +156,22 @@ export class HttpFront {
     const principal = this.#admission.identify(req);
     if (typeof principal !== 'string') return refuse(req, res, principal);
     if (this.#closing !== undefined) return refuse(req, res, stopping());
-    const error = this.#gateway.chain.refuse(req.headers[CHAIN_HEADER]?.toString());
-    if (error !== undefined) return refuse(req, res, { status: LOOP_DETECTED, error });
+    if (this.#refusesGateway(req, res)) return;
     if (path === SSE_PATH) this.#openSse(req, res, principal);
     else if (path === MESSAGES_PATH) this.#postSse(req, res, principal);
     else if (req.method === 'POST') this.#post(req, res, principal);
     else this.#withoutBody(req, res, principal);
+  }
+
+  /** Refuses a client that is a gateway and leads back here; tells any other gateway where it would lead back. */
+  #refusesGateway(req: IncomingMessage, res: ServerResponse): boolean {
+    const before = req.headers[CHAIN_HEADER]?.toString();
+    if (before === undefined) return false;
+    const { chain } = this.#gateway;
+    const error = chain.refuse(before);
+    if (error === undefined) res.setHeader(CHAIN_HEADER, chain.reach);
+    else refuse(req, res, { status: LOOP_DETECTED, error });
+    return error !== undefined;
   }
 
   #post(req: IncomingMessage, res: ServerResponse, principal: string): void {

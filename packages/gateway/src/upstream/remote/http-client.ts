@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { CHAIN_HEADER } from '../chain.ts';
 import {
   closedUnanswered,
   CONNECT_MS,
@@ -48,15 +49,24 @@ const SMALL = 16 * 1024;
 export async function createHttpClient(
   url: URL,
   headers: Readonly<Record<string, string>>,
+  onChain: (reach: string) => void,
 ): Promise<HttpClient> {
   const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return new HttpClient(http, url, headers);
+  return new HttpClient(http, { url, headers, onChain });
+}
+
+interface ClientOptions {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The server is a gateway, and says which others it leads to. */
+  readonly onChain: (reach: string) => void;
 }
 
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
 export class HttpClient {
   readonly #http: HttpModule;
   readonly #configured: readonly string[];
+  readonly #onChain: ClientOptions['onChain'];
   readonly #calls: Agent;
   readonly #asides: Agent;
   #url: URL;
@@ -65,8 +75,9 @@ export class HttpClient {
   #largest = 0;
   #wasReached = false;
 
-  constructor(http: HttpModule, url: URL, headers: Readonly<Record<string, string>>) {
+  constructor(http: HttpModule, { url, headers, onChain }: ClientOptions) {
     this.#http = http;
+    this.#onChain = onChain;
     this.#url = url;
     this.#target = urlToHttpOptions(url);
     this.#configured = configuredHeaders(url, headers);
@@ -123,6 +134,11 @@ export class HttpClient {
 
   reached(): void {
     this.#wasReached = true;
+  }
+
+  answered({ headers }: IncomingMessage): void {
+    const reach = headers[CHAIN_HEADER];
+    if (typeof reach === 'string') this.#onChain(reach);
   }
 
   movedTo(url: URL): void {
@@ -244,6 +260,7 @@ class Sending implements Abortable {
     if (status >= 300 && status < 400 && status !== 304)
       return this.#redirect(response, status, headers.location);
     this.#isOver = true;
+    this.#client.answered(response);
     this.#outcome.response(response);
   }
 

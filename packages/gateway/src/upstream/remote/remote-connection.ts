@@ -39,9 +39,10 @@ export async function reachServer(options: ReachOptions): Promise<Connection> {
     ...lowerCased(headers),
     [CHAIN_HEADER]: options.chain.text,
   };
-  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent);
+  const onChain = (reach: string): void => options.chain.learn(options.serverKey, reach);
+  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent, onChain);
   const sseUrl = sseConfig?.url;
-  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent);
+  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent, onChain);
   if (sse === undefined) throw new Error('has no "url" in its entry');
   return new RemoteConnection(options, { streamable, sse });
 }
@@ -109,6 +110,7 @@ class RemoteConnection implements Connection {
   }
 
   stop(): Promise<void> {
+    this.#options.chain.forget(this.#options.serverKey);
     return this.#link.end();
   }
 
