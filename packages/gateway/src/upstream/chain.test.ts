@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
-import { Chain, gatewayId, refusalIn } from './chain.ts';
+import { Chain, gatewayId, isOwnEntry, refusalIn } from './chain.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-chain-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -65,4 +65,23 @@ verifies('AGG-CFG-4', 'a gateway refuses one that its own servers lead to, as lo
   expect(chain.refuse(id(2))).toBeUndefined();
   chain.learn('vast', `${id(1)},`.repeat(1000));
   expect(chain.reach.length).toBeLessThan(1200);
+});
+
+verifies('AGG-CFG-4', 'an entry that plainly starts this gateway is known without starting it', () => {
+  const file = join(folder, 'own.json');
+  writeFileSync(file, '{}');
+  const entry = (command: string, ...args: string[]): boolean =>
+    isOwnEntry({ command, args, cwd: folder }, file);
+  expect(entry('weir', '--config', file)).toBe(true);
+  expect(entry('npx', '-y', 'mcp-weir@latest', '--config=own.json')).toBe(true);
+  expect(entry('node', '/opt/dist/mcp-simple-aggregator.cjs', '--debug', '--config', './own.json')).toBe(
+    true,
+  );
+  expect(entry('C:\\npm\\weir.cmd', '--config', file)).toBe(true);
+  expect(entry('weir', '--config', join(folder, 'other.json'))).toBe(false);
+  expect(entry('weir', '--config')).toBe(false);
+  expect(entry('weir')).toBe(false);
+  expect(entry('another', '--config', file)).toBe(false);
+  expect(isOwnEntry({ url: 'http://localhost' }, file)).toBe(false);
+  expect(isOwnEntry({ command: 'weir', args: ['--config', file] })).toBe(false);
 });

@@ -1,5 +1,7 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import type { ServerConfig } from '../config/config.generated.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { shortHash } from '../hash.ts';
 
@@ -92,6 +94,17 @@ export function gatewayId(configPath: string | undefined): string {
       ? `${process.pid} ${Date.now()} ${Math.random()}`
       : `${fileSystem()} ${realPath(configPath)}`,
   );
+}
+
+/** The names under which the command is installed, with the endings and versions that launchers and systems add. */
+const PROGRAM = /(?:^|[\\/])(?:weir|mcp-weir|mcp-simple-aggregator)(?:@[^\\/]*)?(?:\.\w+)?$/u;
+
+/** Tells at a glance that an entry starts this very gateway. Where it is hidden, the chain finds it out. */
+export function isOwnEntry({ command, args = [], cwd = '.' }: ServerConfig, configPath?: string): boolean {
+  if (configPath === undefined || ![command ?? '', ...args].some((word) => PROGRAM.test(word))) return false;
+  const at = args.findIndex((word) => word === '--config' || word.startsWith('--config='));
+  const file = args[at]?.startsWith('--config=') ? args[at]?.slice('--config='.length) : args[at + 1];
+  return at >= 0 && file !== undefined && realPath(resolve(cwd, file)) === realPath(configPath);
 }
 
 function realPath(path: string): string {

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ApartServers, type ApartEvents } from './apart.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
-import type { Chain } from './chain.ts';
+import { isOwnEntry, type Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import { HealthMemory } from './health-memory.ts';
@@ -107,7 +107,7 @@ export class Fleet {
     void options.capabilities.then((capabilities) => this.#standIns.serve(capabilities));
     this.#memory = new HealthMemory(options, roster.known());
     this.supervisor = this.#createSupervisor();
-    for (const key of roster.keys()) this.#adopt(key, NEW_SERVER);
+    for (const key of this.#meant(roster.keys())) this.#adopt(key, NEW_SERVER);
   }
 
   get children(): ReadonlyMap<string, ChildServer> {
@@ -261,7 +261,7 @@ export class Fleet {
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
     for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
     this.#memory.meant(this.#roster.known());
-    const arrived = [...added, ...changed];
+    const arrived = this.#meant([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
     this.#sort();
     await this.#recallOf(changes);
@@ -289,6 +289,16 @@ export class Fleet {
     this.#apart.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
+  }
+
+  /** Leaves out the entries that start this very gateway. */
+  #meant(keys: readonly string[]): string[] {
+    const { configPath, log } = this.#options;
+    return keys.filter((key) => {
+      const isOwn = isOwnEntry(this.#roster.configOf(key), configPath);
+      if (isOwn) log.warn(Messages.skippedLoop(key, true));
+      return !isOwn;
+    });
   }
 
   /** Goes on without an entry that leads back here. */
