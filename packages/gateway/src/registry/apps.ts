@@ -12,7 +12,10 @@ export interface AppUri {
 const FLAT_KEYS: readonly string[] = ['ui/resourceUri', 'openai/outputTemplate'];
 
 /** What no tool without an app has in its definition, so that most are not looked into. */
-const HINTS: readonly string[] = ['resourceUri"', 'openai/outputTemplate"'];
+const HINTS: readonly Buffer[] = ['resourceUri"', 'openai/outputTemplate"'].map((hint) => Buffer.from(hint));
+
+/** Pages in which such a hint stands somewhere: one search through a page costs less than one through each tool. */
+const hinted = new WeakMap<Buffer, boolean>();
 
 /** What was found in a list; it never changes, and is asked for at every change of any server. */
 const found = new WeakMap<Listing, readonly AppUri[]>();
@@ -26,14 +29,19 @@ export function allAppUris(tools: Listing): readonly AppUri[] {
 
 /** The URIs in a tool's `_meta` that lead to resources of the same server. */
 export function appUris({ page, at, end }: Listed): AppUri[] {
-  const definition = page.subarray(at, end);
-  if (!HINTS.some((hint) => definition.includes(hint))) return [];
+  if (!hasHint(page) || !HINTS.some((hint) => page.subarray(at, end).includes(hint))) return [];
   const tool = readMembers(page, at);
   const meta = tool && objectValue(tool, '_meta');
   if (meta === undefined) return [];
   const ui = objectValue(meta, 'ui');
   const uris = [ui && uriAt(ui, 'resourceUri'), ...FLAT_KEYS.map((key) => uriAt(meta, key))];
   return uris.filter((appUri) => appUri !== undefined);
+}
+
+function hasHint(page: Buffer): boolean {
+  const isHinted = hinted.get(page) ?? HINTS.some((hint) => page.includes(hint));
+  hinted.set(page, isHinted);
+  return isHinted;
 }
 
 function uriAt(members: Members, key: string): AppUri | undefined {

@@ -1,8 +1,9 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childProcess } from './child-process.ts';
 import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
 import { within } from './within.ts';
 
@@ -70,7 +71,7 @@ function isMark(text: string): boolean {
 /** Its own session, no standard stream of the gateway, and an environment without any mark: no sweep finds a guard. */
 function spawnProgram({ path, shell = '/bin/sh', onLost }: GuardOptions): Program | undefined {
   try {
-    const program = spawn(shell, ['-c', GUARD_PROGRAM], {
+    const program = childProcess().spawn(shell, ['-c', GUARD_PROGRAM], {
       cwd: '/',
       detached: true,
       env: { LC_ALL: 'C', PATH: path ?? '/usr/local/bin:/usr/bin:/bin' },

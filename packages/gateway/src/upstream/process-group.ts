@@ -1,5 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childProcess } from './child-process.ts';
 import type { Attempt } from './spawn-error.ts';
 import { systemTool } from './windows-command.ts';
 import { hasLivingMember } from './zombies.ts';
@@ -88,8 +89,7 @@ export function windowsTree(leader: ChildProcess, env: Attempt['env']): ProcessG
 }
 
 function taskkill(args: readonly string[], env: Attempt['env']): void {
-  spawn(systemTool('taskkill.exe', env), args, { stdio: 'ignore', windowsHide: true }).on(
-    'error',
-    () => undefined,
-  );
+  childProcess()
+    .spawn(systemTool('taskkill.exe', env), args, { stdio: 'ignore', windowsHide: true })
+    .on('error', () => undefined);
 }

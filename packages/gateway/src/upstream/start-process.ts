@@ -1,6 +1,7 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { childProcess } from './child-process.ts';
 import { OWNER_VARIABLE } from './guard-program.ts';
 import { windowsCommand, type Startable } from './windows-command.ts';
 
@@ -24,7 +25,7 @@ export function startProcess(
 ): Child {
   const isWindows = platform === 'win32';
   const { file, args, verbatim } = isWindows ? windowsCommand(spec, isFile) : asGiven(spec);
-  return spawn(file, args, {
+  return childProcess().spawn(file, args, {
     cwd: spec.cwd,
     env: { ...spec.env, [OWNER_VARIABLE]: mark },
     // On Windows this would open a window.

@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { isOverHttp } from '../../config/container-rules.ts';
+
+/** Loaded when first used: most gateways need it never, and a start is slower with it. */
+const crypto = () => process.getBuiltinModule('node:crypto');
 
 type DockerConfig = NonNullable<ServerConfig['dockerConfig']>;
 
@@ -42,7 +44,7 @@ function slug(serverKey: string): string {
   const plain = serverKey.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40);
   return plain === serverKey
     ? plain
-    : `${plain}-${createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
+    : `${plain}-${crypto().createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
 }
 
 function httpSpec({ transport, type }: ServerConfig, docker: Partial<DockerConfig>): HttpSpec {

@@ -4,16 +4,16 @@ import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { makeFolder } from '../../state/make-folder.ts';
 import { removeFile } from '../../state/remove-file.ts';
-import { isObject, type StoredOffering } from './stored-offering.ts';
+import {
+  decodeOfferings,
+  encodeOfferings,
+  type StoredOffering,
+  type StoredOfferings,
+} from './stored-offering.ts';
 
-/** What the servers of one config offered to one kind of client, by server. Nothing in it is believed yet. */
-export type StoredOfferings = Readonly<Record<string, Partial<StoredOffering>>>;
-
-/** What a later one means is not known. */
-const VERSION = 2;
 /** Clients choose what they say they can do; each such set has a file. */
 const MOST_FILES = 8;
-const NOTHING: StoredOfferings = {};
+const NO_FILE = Buffer.alloc(0);
 
 /**
  * One file per config and set of client capabilities, because a start with 30 servers has to read all of it before its
@@ -40,15 +40,15 @@ export class CatalogueFiles {
   /** Reads what servers offered to another kind of client: the one that was served last. */
   readOther(): StoredOfferings {
     const [latest] = this.#files().filter(({ name }) => name !== this.#own);
-    return latest === undefined ? NOTHING : read(join(this.#folder, latest.name));
+    return latest === undefined ? decodeOfferings(NO_FILE) : read(join(this.#folder, latest.name));
   }
 
-  write(servers: StoredOfferings): void {
+  write(servers: Iterable<readonly [string, StoredOffering]>): void {
     const file = join(this.#folder, this.#own);
     const fresh = `${file}.${process.pid}`;
     try {
       makeFolder(this.#folder);
-      writeFileSync(fresh, `${JSON.stringify({ version: VERSION, servers })}\n`, { mode: 0o600 });
+      writeFileSync(fresh, encodeOfferings(servers), { mode: 0o600 });
       renameSync(fresh, file);
       for (const { name } of this.#files().slice(MOST_FILES)) removeFile(join(this.#folder, name));
     } catch (error) {
@@ -72,12 +72,8 @@ export class CatalogueFiles {
 
 function read(file: string): StoredOfferings {
   try {
-    const { version, servers } = JSON.parse(readFileSync(file, 'utf8')) as {
-      version?: unknown;
-      servers?: StoredOfferings;
-    };
-    return version === VERSION && isObject(servers) ? servers : NOTHING;
+    return decodeOfferings(readFileSync(file));
   } catch {
-    return NOTHING;
+    return decodeOfferings(NO_FILE);
   }
 }

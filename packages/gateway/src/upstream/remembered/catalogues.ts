@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
-import { CatalogueFiles, type StoredOfferings } from './catalogue-files.ts';
+import { CatalogueFiles } from './catalogue-files.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
 import { isSameOffering, type Offering } from './remembered.ts';
-import { fromStored, toStored, type StoredOffering } from './stored-offering.ts';
+import type { StoredOffering, StoredOfferings } from './stored-offering.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
@@ -63,9 +63,9 @@ export class Catalogues {
   recall(serverKey: string): Recalled | undefined {
     const found = this.#recallForClient(serverKey);
     if (found !== undefined) return { offering: found, isForClient: true };
-    this.#other ??= this.#files?.readOther() ?? {};
-    const other = this.#readStored(serverKey, this.#other[serverKey]);
-    return other && { offering: other.offering, isForClient: false };
+    this.#other ??= this.#files?.readOther();
+    const other = this.#other?.get(serverKey);
+    return this.#isOfEntry(serverKey, other) ? { offering: other.offering, isForClient: false } : undefined;
   }
 
   /** Keeps what a server offers now, where that is news. */
@@ -82,16 +82,22 @@ export class Catalogues {
     const learnt = [...this.#unwritten].filter(([key, { entry }]) => entry === this.#options.entryHash(key));
     this.#unwritten.clear();
     if (learnt.length === 0 || this.#files === undefined) return;
-    const known = Object.entries(this.#files.read()).filter(
-      ([key]) => this.#options.entryHash(key) !== undefined,
-    );
-    this.#stored = Object.fromEntries([...known, ...learnt]);
-    this.#files.write(this.#stored);
+    this.#files.write(new Map([...this.#known(this.#files.read()), ...learnt]));
+    this.#stored = undefined;
+  }
+
+  /** What is stored of the servers that the config has. */
+  #known(stored: StoredOfferings): (readonly [string, StoredOffering])[] {
+    return stored.keys().flatMap((key) => {
+      const found = this.#options.entryHash(key) === undefined ? undefined : stored.get(key);
+      return found === undefined ? [] : [[key, found] as const];
+    });
   }
 
   #recallForClient(serverKey: string): Offering | undefined {
-    this.#stored ??= this.#files?.read() ?? {};
-    const stored = this.#readStored(serverKey, this.#unwritten.get(serverKey) ?? this.#stored[serverKey]);
+    this.#stored ??= this.#files?.read();
+    const found = this.#unwritten.get(serverKey) ?? this.#stored?.get(serverKey);
+    const stored = this.#isOfEntry(serverKey, found) ? found : undefined;
     if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
       return stored.offering;
     const locked = this.#locked(serverKey);
@@ -103,7 +109,7 @@ export class Catalogues {
   #keep(serverKey: string, offering: Offering): void {
     const entry = this.#options.entryHash(serverKey);
     if (entry === undefined || this.#files === undefined) return;
-    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, ...toStored(offering) });
+    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, offering });
     this.#timer ??= setTimeout(() => this.flush(), WRITE_AFTER_MS).unref();
   }
 
@@ -112,13 +118,8 @@ export class Catalogues {
     return locked?.entry === this.#options.entryHash(serverKey) ? locked?.offering : undefined;
   }
 
-  #readStored(
-    serverKey: string,
-    stored: Partial<StoredOffering> | null | undefined,
-  ): { readonly lock: string | undefined; readonly offering: Offering } | undefined {
-    if (stored?.entry === undefined || stored.entry !== this.#options.entryHash(serverKey)) return undefined;
-    const offering = fromStored(stored);
-    return offering && { lock: stored.lock, offering };
+  #isOfEntry(serverKey: string, stored: StoredOffering | undefined): stored is StoredOffering {
+    return stored !== undefined && stored.entry === this.#options.entryHash(serverKey);
   }
 
   #readLock(configPath: string): Lock | undefined {

@@ -28,8 +28,8 @@ export class Dormant implements Upstream {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
   readonly catalogue: Catalogue;
-  readonly peer: Peer = new Peer(NO_LINK);
   readonly #wake: () => Promise<Upstream>;
+  #peer: Peer | undefined;
 
   constructor(offering: Offering, { serverKey, sharing, cwdFromRoots, wake }: DormantOptions) {
     this.serverKey = serverKey;
@@ -40,7 +40,15 @@ export class Dormant implements Upstream {
     this.instructions = offering.instructions;
     this.catalogue = offering.catalogue;
     this.#wake = wake;
-    this.peer.fail(new Unavailable(serverKey, 'has not been started yet'));
+  }
+
+  /** Made when first needed, because most stand-ins are never spoken to. */
+  get peer(): Peer {
+    if (this.#peer === undefined) {
+      this.#peer = new Peer(NO_LINK);
+      this.#peer.fail(new Unavailable(this.serverKey, 'has not been started yet'));
+    }
+    return this.#peer;
   }
 
   hold(): void {}

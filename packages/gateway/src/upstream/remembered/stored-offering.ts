@@ -1,64 +1,130 @@
-import { ALL_KINDS, definitionOf, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import {
+  ALL_KINDS,
+  definitionOf,
+  listedKinds,
+  type Catalogue,
+  type Kind,
+  type Listed,
+  type Listing,
+} from '../catalogue.ts';
 import type { Offering } from './remembered.ts';
 
-/** One definition as it is kept: its text, what it is called, and where in its bytes that stands. */
-type StoredItem = readonly [text: string, key: string, keyAt: number, keyEnd: number];
-
-/** What one server offered, as it is kept in the state folder: nothing has to be searched for when it is read. */
+/** What one server offered, and when that counts. */
 export interface StoredOffering {
   /** Hash of the server's entry in the config. */
   readonly entry: string;
   /** Hash of the lock file that stood beside the config. */
   readonly lock?: string | undefined;
-  readonly offering: Omit<Offering, 'catalogue'>;
+  readonly offering: Offering;
+}
+
+/** Where in the bytes of a file a definition begins, its length, what it is called, and where in it that stands. */
+type StoredItem = readonly [at: number, length: number, key: string, keyAt: number, keyEnd: number];
+
+/** What a file says of a server before the bytes of all definitions. */
+interface Head extends Omit<StoredOffering, 'offering'>, Omit<Offering, 'catalogue'> {
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
 }
 
-export function toStored({ catalogue, ...offering }: Offering): Pick<StoredOffering, 'offering' | 'lists'> {
-  const lists = ALL_KINDS.filter((kind) => catalogue[kind].items.length > 0).map(
-    (kind) => [kind, catalogue[kind].items.map(toItem)] as const,
-  );
-  return { offering, lists: Object.fromEntries(lists) };
-}
+/** What a later one means is not known. */
+const VERSION = 2;
+const NEWLINE = 0x0a;
 
-/** The other direction; undefined where something else stands there. */
-export function fromStored({ offering, lists }: Partial<StoredOffering>): Offering | undefined {
-  if (!isObject(offering) || !isObject(lists)) return undefined;
-  const { era, capabilities, instructions } = offering;
-  const all = ALL_KINDS.flatMap((kind) => lists[kind] ?? []);
-  if ((era !== 'legacy' && era !== 'modern') || !isObject(capabilities) || !all.every(isItem))
-    return undefined;
-  const catalogue = ALL_KINDS.map((kind) => [kind, toListing(lists[kind] ?? [])] as const);
-  return {
-    era,
-    capabilities,
-    instructions,
-    catalogue: Object.fromEntries(catalogue) as Record<Kind, Listing>,
+/** A line of JSON that says where each definition stands, then their bytes: nothing is parsed that need not be. */
+export function encodeOfferings(servers: Iterable<readonly [string, StoredOffering]>): Buffer {
+  const parts: Buffer[] = [];
+  let size = 0;
+  const toItem = (item: Listed): StoredItem => {
+    const definition = definitionOf(item);
+    parts.push(definition);
+    size += definition.length;
+    return [
+      size - definition.length,
+      definition.length,
+      item.key,
+      item.keyAt - item.at,
+      item.keyEnd - item.at,
+    ];
   };
+  const heads = Array.from(servers, ([serverKey, { offering, ...when }]): [string, Head] => {
+    const { catalogue, ...rest } = offering;
+    const lists = listedKinds(catalogue).map((kind) => [kind, catalogue[kind].items.map(toItem)] as const);
+    return [serverKey, { ...when, ...rest, lists: Object.fromEntries(lists) }];
+  });
+  const index = JSON.stringify({ version: VERSION, size, servers: Object.fromEntries(heads) });
+  return Buffer.concat([Buffer.from(`${index}\n`), ...parts]);
 }
 
-export function isObject<T>(value: T): value is T & object {
+/** Reads what servers offered; a file that is damaged holds none. */
+export function decodeOfferings(file: Buffer): StoredOfferings {
+  try {
+    const start = file.indexOf(NEWLINE) + 1;
+    const index = JSON.parse(file.toString('utf8', 0, start)) as Partial<Index>;
+    const isWhole = index.version === VERSION && index.size === file.length - start;
+    return new StoredOfferings(isWhole && isObject(index.servers) ? index.servers : {}, file, start);
+  } catch {
+    return new StoredOfferings({}, file, 0);
+  }
+}
+
+interface Index {
+  readonly version: number;
+  /** Bytes after the line. */
+  readonly size: number;
+  readonly servers: Readonly<Record<string, Partial<Head> | null>>;
+}
+
+/** The servers of one file, each of which is read when it is asked for. */
+export class StoredOfferings {
+  readonly #heads: Index['servers'];
+  readonly #file: Buffer;
+  readonly #start: number;
+
+  constructor(heads: Index['servers'], file: Buffer, start: number) {
+    this.#heads = heads;
+    this.#file = file;
+    this.#start = start;
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#heads);
+  }
+
+  get(serverKey: string): StoredOffering | undefined {
+    const head = Object.hasOwn(this.#heads, serverKey) ? this.#heads[serverKey] : undefined;
+    const { entry, lock, era, capabilities, instructions, lists } = head ?? {};
+    if (typeof entry !== 'string' || (era !== 'legacy' && era !== 'modern')) return undefined;
+    if (!isObject(capabilities) || !isObject(lists)) return undefined;
+    const catalogue = this.#catalogue(lists);
+    return catalogue && { entry, lock, offering: { era, capabilities, instructions, catalogue } };
+  }
+
+  #catalogue(lists: Head['lists']): Catalogue | undefined {
+    const all = ALL_KINDS.map((kind) => [kind, this.#listing(lists[kind] ?? [])] as const);
+    return all.every(([, listing]) => listing !== undefined)
+      ? (Object.fromEntries(all) as Record<Kind, Listing>)
+      : undefined;
+  }
+
+  /** May be asked for again at once: it may turn out different. */
+  #listing(items: readonly StoredItem[]): Listing | undefined {
+    if (!Array.isArray(items) || !items.every((item) => this.#isItem(item))) return undefined;
+    return { items: items.map((item) => this.#item(item)), ttlMs: 0, cacheScope: 'private' };
+  }
+
+  #isItem(item: unknown): item is StoredItem {
+    if (!Array.isArray(item)) return false;
+    const [at, length, key, keyAt, keyEnd] = item as unknown[];
+    const isInside = Number(at) >= 0 && this.#start + Number(at) + Number(length) <= this.#file.length;
+    return isInside && typeof key === 'string' && Number(keyAt) >= 0 && Number(keyEnd) <= Number(length);
+  }
+
+  #item([offset, length, key, keyAt, keyEnd]: StoredItem): Listed {
+    const at = this.#start + offset;
+    return { key, page: this.#file, at, end: at + length, keyAt: at + keyAt, keyEnd: at + keyEnd };
+  }
+}
+
+function isObject<T>(value: T): value is T & object {
   return typeof value === 'object' && value !== null;
-}
-
-function isItem(item: unknown): item is StoredItem {
-  if (!Array.isArray(item)) return false;
-  const [text, key, keyAt, keyEnd] = item as unknown[];
-  if (typeof text !== 'string' || typeof key !== 'string') return false;
-  return Number(keyAt) >= 0 && Number(keyEnd) <= Buffer.byteLength(text);
-}
-
-function toItem(item: Listed): StoredItem {
-  const { key, at, keyAt, keyEnd } = item;
-  return [definitionOf(item).toString('utf8'), key, keyAt - at, keyEnd - at];
-}
-
-/** May be asked for again at once: it may turn out different. */
-function toListing(items: readonly StoredItem[]): Listing {
-  return { items: items.map(fromItem), ttlMs: 0, cacheScope: 'private' };
-}
-
-function fromItem([text, key, keyAt, keyEnd]: StoredItem): Listed {
-  const page = Buffer.from(text);
-  return { key, page, at: 0, end: page.length, keyAt, keyEnd };
 }
