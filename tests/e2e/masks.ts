@@ -24,10 +24,11 @@ export const fileTimes: Mask = (value) =>
 export const randomId: Mask = (value) =>
   typeof value === 'string' ? value.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu, '<id>') : value;
 
-/** The one variable that the gateway adds to a server's environment; and the order of variables is nobody's promise. */
+/** The variables that the gateway adds to a server's environment: its mark, and its id in the chain of gateways. The order is no promise. */
 export const environment: Mask = (value, key) => {
   if (key !== 'text') return value;
-  const { WEIR_OWNER: _mark, ...variables } = JSON.parse(value as string) as Record<string, string>;
+  const all = JSON.parse(value as string) as Record<string, string>;
+  const { WEIR_OWNER: _mark, WEIR_CHAIN: _chain, ...variables } = all;
   return JSON.stringify(variables, Object.keys(variables).sort());
 };
 
