@@ -74,6 +74,9 @@ function call(weir: Weir, name: string, meta: object = {}): void {
   weir.send(line('call', 'tools/call', { name, arguments: {}, ...meta }).trim());
 }
 
+/** The promised 5 s, and a little for a machine on which several of these tests run at once. */
+const GONE_MS = 5700;
+
 const separator = ['--separator', ':'];
 
 // Each waits for seconds: together they take no longer than the slowest.
@@ -96,7 +99,7 @@ describe.concurrent('at the end of the input', () => {
     expect(stdout).toMatch(/"id":"list","error":\{"code":-32000,"message":"The gateway has ended/u);
     expect(stderr).toContain('one request was not finished');
     expect(goneAfter).toBeGreaterThan(3900);
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux('AGG-CHILD-5', 'calls in flight get 2 s, then an error', async () => {
@@ -116,7 +119,7 @@ describe.concurrent('at the end of the input', () => {
     expect(stdout).toMatch(
       /"id":"stalled","error":\{"code":-32000,"message":"Server 'stalls' has been stop/u,
     );
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux('AGG-CHILD-5', 'a server that is being restarted is closed', async () => {
@@ -129,7 +132,7 @@ describe.concurrent('at the end of the input', () => {
     await weir.says(/started as process \d+[^]*started as process \d+/u);
     const { code, goneAfter } = await leave(weir);
     expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux('AGG-CHILD-5', 'a server that was taken out of the config and drains is closed', async () => {
@@ -140,7 +143,7 @@ describe.concurrent('at the end of the input', () => {
     await weir.call('notifications/tools/list_changed');
     const { code, goneAfter } = await leave(weir);
     expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux('AGG-CHILD-5', 'a call that is suspended until its client answers is given up', async () => {
@@ -149,7 +152,7 @@ describe.concurrent('at the end of the input', () => {
     expect((await weir.answer('call')).result).toMatchObject({ resultType: 'input_required' });
     const { code, goneAfter } = await leave(weir);
     expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux('AGG-CHILD-5', 'a lazy server that hangs in its start is closed', async () => {
@@ -166,7 +169,7 @@ describe.concurrent('at the end of the input', () => {
     await weir.says(/\[lazy\] started as process/u);
     const { code, goneAfter } = await leave(weir);
     expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(5000);
+    expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
   onLinux(['AGG-CHILD-5', 'MANAGED-3'], 'a container engine that hangs is not waited for', async () => {
@@ -183,7 +186,7 @@ describe.concurrent('at the end of the input', () => {
     await until(() => commandLinesWith(token).length > 0);
     const { code, goneAfter } = await leave(weir, line('list', 'tools/list'));
     expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(5500);
+    expect(goneAfter).toBeLessThan(GONE_MS);
     await until(() => commandLinesWith(token).length === 0, 500);
   });
 
