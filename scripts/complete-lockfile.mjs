@@ -4,6 +4,7 @@
 // `npm ci` then refuses the lockfile, and another platform would not find its binary. This adds those entries.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { root, runMain } from './steps.mjs';
 
 /**
@@ -11,23 +12,30 @@ import { root, runMain } from './steps.mjs';
  * @property {string} [version]
  * @property {boolean} [dev]
  * @property {boolean} [optional]
+ * @property {boolean} [extraneous]
  * @property {string[]} [os]
  * @property {string[]} [cpu]
  * @property {string[]} [libc]
  * @property {Record<string, string>} [optionalDependencies]
  */
 
-await runMain(() => {
-  for (const folder of ['.', 'tests/judges', 'tests/fleet'])
-    complete(join(root, folder, 'package-lock.json'));
-});
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runMain(() => {
+    for (const folder of ['.', 'tests/judges', 'tests/fleet'])
+      completeLockfile(join(root, folder, 'package-lock.json'));
+  });
+}
 
 /** @param {string} file */
-function complete(file) {
+export function completeLockfile(file) {
   if (!existsSync(file)) return;
   const lock = JSON.parse(readFileSync(file, 'utf8'));
   const added = missingEntries(lock.packages);
-  lock.packages = Object.fromEntries(Object.entries({ ...lock.packages, ...added }).sort(byPath));
+  // npm sometimes keeps what nothing needs, and never installs it.
+  const needed = Object.entries({ ...lock.packages, ...added }).filter(
+    ([, { extraneous }]) => extraneous !== true,
+  );
+  lock.packages = Object.fromEntries(needed.sort(byPath));
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
   console.log(`${file}: ${Object.keys(added).length} entries added`);
 }

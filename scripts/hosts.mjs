@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CLIENTS } from './hosts/clients.mjs';
-import { lock } from './hosts/install.mjs';
+import { install, lock } from './hosts/install.mjs';
 import { losses } from './hosts/losses.mjs';
 import { page } from './hosts/page.mjs';
 import { SERVER_PACKAGES, SERVERS } from './hosts/servers.mjs';
@@ -40,7 +40,7 @@ await runMain(async () => {
     ensureInstalled(join(root, 'tests', 'judges'), 'judges for the tests');
   const before = readFindings();
   const tried = await tryAll();
-  writePage(before, tried);
+  writePage(tried);
   if (values.json) process.stdout.write(`${JSON.stringify(tried, null, 2)}\n`);
   const lost = losses(before, tried);
   if (lost.length > 0) throw new Error(`worked at the last run and does not now: ${lost.join('; ')}`);
@@ -63,7 +63,7 @@ async function tryAll() {
   }
   for (const [key, server] of Object.entries(SERVERS).filter(isWanted)) {
     process.stderr.write(`weir: ${key} …\n`);
-    tried.servers[key] = await tryServer(key, server);
+    tried.servers[key] = await tryServer(key, server, install('servers', SERVER_PACKAGES));
   }
   return tried;
 }
@@ -80,11 +80,12 @@ function readFindings() {
 }
 
 /**
- * Rows stand in the order of the tables; what is no longer in them leaves the page.
- * @param {Findings} before
+ * Rows stand in the order of the tables; what is no longer in them leaves the page. Reads the file again, because another
+ * run may have written to it meanwhile.
  * @param {Findings} tried
  */
-function writePage(before, tried) {
+function writePage(tried) {
+  const before = readFindings();
   const findings = {
     clients: inOrder(CLIENTS, { ...before.clients, ...tried.clients }),
     servers: inOrder(SERVERS, { ...before.servers, ...tried.servers }),

@@ -2,6 +2,7 @@
 // Installs a client or a server from npm into a folder of its own under .cache, as its lockfile in locks/ says.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { completeLockfile } from '../complete-lockfile.mjs';
 import { ensureInstalled } from '../install.mjs';
 import { npmScript, quietStep, root } from '../steps.mjs';
 
@@ -32,6 +33,7 @@ export function lock(name, packages) {
     rmSync(join(folder, stale), { recursive: true, force: true });
   const options = ['--package-lock-only', '--no-engine-strict', '--no-audit', '--no-fund'];
   quietStep(`resolving ${name}`, [npmScript(), 'install', ...options], { cwd: folder });
+  completeLockfile(join(folder, 'package-lock.json'));
   copyFileSync(join(folder, 'package-lock.json'), lockfile(name));
 }
 

@@ -35,8 +35,12 @@ export async function runDriver(scene, driver, more = {}) {
  */
 export function driverCommand(scene, driver, more) {
   // Node looks for packages beside the script, so it is put beside them.
+  for (const name of [driver, 'walk'])
+    copyFileSync(
+      fileURLToPath(new URL(`drivers/${name}.mjs`, import.meta.url)),
+      join(scene.folder, `${name}.mjs`),
+    );
   const script = join(scene.folder, `${driver}.mjs`);
-  copyFileSync(fileURLToPath(new URL(`drivers/${driver}.mjs`, import.meta.url)), script);
   const { transport, stdio, http } = scene;
   const task = { transport, stdio, http, greeting: GREETING, added: ADDED, ...more };
   return { file: scene.node, args: [script, JSON.stringify(task)] };

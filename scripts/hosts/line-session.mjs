@@ -59,7 +59,9 @@ export async function withSession({ command, args, env, cwd }, use) {
 
   try {
     const clientInfo = { name: 'line-session', version: '1.0.0' };
-    await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    // Tools that must be called as tasks are listed only to clients that know tasks.
+    const capabilities = { tasks: {} };
+    await request('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
     write({ method: 'notifications/initialized' });
     return await use(request);
   } finally {

@@ -1,6 +1,6 @@
 // @ts-check
 // The page docs/compatibility.md, from the findings in docs/compatibility.json.
-import { CLIENTS } from './clients.mjs';
+import { CLIENTS, NOT_TRIED } from './clients.mjs';
 import { COLUMNS } from './seen.mjs';
 
 /** @typedef {import('./try-client.mjs').ClientRow} ClientRow */
@@ -78,10 +78,18 @@ ${table(
   rows.filter(([, { question }]) => question !== '').map(([, row]) => [row.name, row.version, row.question]),
 )}
 
+### Not tried
+
+${table(
+  ['client', 'package', 'version', 'why'],
+  NOT_TRIED.map(({ name, package: own, version, why }) => [name, own, version, why]),
+)}
+
 ## Servers
 
 Each server is asked directly and through the gateway (\`--no-prefix\`): all definitions, and some harmless calls. **equal**: every
-definition, and every result to the byte. What no two runs of the server itself have in common (a time, a random id) is masked and named.
+definition, and every result to the byte. The gateway's own resource with instructions that are too long for the handshake is left
+out. What no two runs of the server itself have in common (a time, a random id) is masked and named.
 
 ${table(
   ['server', 'version', 'tools', 'resources', 'templates', 'prompts', 'calls', 'equal', 'date'],

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as McpClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { root } from '../steps.mjs';
+import { root, tryTo } from '../steps.mjs';
 
 /** @typedef {'stdio' | 'http'} Transport */
 
@@ -75,7 +75,7 @@ export async function openScene({ transport, folder, node, separator = '__', del
     http: { url: served?.url ?? '', token: served?.token ?? '' },
     async close() {
       await served?.stop();
-      rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+      await remove(place);
     },
   };
 }
@@ -126,6 +126,17 @@ async function serve(args) {
     await ended;
   };
   return { url, token, stop };
+}
+
+/**
+ * Removes a folder that a gateway may still write to: one that its client has left ends within five seconds.
+ * @param {string} folder
+ */
+export async function remove(folder) {
+  for (let attempt = 0; attempt < 12; attempt++) {
+    if (tryTo(() => rmSync(folder, { recursive: true, force: true }))) return;
+    await sleep(500);
+  }
 }
 
 /**

@@ -61,20 +61,16 @@ export function answerOf({ asked }) {
   const actions = { accept: 'answers', decline: 'declines', cancel: 'cancels' };
   for (const [action, word] of Object.entries(actions))
     if (new RegExp(`action\\W+${action}`).test(asked)) return word;
-  if (asked.includes('does not offer')) return 'does not offer it';
+  if (asked.includes('-32601')) return 'does not offer it';
   return asked.includes('no answer') ? 'leaves it open' : 'not seen';
 }
 
 /**
- * Finds a tool under the name that a host has made of it: with a prefix, with other separators.
+ * Finds a tool under the name that a host has made of it: with a prefix, other separators, a hash at the end.
  * @param {readonly string[]} tools
  * @param {string} name
  */
 export function findTool(tools, name) {
-  return tools.find((tool) =>
-    tool
-      .toLowerCase()
-      .replaceAll(/[^a-z\d]+/g, '_')
-      .endsWith(name),
-  );
+  const pattern = new RegExp(`${name}(_[a-z0-9]{7,8})?$`);
+  return tools.find((tool) => pattern.test(tool.toLowerCase().replaceAll(/[^a-z\d]+/g, '_')));
 }

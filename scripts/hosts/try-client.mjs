@@ -1,6 +1,7 @@
 // @ts-check
 // Tries one client: installs it, runs it on each of its transports, with ":" in names, and before slow servers.
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../steps.mjs';
 import { install } from './install.mjs';
@@ -44,13 +45,13 @@ export async function tryClient(key, client) {
   for (const transport of client.transports) {
     const seen = await attempt(client, { ...common, transport });
     if (seen instanceof Error) {
-      row.failures[transport] = seen.message;
+      row.failures[transport] = withoutPaths(seen.message);
       continue;
     }
     row.verdicts[transport] = judge(seen, client.unable);
     row.question = answerOf(seen);
     row.names.plain = nameOf(seen);
-    if (seen.note !== undefined) row.failures[transport] = seen.note;
+    if (seen.note !== undefined) row.failures[transport] = withoutPaths(seen.note);
   }
   const [transport = 'stdio'] = client.transports;
   if (row.verdicts[transport]?.calls !== 'yes') return row;
@@ -59,6 +60,14 @@ export async function tryClient(key, client) {
     row.names = { ...row.names, colon: nameOf(colon), calls: colon.echo.includes(GREETING) };
   if (client.needsModel === true) row.atOnce = await trySlow(client, { ...common, transport });
   return row;
+}
+
+/**
+ * Removes the paths of this machine from a text for the page.
+ * @param {string} text
+ */
+function withoutPaths(text) {
+  return text.replaceAll(`${root}/`, '').replaceAll(`${tmpdir()}/`, '');
 }
 
 /**

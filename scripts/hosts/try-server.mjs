@@ -4,11 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binOf, install } from './install.mjs';
+import { binOf } from './install.mjs';
 import { withSession } from './line-session.mjs';
 import { MASKS } from './masks.mjs';
-import { BUNDLE } from './scene.mjs';
-import { SERVER_PACKAGES } from './servers.mjs';
+import { BUNDLE, remove } from './scene.mjs';
 
 /** @typedef {import('./servers.mjs').Server} Server */
 /** @typedef {import('./line-session.mjs').Outcome} Outcome */
@@ -44,13 +43,14 @@ const MAX_PAGES = 100;
 /**
  * @param {string} name
  * @param {Server} server
+ * @param {string} installed The folder whose node_modules has it.
  * @returns {Promise<ServerRow>}
  */
-export async function tryServer(name, server) {
+export async function tryServer(name, server, installed) {
   const row = emptyRow(name, server);
   try {
-    const direct = await askInFolder(name, server, false);
-    const through = await askInFolder(name, server, true);
+    const direct = await ask(server, [binOf(installed, name)], false);
+    const through = await ask(server, [binOf(installed, name)], true);
     for (const list of NAMES) row.lists[list] = direct.lists[list].length;
     row.differing = differences(direct, through, server);
   } catch (error) {
@@ -64,10 +64,10 @@ export async function tryServer(name, server) {
  * @param {Server} server
  * @returns {ServerRow}
  */
-function emptyRow(name, { calls, masks = [] }) {
+function emptyRow(name, { version, calls, masks = [] }) {
   return {
     name,
-    version: SERVER_PACKAGES[name] ?? '',
+    version,
     node: process.versions.node,
     date: new Date().toISOString().slice(0, 10),
     lists: { tools: 0, resources: 0, templates: 0, prompts: 0 },
@@ -79,18 +79,17 @@ function emptyRow(name, { calls, masks = [] }) {
 
 /**
  * Both runs find the same folder at the same place.
- * @param {string} name
  * @param {Server} server
+ * @param {string[]} script
  * @param {boolean} isThrough
  */
-async function askInFolder(name, { args = () => [], env = {}, calls, masks = [] }, isThrough) {
-  const installed = install('servers', SERVER_PACKAGES);
+async function ask({ args = () => [], env = {}, calls, masks = [] }, script, isThrough) {
   const folder = join(tmpdir(), 'weir-hosts-server');
   const state = mkdtempSync(join(tmpdir(), 'weir-hosts-state-'));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   writeFileSync(join(folder, 'poem.txt'), 'one\ntwo\nthree\n');
-  const command = { command: process.execPath, args: [binOf(installed, name), ...args(folder)] };
+  const command = { command: process.execPath, args: [...script, ...args(folder)] };
   const common = { env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env }, cwd: folder };
   const config = join(state, 'mcp.json');
   writeFileSync(
@@ -108,7 +107,7 @@ async function askInFolder(name, { args = () => [], env = {}, calls, masks = [] 
       return { lists, outcomes };
     });
   } finally {
-    for (const each of [folder, state]) rmSync(each, { recursive: true, force: true, maxRetries: 5 });
+    for (const each of [folder, state]) await remove(each);
   }
 }
 
@@ -137,11 +136,21 @@ async function readList(request, { method, member }) {
     const { result } = await request(method, cursor === undefined ? {} : { cursor });
     if (result === undefined) break;
     const content = JSON.parse(result);
-    items.push(...content[member].map((/** @type {unknown} */ item) => JSON.stringify(item)));
+    items.push(
+      ...content[member].filter(isServers).map((/** @type {unknown} */ item) => JSON.stringify(item)),
+    );
     cursor = content.nextCursor;
     if (cursor === undefined) break;
   }
   return items;
+}
+
+/**
+ * Leaves out the gateway's own resource, which holds instructions that are too long for the handshake.
+ * @param {{ uri?: string }} item
+ */
+function isServers({ uri = '' }) {
+  return !uri.startsWith('weir://instructions/');
 }
 
 /**

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { entry } from '../mcp-servers.mjs';
 import { PROMPT, runWithModel } from '../model-host.mjs';
+import { QUIET } from './quiet.mjs';
 
 /** @type {import('../clients.mjs').Client} */
 export const claudeCode = {
@@ -20,15 +21,6 @@ function start(scene, url) {
     file: join(scene.folder, 'node_modules', native, 'claude'),
     args: ['-p', PROMPT, '--mcp-config', config, '--strict-mcp-config', '--allowedTools', 'mcp__weir'],
     files: { [config]: { mcpServers: { weir: entry(scene) } } },
-    env: {
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'none',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      // All tools stand in the request, as they do in hosts that have no search for tools.
-      ENABLE_TOOL_SEARCH: 'false',
-      DISABLE_TELEMETRY: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-    },
+    env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', ...QUIET },
   };
 }

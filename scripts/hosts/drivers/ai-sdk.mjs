@@ -3,9 +3,9 @@ import { createMCPClient } from '@ai-sdk/mcp';
 import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mcp-stdio';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount } from 'ai';
+import { headers, task } from './walk.mjs';
 
-const { transport, stdio, http, model, prompt } = JSON.parse(process.argv[2]);
-const headers = { Authorization: `Bearer ${http.token}` };
+const { transport, stdio, http, model, prompt } = task;
 const client = await createMCPClient({
   transport: transport === 'stdio' ? new StdioTransport(stdio) : { type: 'http', url: http.url, headers },
 });

@@ -2,19 +2,25 @@
 // The Messages API of Anthropic.
 import { textOf } from './texts.mjs';
 
-/** @type {import('./server.mjs').Dialect} */
+/**
+ * What is read of a request.
+ * @typedef {object} Body
+ * @property {string} model
+ * @property {boolean} [stream]
+ * @property {{ name: string }[]} [tools]
+ * @property {unknown} [system]
+ * @property {{ content: string | { type: string; content?: unknown }[] }[]} messages
+ */
+
+/** @type {import('./server.mjs').Dialect<Body>} */
 export const anthropic = {
   speaks: (path) => path.endsWith('/messages'),
   read({ tools = [], system, messages }) {
-    const blocks = messages.flatMap((/** @type {any} */ { content }) =>
-      Array.isArray(content) ? content : [],
-    );
+    const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
     return {
-      tools: tools.map((/** @type {any} */ { name }) => name),
+      tools: tools.map(({ name }) => name),
       text: JSON.stringify([system, messages]),
-      results: blocks
-        .filter((/** @type {any} */ { type }) => type === 'tool_result')
-        .map((/** @type {any} */ { content }) => textOf(content)),
+      results: blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => textOf(content)),
     };
   },
   events({ model }, move) {

@@ -2,16 +2,25 @@
 // The Chat Completions API of OpenAI, which most providers offer, too.
 import { textOf } from './texts.mjs';
 
-/** @type {import('./server.mjs').Dialect} */
+const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+
+/**
+ * What is read of a request.
+ * @typedef {object} Body
+ * @property {string} model
+ * @property {boolean} [stream]
+ * @property {{ function: { name: string } }[]} [tools]
+ * @property {{ role: string; content: unknown }[]} messages
+ */
+
+/** @type {import('./server.mjs').Dialect<Body>} */
 export const chat = {
   speaks: (path) => path.endsWith('/chat/completions'),
   read({ tools = [], messages }) {
     return {
-      tools: tools.map((/** @type {any} */ tool) => tool.function?.name ?? tool.name),
+      tools: tools.map((tool) => tool.function.name),
       text: JSON.stringify(messages),
-      results: messages
-        .filter((/** @type {any} */ { role }) => role === 'tool')
-        .map((/** @type {any} */ { content }) => textOf(content)),
+      results: messages.filter(({ role }) => role === 'tool').map(({ content }) => textOf(content)),
     };
   },
   events(body, move) {
@@ -24,12 +33,13 @@ export const chat = {
     return [
       chunk({ role: 'assistant', content, ...(calls && { tool_calls: calls }) }, null),
       chunk({}, reason(move)),
-      { ...envelope(body.model, move, 'chat.completion.chunk'), choices: [] },
+      { ...envelope(body.model, move, 'chat.completion.chunk'), choices: [], usage: USAGE },
     ];
   },
   whole: (body, move) => ({
     ...envelope(body.model, move, 'chat.completion'),
     choices: [{ index: 0, message: { role: 'assistant', ...message(move) }, finish_reason: reason(move) }],
+    usage: USAGE,
   }),
   isStreamed: ({ stream }) => stream === true,
   end: '[DONE]',
@@ -53,6 +63,5 @@ function reason({ call }) {
  * @param {string} object
  */
 function envelope(model, { id }, object) {
-  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-  return { id: `chatcmpl-${id}`, object, created: 1, model, usage };
+  return { id: `chatcmpl-${id}`, object, created: 1, model };
 }

@@ -1,19 +1,25 @@
 // @ts-check
 // The generateContent API of Google.
 
-/** @type {import('./server.mjs').Dialect} */
+/**
+ * What is read of a request.
+ * @typedef {object} Body
+ * @property {{ functionDeclarations?: { name: string }[] }[]} [tools]
+ * @property {unknown} [systemInstruction]
+ * @property {{ parts?: { functionResponse?: { response: unknown } }[] }[]} contents
+ */
+
+/** @type {import('./server.mjs').Dialect<Body>} */
 export const gemini = {
   speaks: (path) => /:(stream)?generateContent$/i.test(path),
   read({ tools = [], systemInstruction, contents }) {
-    const parts = contents.flatMap((/** @type {any} */ { parts: own = [] }) => own);
+    const parts = contents.flatMap(({ parts: own = [] }) => own);
     return {
-      tools: tools.flatMap((/** @type {any} */ { functionDeclarations = [] }) =>
-        functionDeclarations.map((/** @type {any} */ { name }) => name),
-      ),
+      tools: tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
       text: JSON.stringify([systemInstruction, contents]),
-      results: parts
-        .filter((/** @type {any} */ { functionResponse }) => functionResponse !== undefined)
-        .map((/** @type {any} */ { functionResponse }) => JSON.stringify(functionResponse.response)),
+      results: parts.flatMap(({ functionResponse }) =>
+        functionResponse === undefined ? [] : [JSON.stringify(functionResponse.response)],
+      ),
     };
   },
   events: (body, move) => [answer(body, move)],
@@ -22,7 +28,7 @@ export const gemini = {
 };
 
 /**
- * @param {any} _body
+ * @param {Body} _body
  * @param {import('./server.mjs').Move} move
  */
 function answer(_body, { call, args, id, text }) {

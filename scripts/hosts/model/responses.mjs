@@ -2,18 +2,26 @@
 // The Responses API of OpenAI. Codex puts the tools of a server into a namespace.
 import { textOf } from './texts.mjs';
 
-/** @type {import('./server.mjs').Dialect} */
+/** @typedef {{ type: string; name?: string; tools?: { name: string }[] }} Tool */
+
+/**
+ * What is read of a request.
+ * @typedef {object} Body
+ * @property {string} model
+ * @property {boolean} [stream]
+ * @property {Tool[]} [tools]
+ * @property {unknown} [instructions]
+ * @property {string | { type: string; output?: unknown }[]} input
+ */
+
+/** @type {import('./server.mjs').Dialect<Body>} */
 export const responses = {
   speaks: (path) => path.endsWith('/responses'),
   read({ tools = [], instructions, input }) {
     const items = Array.isArray(input) ? input : [];
     return {
       tools: tools.flatMap(namesOf),
-      text: JSON.stringify([
-        instructions,
-        input,
-        tools.filter((/** @type {any} */ { type }) => type === 'namespace'),
-      ]),
+      text: JSON.stringify([instructions, input, tools.filter(({ type }) => type === 'namespace')]),
       results: items
         .filter(({ type }) => String(type).endsWith('_call_output'))
         .map(({ output }) => textOf(output)),
@@ -35,19 +43,19 @@ export const responses = {
 };
 
 /**
- * @param {any} tool
+ * @param {Tool} tool
  * @returns {string[]}
  */
-function namesOf({ type, name, tools, ...rest }) {
-  if (type === 'namespace') return tools.map((/** @type {any} */ tool) => `${name}${NAMESPACE}${tool.name}`);
-  return [name ?? rest.function?.name ?? type];
+function namesOf({ type, name, tools = [] }) {
+  if (type === 'namespace') return tools.map((tool) => `${name}${NAMESPACE}${tool.name}`);
+  return [name ?? type];
 }
 
 /** Stands between a namespace and a tool in our own records. */
 const NAMESPACE = '→';
 
 /**
- * @param {any} body
+ * @param {Body} body
  * @param {import('./server.mjs').Move} move
  */
 function responseOf({ model }, move) {

@@ -17,13 +17,14 @@ import { responses } from './responses.mjs';
  */
 
 /**
- * One API.
+ * One API; `Body` is what it reads of a request.
+ * @template Body
  * @typedef {object} Dialect
  * @property {(path: string) => boolean} speaks
- * @property {(body: any) => Turn} read
- * @property {(body: any, move: Move) => object[]} events
- * @property {(body: any, move: Move) => object} whole
- * @property {(body: any, path: string) => boolean} isStreamed
+ * @property {(body: Body) => Turn} read
+ * @property {(body: Body, move: Move) => object[]} events
+ * @property {(body: Body, move: Move) => object} whole
+ * @property {(body: Body, path: string) => boolean} isStreamed
  * @property {string} [end] Data of the event that ends a stream.
  */
 
