@@ -35,6 +35,8 @@ tool that asks the user. What the host sends to this model is what the host saw.
 - **list_changed**: a tool that appears during the session is listed in the same session.
 - **instructions**: the server's instructions reach the model or the program.
 - "–": the client has no such feature, or shows it nowhere.
+- **Node** ran the client, or stood in its path where it is a program of its own. The gateway ran on the Node of its servers below.
+- Claude Code and Qwen Code can hide tools behind a search; here that is switched off, so that all tools stand in each request.
 
 ${table(
   ['client', 'version', 'transport', ...COLUMNS.map((column) => HEADINGS[column]), 'Node', 'date'],
@@ -92,7 +94,7 @@ definition, and every result to the byte. The gateway's own resource with instru
 out. What no two runs of the server itself have in common (a time, a random id) is masked and named.
 
 ${table(
-  ['server', 'version', 'tools', 'resources', 'templates', 'prompts', 'calls', 'equal', 'date'],
+  ['server', 'version', 'tools', 'resources', 'templates', 'prompts', 'calls', 'equal', 'Node', 'date'],
   Object.values(servers).map(serverLine),
 )}
 `;
@@ -125,7 +127,7 @@ function reasons(rows) {
  * @param {ServerRow} row
  * @returns {string[]}
  */
-function serverLine({ name, version, lists, calls, differing, masked, failure, date }) {
+function serverLine({ name, version, lists, calls, differing, masked, failure, node, date }) {
   const { tools, resources, templates, prompts } = lists;
   const counts = [tools, resources, templates, prompts, calls].map(String);
   const verdict =
@@ -139,6 +141,7 @@ function serverLine({ name, version, lists, calls, differing, masked, failure, d
     version,
     ...counts,
     masked.length === 0 ? verdict : `${verdict} (masked: ${masked.join(', ')})`,
+    node,
     date,
   ];
 }
