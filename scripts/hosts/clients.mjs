@@ -48,7 +48,7 @@ export const NOT_TRIED = [
     name: 'Amp',
     package: '@sourcegraph/amp',
     version: '0.0.1790142911-g7618fb',
-    why: 'needs an account, and its model is a service',
+    why: 'asks to log in before it does anything',
   },
   {
     name: 'Auggie',

@@ -90,7 +90,8 @@ ${table(
 ## Servers
 
 Each server is asked directly and through the gateway (\`--no-prefix\`): all definitions, and some harmless calls. **equal**: every
-definition, and every result to the byte. The gateway's own resource with instructions that are too long for the handshake is left
+definition as JSON with its order of keys, and every result to the byte. Servers of services on the internet have no key here and are
+asked for what they refuse by themselves, so that for them equal errors are shown, not results. The gateway's own resource with instructions that are too long for the handshake is left
 out. What no two runs of the server itself have in common (a time, a random id) is masked and named.
 
 ${table(

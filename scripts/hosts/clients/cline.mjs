@@ -43,7 +43,7 @@ function start(scene, url) {
       [join(data, 'settings', 'cline_mcp_settings.json')]: { mcpServers: { weir } },
       [join(data, 'settings', 'providers.json')]: providers(url),
     },
-    env: { CLINE_TELEMETRY_DISABLED: '1', CLINE_NO_AUTO_UPDATE: '1' },
+    env: { CLINE_NO_AUTO_UPDATE: '1' },
   };
 }
 

@@ -20,7 +20,7 @@ function start(scene, url) {
     file: scene.node,
     args: [binOf(scene.folder, '@continuedev/cli'), '-p', PROMPT, '--auto', '--config', config],
     files: { [config]: configOf(scene, url) },
-    env: { CONTINUE_TELEMETRY_ENABLED: '0', CONTINUE_ALLOW_ANONYMOUS_TELEMETRY: '0' },
+    env: { CONTINUE_METRICS_ENABLED: '0', CONTINUE_CLI_ENABLE_TELEMETRY: '0' },
   };
 }
 
