@@ -83,16 +83,30 @@ async function bundleFile(from, outfile, options) {
     // What starts the bundle lends it `require` and nothing else.
     supported: { 'dynamic-import': false },
     conditions: ['@weir/source'],
-    // Names are kept: a stack trace from a user's machine should be readable.
-    minifyWhitespace: true,
-    minifySyntax: true,
+    // A third less text to read and to keep: 0.4 MB in every gateway. The map, which stays here, tells what a stack trace means.
+    minify: true,
+    sourcemap: 'external',
     legalComments: 'inline',
     ...options,
     logLevel: 'warning',
     metafile: true,
   });
   refuseLeftovers(metafile);
-  return createHash('sha256').update(readFileSync(outfile)).digest('hex').slice(0, 16);
+  const bytes = readFileSync(outfile);
+  refuseWideCharacters(bytes.toString());
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
+/**
+ * One character beyond ASCII makes the engine keep the whole text at two bytes a character: 0.5 MB more in every gateway.
+ * esbuild escapes them everywhere but in regular expressions.
+ * @param {string} text
+ */
+function refuseWideCharacters(text) {
+  const found = /[^\0-\x7f]/u.exec(text);
+  if (found === null) return;
+  const near = text.slice(Math.max(0, found.index - 40), found.index + 20);
+  throw new Error(`The bundle must be ASCII: write "${found[0]}" as an escape in: ${near}`);
 }
 
 // `weir serve --demo` works wherever the command is installed.

@@ -112,7 +112,8 @@ function textWithin(section: Section, share: number): string {
   return cutText(whole, share - heading.length - BETWEEN.length - CUT.length) + CUT;
 }
 
-const SENTENCE_END = /[.!?…]["'”’)\]]*(?=\s)|[。！？]|\n/gu;
+/** The ends of sentences, also in Chinese and Japanese. */
+const SENTENCE_END = /[.!?\u2026]["'\u201d\u2019)\]]*(?=\s)|[\u3002\uff01\uff1f]|\n/gu;
 const LAST_SPACE = /\s\S*$/u;
 
 /** Cuts a text to at most `room` UTF-16 units: after a sentence, else after a word, else after a character. */

@@ -2,7 +2,6 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { childProcess } from './child-process.ts';
 import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
 import { within } from './within.ts';
@@ -176,7 +175,7 @@ class ShellGuard implements Guard {
     this.#program.ref();
     this.#program.stdin.end(`release ${Math.max(0, Math.round(graceMs / 100))}\n`);
     // Its last rounds take a second; a guard stuck for longer must not keep the gateway from ending.
-    await Promise.race([this.#gone, delay(graceMs + 2000, undefined, { ref: false })]);
+    await within(graceMs + 2000, this.#gone);
   }
 
   #tell(line: string): void {

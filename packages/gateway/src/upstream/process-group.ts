@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { childProcess } from './child-process.ts';
 import type { Attempt } from './spawn-error.ts';
 import { systemTool } from './windows-command.ts';
@@ -50,7 +49,7 @@ async function emptiedWithin(group: ProcessGroup, ms: number): Promise<boolean> 
   let lookAt = 0;
   // By the clock: on a busy machine a hundred naps of 20 ms take far longer than 2 s.
   for (let waited = 0; waited < ms; waited = performance.now() - began) {
-    await delay(POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     if (!group.signal(0)) return true;
     if (waited < lookAt) continue;
     if (!group.hasLiving()) return true;
