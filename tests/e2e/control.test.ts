@@ -194,8 +194,9 @@ describe('one gateway', () => {
     expect((await machine.weir('pause')).stdout).toBe(
       `Calls are paused until weir resume (gateway ${weir.pid}).\n`,
     );
-    expect((await stalled).error?.message).toContain('weir resume');
-    expect((await weir.callTool('s:echo', { text: 'x' })).error?.message).toContain('weir resume');
+    expect((await stalled).error?.message).toContain('"mcp-simple-aggregator resume"');
+    const refused = await weir.callTool('s:echo', { text: 'x' });
+    expect(refused.error?.message).toContain('"mcp-simple-aggregator resume"');
     expect((await machine.ps())[0]?.isStopped).toBe(true);
     expect((await machine.weir('ps')).stdout).toContain('calls are paused: weir resume');
     expect((await machine.weir('resume')).code).toBe(0);
@@ -465,7 +466,7 @@ describe('the socket', () => {
     writeFileSync(join(machine.state, 'run'), '');
     await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env: machine.env });
     await weir.tools();
-    await weir.says('"weir ps" will not find this gateway');
+    await weir.says('"mcp-simple-aggregator ps" will not find this gateway');
     expect(textOf(await weir.callTool('e:echo', { text: 'well' }))).toBe('well');
   });
 });
