@@ -4,10 +4,19 @@ import { isHostSafe } from './names.ts';
 const REFUSING = 'Claude Desktop, the Anthropic and OpenAI APIs and Cursor';
 
 /**
- * Names in `clientInfo` of hosts that were seen to list such tools and to call them. Claude Code 2.1.197 and 2.1.325 and
- * Codex 0.166 rename them for their model, Gemini CLI 0.61 passes them on.
+ * Names in `clientInfo` of hosts that were seen to list such tools and to call them. Gemini CLI 0.61 passes the names on;
+ * Claude Code 2.1.197 and 2.1.325, Codex 0.166, Copilot CLI 1.0.102, opencode 1.18.33, Cline 3.0.65 and Continue 1.5.47
+ * rename them for their model.
  */
-const COPING: ReadonlySet<string> = new Set(['claude-code', 'codex-mcp-client', 'gemini-cli-mcp-client']);
+const COPING: ReadonlySet<string> = new Set([
+  'claude-code',
+  'codex-mcp-client',
+  'gemini-cli-mcp-client',
+  'copilot-cli',
+  'opencode',
+  '@cline/core',
+  'continue-cli-client',
+]);
 
 export function copesWithNames(clientName: string | undefined): boolean {
   return clientName !== undefined && COPING.has(clientName);
