@@ -60,7 +60,9 @@ describe('the Inspector, through the gateway and directly', () => {
       const union = direct.flatMap((report, index) => named(itemsOf(report, list), list, SERVERS[index]!));
       expect(union.length).toBeGreaterThan(3);
       for (const [era, report] of through)
-        expect(itemsOf(report, list)).toEqual(union.map((item) => itemIn(era, item)));
+        expect(itemsOf(report, list)).toEqual(
+          union.filter((item) => isCallable(era, item)).map((item) => itemIn(era, item)),
+        );
     });
   }
 
@@ -92,6 +94,11 @@ function call(name: string, args: Json): string[] {
 function itemsOf({ code, output, complaint }: Report, list: string): Json[] {
   expect({ code, complaint }).toEqual({ code: 0, complaint: undefined });
   return (output['result'] as Record<string, Json[]>)[list] ?? [];
+}
+
+/** Both servers are legacy: a tool of theirs that must be called as a task is not callable in the other era, and not listed. */
+function isCallable(era: Era, { execution }: Json): boolean {
+  return era === 'legacy' || (execution as Json | undefined)?.['taskSupport'] !== 'required';
 }
 
 /** The Inspector leaves out of a modern list what the modern revision no longer has. */

@@ -54,6 +54,8 @@ describe('a tool that must be called as a task', () => {
     'is listed to a legacy client with tasks, where its server is one of these',
     async () => {
       expect(await legacyNames(TASKS)).toEqual(['l:plain', 'l:may', 'l:must', 'm:plain', 'm:may']);
+      // The Inspector says it in this way, and calls such tools.
+      expect(await legacyNames({ extensions: { [EXTENSION]: {} } })).toContain('l:must');
       expect(await legacyNames({})).toEqual(ALWAYS);
       expect(await legacyNames(TASKS, '2025-06-18')).toEqual(ALWAYS);
     },

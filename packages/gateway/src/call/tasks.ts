@@ -174,16 +174,22 @@ export function withoutTasks(capabilities: string): string {
 
 /** Returns true for a request of a modern client that knows tasks. */
 export function declaresTasks({ meta }: Message): boolean {
-  const capabilities = meta && objectValue(meta, Meta.CLIENT_CAPABILITIES);
-  const extensions = capabilities && objectValue(capabilities, 'extensions');
-  return extensions !== undefined && findMember(extensions, TASKS_EXTENSION) >= 0;
+  return hasExtension(meta && objectValue(meta, Meta.CLIENT_CAPABILITIES));
 }
 
-/** Returns true where the handshake of a legacy client, with these capabilities as JSON, says that it knows tasks. */
+/**
+ * Returns true where the handshake of a legacy client, with these capabilities as JSON, says that it knows tasks. Some say
+ * it by the extension of the modern era, and call such tools all the same.
+ */
 export function handshakeHasTasks(version: string, capabilities: string): boolean {
   const declared =
     version === LEGACY_VERSIONS[0] ? readMembers(Buffer.from(capabilities, 'latin1'), 0) : undefined;
-  return declared !== undefined && findMember(declared, 'tasks') >= 0;
+  return declared !== undefined && (findMember(declared, 'tasks') >= 0 || hasExtension(declared));
+}
+
+function hasExtension(capabilities: Members | undefined): boolean {
+  const extensions = capabilities && objectValue(capabilities, 'extensions');
+  return extensions !== undefined && findMember(extensions, TASKS_EXTENSION) >= 0;
 }
 
 /** Why a modern client may not use tasks: it has to say with each request that it knows them. */
