@@ -68,10 +68,11 @@ export function onHangUp(reload: () => void): void {
   process.removeAllListeners('SIGHUP').on('SIGHUP', reload);
 }
 
-/** Whoever sends one of these wants an orderly end; a second one ends us at once. */
+/** Whoever sends one of these wants an orderly end, unless it means something else already; a second one ends us at once. */
 function stopSignal(): Promise<void> {
   return new Promise((stop) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      if (process.listenerCount(signal) === 0) process.once(signal, () => stop());
   });
 }
 

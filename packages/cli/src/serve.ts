@@ -3,15 +3,15 @@ import type { Writable } from 'node:stream';
 import {
   controlled,
   createGateway,
+  gatewayFor,
   isLoopback,
   loadConfig,
   serveHttp,
   stateToken,
   type Gateway,
-  type GatewayOptions,
   type HttpFront,
   type HttpOptions,
-  type McpConfig,
+  type LoadedConfig,
 } from '@weir/gateway';
 import { AddressError } from './address-error.ts';
 import {
@@ -52,12 +52,13 @@ export interface ServeContext {
 export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promise<void> {
   const { log, env, output, stopped, serverInfo, program } = context;
   const known = fingerprint(args.configPath ?? '');
-  const { config, ...origin } = readConfig(args, context);
+  const loaded = readConfig(args, context);
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
   const { name: commandName, statusTool } = program;
-  const options = { ...others, ...origin, commandName, statusTool };
-  const gateway = createGateway(config, { ...options, version: VERSION, env, log });
+  const options = { ...others, commandName, statusTool, version: VERSION, env, log };
+  const gateway =
+    loaded === undefined ? createGateway(demoConfig(context.home), options) : gatewayFor(loaded, options);
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);
   const url = reachableUrl(front.url, context.interfaces());
   if (!isLoopback(args.host)) log.warn(IN_CLEAR);
@@ -70,7 +71,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
     output.write(outcome(gateway.reports()));
     if (args.demo) output.write(welcome(gateway.registry, { url, token, program }));
   });
-  const { configPath: path } = origin;
+  const path = loaded?.path;
   const self = selfOf({ mode: 'http', configPath: path, url, token });
   const control = controlled(gateway, self, placeOf(args, env));
   const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
@@ -89,14 +90,12 @@ function whenTried({ tried }: Gateway, tell: () => void): Promise<void> {
   return tried.then(tell, () => {});
 }
 
-/** The config, and where it came from. */
-type Configured = { config: McpConfig } & Pick<GatewayOptions, 'configPath' | 'unexpanded'>;
-
-function readConfig({ configPath, demo }: ServeArgs, { log, env, home }: ServeContext): Configured {
-  if (demo || configPath === undefined) return { config: demoConfig(home) };
-  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env });
-  for (const warning of warnings) log.warn(warning);
-  return { config, configPath: path, unexpanded };
+/** Reads the config file; undefined where the demo is served. */
+function readConfig({ configPath, demo }: ServeArgs, { log, env }: ServeContext): LoadedConfig | undefined {
+  if (demo || configPath === undefined) return undefined;
+  const loaded = loadConfig(resolve(configPath), { env });
+  for (const warning of loaded.warnings) log.warn(warning);
+  return loaded;
 }
 
 async function tokenOf({ state }: ServeArgs, log: CliLog): Promise<string> {

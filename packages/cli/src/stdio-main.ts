@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { controlled, createGateway, loadConfig, serveStdio } from '@weir/gateway';
+import { controlled, gatewayFor, loadConfig, serveStdio } from '@weir/gateway';
 import type { Command, StdioArgs } from './arguments.ts';
 import { fingerprint } from './fingerprint.ts';
 import { help } from './help.ts';
@@ -26,12 +26,11 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
   const { configPath, name, version } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
   const known = fingerprint(configPath);
-  const { config, warnings, path, unexpanded } = loadConfig(resolve(configPath), { env: process.env });
+  const loaded = loadConfig(resolve(configPath), { env: process.env });
+  const { path, warnings } = loaded;
   for (const warning of warnings) log.warn(warning);
-  const gateway = createGateway(config, {
+  const gateway = gatewayFor(loaded, {
     ...args,
-    configPath: path,
-    unexpanded,
     commandName: PROGRAM.name,
     statusTool: PROGRAM.statusTool,
     version: VERSION,
@@ -46,8 +45,8 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
     stopped: control.stopped,
   });
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
-  const stop = stopped();
   const reloading = reloadOnChange(gateway, { path, known, env: process.env, log, onHangUp });
+  const stop = stopped();
   try {
     await Promise.race([serving, stop]);
   } finally {

@@ -5,6 +5,7 @@ import { callsOf, questionsOf } from './call/question.ts';
 import type { Directory } from './call/resolve.ts';
 import { isNoChange, type ConfigChanges } from './config/changes.ts';
 import type { McpConfig } from './config/config.generated.ts';
+import type { LoadedConfig } from './config/load.ts';
 import { checkConfig } from './config/prepare.ts';
 import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
@@ -46,9 +47,17 @@ export function createGateway(config: McpConfig, options: GatewayOptions = {}): 
   return new Gateway(checkConfig(config, options.configPath), options);
 }
 
+/** Creates the gateway of a config file that `loadConfig` has read, and checked. */
+export function gatewayFor(
+  { config, path: configPath, unexpanded }: Pick<LoadedConfig, 'config' | 'path' | 'unexpanded'>,
+  options: Omit<GatewayOptions, 'configPath' | 'unexpanded'> = {},
+): Gateway {
+  return new Gateway(config, { ...options, configPath, unexpanded });
+}
+
 /** The chain of a gateway that serves the config of this file, where it came from one. */
 export function chainFor({ configPath, env }: Pick<GatewayOptions, 'configPath' | 'env'>): Chain {
-  return new Chain(gatewayId(configPath), env?.[CHAIN_VARIABLE]);
+  return new Chain(() => gatewayId(configPath), env?.[CHAIN_VARIABLE]);
 }
 
 /** Many servers as one, as fronts and programs use them: its life, and what it can be told. */

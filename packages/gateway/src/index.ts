@@ -40,7 +40,7 @@ export { DEFAULT_PORT, serveHttp } from './front/http/serve.ts';
 export type { HttpLimits, HttpOptions } from './front/http/serve.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
-export { createGateway } from './gateway.ts';
+export { createGateway, gatewayFor } from './gateway.ts';
 export type { AggregatorServer, Gateway } from './gateway.ts';
 export type { GatewayOptions } from './gateway/options.ts';
 export type { ServerReport } from './gateway/server-report.ts';

@@ -29,7 +29,7 @@ function renderObject({ name, node, functions }) {
   // Reserved first, so that an object stands before the parts that it checks.
   functions.set(name, '');
   const cases = Object.entries(properties).map(([key, property]) => {
-    const check = renderCheck({ name: name + capital(key), node: property, functions });
+    const check = renderCheck({ name: name + capital(key), node: property, functions, step: 'key' });
     const isLater = property.status === 'accepted' && node.status !== 'accepted';
     return lines(`case ${quote(key)}:`, check, ...(isLater ? [renderLater(key)] : []), 'break;');
   });
@@ -37,7 +37,6 @@ function renderObject({ name, node, functions }) {
     ...required.map((key) => renderMissing(key, properties[key] ?? {})),
     'for (const [key, item] of Object.entries(value)) {',
     'if (item === undefined) continue;',
-    'const here = [...at, key];',
     'switch (key) {',
     ...cases,
     `default: found.unknown.push({ parent: at, key, known: ${constant(name)}_KEYS });`,
@@ -53,7 +52,7 @@ function renderObject({ name, node, functions }) {
  */
 function renderLater(key) {
   const message = `${key} is understood, but nothing acts on it yet`;
-  return `found.warnings.push({ path: here, message: ${quote(message)} });`;
+  return `found.warnings.push({ path: [...at, key], message: ${quote(message)} });`;
 }
 
 /**
@@ -68,15 +67,16 @@ function renderMissing(key, property) {
 }
 
 /**
- * A statement that checks `item`, which stands at `here`.
- * @param {Task} task
+ * A statement that checks `item`, which stands one `step` below `at`. Most are plain and right: no path is made for them.
+ * @param {Task & { step: 'key' | 'index' }} task
  * @returns {string}
  */
-function renderCheck(task) {
+function renderCheck({ step, ...task }) {
   const { node, text = textOf(node) } = task;
-  if (node.$ref !== undefined) return `check${refName(node)}(item, here, found);`;
-  if (isComposite(node)) return `${renderComposite({ ...task, text })}(item, here, found);`;
-  const finding = `{ path: here, message: ${quote(text)}, value: item }`;
+  const here = `[...at, ${step}]`;
+  if (node.$ref !== undefined) return `check${refName(node)}(item, ${here}, found);`;
+  if (isComposite(node)) return `${renderComposite({ ...task, text })}(item, ${here}, found);`;
+  const finding = `{ path: ${here}, message: ${quote(text)}, value: item }`;
   return `if (${renderMismatch(node)}) { found.errors.push(${finding}); }`;
 }
 
@@ -99,22 +99,18 @@ function renderComposite(task) {
 
 /** @param {Task & { text: string }} task */
 function renderList({ name, node, functions, text, told }) {
-  const check = renderCheck({ name: `${name}Item`, node: node.items ?? {}, functions, text });
-  const body = lines(
-    `for (const [index, item] of value.entries()) {`,
-    'const here = [...at, index];',
-    check,
-    '}',
-  );
+  const item = { name: `${name}Item`, node: node.items ?? {}, functions, text };
+  const check = renderCheck({ ...item, step: 'index' });
+  const body = lines(`for (const [index, item] of value.entries()) {`, check, '}');
   return renderFunction({ name, kind: KINDS.array, text, body, told });
 }
 
 /** @param {Task & { text: string }} task */
 function renderMap({ name, node, functions, text, told }) {
-  const check = renderCheck({ name: `${name}Item`, node: node.additionalProperties ?? {}, functions, text });
+  const item = { name: `${name}Item`, node: node.additionalProperties ?? {}, functions, text };
+  const check = renderCheck({ ...item, step: 'key' });
   const body = lines(
     'for (const [key, item] of Object.entries(value)) {',
-    'const here = [...at, key];',
     renderKeyCheck(node.propertyNames),
     check,
     '}',
@@ -125,7 +121,7 @@ function renderMap({ name, node, functions, text, told }) {
 /** @param {Node | undefined} node */
 function renderKeyCheck(node) {
   if (node?.minLength === undefined) return '';
-  return `if (key === '') { found.errors.push({ path: here, message: ${quote(textOf(node))}, value: key }); }`;
+  return `if (key === '') { found.errors.push({ path: [...at, key], message: ${quote(textOf(node))}, value: key }); }`;
 }
 
 /**

@@ -183,20 +183,19 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case '$schema':
         if (typeof item !== 'string') {
-          found.errors.push({ path: here, message: '$schema must be text', value: item });
+          found.errors.push({ path: [...at, key], message: '$schema must be text', value: item });
         }
         break;
       case 'mcpServers':
-        checkMcpConfigMcpServers(item, here, found);
+        checkMcpConfigMcpServers(item, [...at, key], found);
         break;
       case 'mcpGlobalTimeout':
         if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message:
               'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
             value: item,
@@ -206,7 +205,7 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
       case 'mcpConcurrentLimit':
         if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
             value: item,
           });
@@ -215,7 +214,7 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
       case 'mcpSessionLimit':
         if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < -1) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message:
               'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
             value: item,
@@ -223,9 +222,9 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
         }
         break;
       case 'sectionBindings':
-        checkMcpConfigSectionBindings(item, here, found);
+        checkMcpConfigSectionBindings(item, [...at, key], found);
         found.warnings.push({
-          path: here,
+          path: [...at, key],
           message: 'sectionBindings is understood, but nothing acts on it yet',
         });
         break;
@@ -245,15 +244,14 @@ function checkMcpConfigMcpServers(value: unknown, at: JsonPath, found: Findings)
     return;
   }
   for (const [key, item] of Object.entries(value)) {
-    const here = [...at, key];
     if (key === '') {
       found.errors.push({
-        path: here,
+        path: [...at, key],
         message: 'Server key must not be empty: name the server, for example "files"',
         value: key,
       });
     }
-    checkServerConfig(item, here, found);
+    checkServerConfig(item, [...at, key], found);
   }
 }
 
@@ -263,8 +261,7 @@ function checkMcpConfigSectionBindings(value: unknown, at: JsonPath, found: Find
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
-    checkSectionBindingConfig(item, here, found);
+    checkSectionBindingConfig(item, [...at, index], found);
   }
 }
 
@@ -312,12 +309,11 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case 'command':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message:
               'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
             value: item,
@@ -325,15 +321,15 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
         }
         break;
       case 'args':
-        checkServerConfigArgs(item, here, found);
+        checkServerConfigArgs(item, [...at, key], found);
         break;
       case 'env':
-        checkServerConfigEnv(item, here, found);
+        checkServerConfigEnv(item, [...at, key], found);
         break;
       case 'envFile':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'envFile must be the path of a file: write "envFile": ".env"',
             value: item,
           });
@@ -342,19 +338,19 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'cwd':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
             value: item,
           });
         }
         break;
       case 'inheritEnv':
-        checkServerConfigInheritEnv(item, here, found);
+        checkServerConfigInheritEnv(item, [...at, key], found);
         break;
       case 'disabled':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'disabled must be true or false, without quotes',
             value: item,
           });
@@ -363,7 +359,7 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'enabled':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'enabled must be true or false, without quotes',
             value: item,
           });
@@ -372,7 +368,7 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'startupTimeout':
         if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message:
               'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
             value: item,
@@ -382,7 +378,7 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'name':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'name must be text: write "name": "Files at home"',
             value: item,
           });
@@ -390,13 +386,17 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
         break;
       case 'type':
         if (typeof item !== 'string') {
-          found.errors.push({ path: here, message: 'type must be text: write "type": "stdio"', value: item });
+          found.errors.push({
+            path: [...at, key],
+            message: 'type must be text: write "type": "stdio"',
+            value: item,
+          });
         }
         break;
       case 'transport':
         if (typeof item !== 'string') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'transport must be text: write "transport": "stdio"',
             value: item,
           });
@@ -405,34 +405,34 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'url':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'url must be an address: write "url": "https://example.com/mcp"',
             value: item,
           });
         }
         break;
       case 'headers':
-        checkServerConfigHeaders(item, here, found);
+        checkServerConfigHeaders(item, [...at, key], found);
         break;
       case 'sseConfig':
-        checkSseConfig(item, here, found);
+        checkSseConfig(item, [...at, key], found);
         break;
       case 'image':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'image must be the name of an image: write "image": "mcp/time"',
             value: item,
           });
         }
         break;
       case 'dockerConfig':
-        checkDockerConfig(item, here, found);
+        checkDockerConfig(item, [...at, key], found);
         break;
       case 'deploymentType':
         if (item !== 'managed' && item !== 'external') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
             value: item,
           });
@@ -441,37 +441,37 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'timeout':
         if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
             value: item,
           });
         }
         break;
       case 'tools':
-        checkServerConfigTools(item, here, found);
+        checkServerConfigTools(item, [...at, key], found);
         break;
       case 'includeTools':
-        checkServerConfigIncludeTools(item, here, found);
+        checkServerConfigIncludeTools(item, [...at, key], found);
         break;
       case 'excludeTools':
-        checkServerConfigExcludeTools(item, here, found);
+        checkServerConfigExcludeTools(item, [...at, key], found);
         break;
       case 'enabledTools':
-        checkServerConfigEnabledTools(item, here, found);
+        checkServerConfigEnabledTools(item, [...at, key], found);
         break;
       case 'enabled_tools':
-        checkServerConfigEnabled_tools(item, here, found);
+        checkServerConfigEnabled_tools(item, [...at, key], found);
         break;
       case 'disabledTools':
-        checkServerConfigDisabledTools(item, here, found);
+        checkServerConfigDisabledTools(item, [...at, key], found);
         break;
       case 'disabled_tools':
-        checkServerConfigDisabled_tools(item, here, found);
+        checkServerConfigDisabled_tools(item, [...at, key], found);
         break;
       case 'sharing':
         if (item !== 'shared' && item !== 'per-session' && item !== 'per-call') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'sharing must be "shared", "per-session" or "per-call"',
             value: item,
           });
@@ -480,7 +480,7 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'cwdFromRoots':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'cwdFromRoots must be true or false, without quotes',
             value: item,
           });
@@ -489,16 +489,16 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'lazy':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'lazy must be true or false, without quotes',
             value: item,
           });
         }
         break;
       case 'sectionBindings':
-        checkServerConfigSectionBindings(item, here, found);
+        checkServerConfigSectionBindings(item, [...at, key], found);
         found.warnings.push({
-          path: here,
+          path: [...at, key],
           message: 'sectionBindings is understood, but nothing acts on it yet',
         });
         break;
@@ -518,10 +518,9 @@ function checkServerConfigArgs(value: unknown, at: JsonPath, found: Findings): v
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string') {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'args must be an array of strings: write "args": ["--port", "8080"]',
         value: item,
       });
@@ -539,10 +538,9 @@ function checkServerConfigEnv(value: unknown, at: JsonPath, found: Findings): vo
     return;
   }
   for (const [key, item] of Object.entries(value)) {
-    const here = [...at, key];
     if (typeof item !== 'string') {
       found.errors.push({
-        path: here,
+        path: [...at, key],
         message: 'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
         value: item,
       });
@@ -565,10 +563,9 @@ function checkServerConfigInheritEnv(value: unknown, at: JsonPath, found: Findin
 
 function checkServerConfigInheritEnvList(value: readonly unknown[], at: JsonPath, found: Findings): void {
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'inheritEnv must be true or an array of names: write "inheritEnv": ["AWS_PROFILE"]',
         value: item,
       });
@@ -587,10 +584,9 @@ function checkServerConfigHeaders(value: unknown, at: JsonPath, found: Findings)
     return;
   }
   for (const [key, item] of Object.entries(value)) {
-    const here = [...at, key];
     if (typeof item !== 'string') {
       found.errors.push({
-        path: here,
+        path: [...at, key],
         message:
           'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
         value: item,
@@ -617,10 +613,9 @@ function checkServerConfigTools(value: unknown, at: JsonPath, found: Findings): 
 
 function checkServerConfigToolsList(value: readonly unknown[], at: JsonPath, found: Findings): void {
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
         value: item,
       });
@@ -630,8 +625,7 @@ function checkServerConfigToolsList(value: readonly unknown[], at: JsonPath, fou
 
 function checkServerConfigToolsMap(value: Record<string, unknown>, at: JsonPath, found: Findings): void {
   for (const [key, item] of Object.entries(value)) {
-    const here = [...at, key];
-    checkToolSettings(item, here, found);
+    checkToolSettings(item, [...at, key], found);
   }
 }
 
@@ -645,10 +639,9 @@ function checkServerConfigIncludeTools(value: unknown, at: JsonPath, found: Find
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'includeTools must be an array of names: write "includeTools": ["read_*"]',
         value: item,
       });
@@ -666,10 +659,9 @@ function checkServerConfigExcludeTools(value: unknown, at: JsonPath, found: Find
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'excludeTools must be an array of names: write "excludeTools": ["read_*"]',
         value: item,
       });
@@ -687,10 +679,9 @@ function checkServerConfigEnabledTools(value: unknown, at: JsonPath, found: Find
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'enabledTools must be an array of names: write "enabledTools": ["read_*"]',
         value: item,
       });
@@ -708,10 +699,9 @@ function checkServerConfigEnabled_tools(value: unknown, at: JsonPath, found: Fin
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'enabled_tools must be an array of names: write "enabled_tools": ["read_*"]',
         value: item,
       });
@@ -729,10 +719,9 @@ function checkServerConfigDisabledTools(value: unknown, at: JsonPath, found: Fin
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'disabledTools must be an array of names: write "disabledTools": ["read_*"]',
         value: item,
       });
@@ -750,10 +739,9 @@ function checkServerConfigDisabled_tools(value: unknown, at: JsonPath, found: Fi
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'disabled_tools must be an array of names: write "disabled_tools": ["read_*"]',
         value: item,
       });
@@ -767,8 +755,7 @@ function checkServerConfigSectionBindings(value: unknown, at: JsonPath, found: F
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
-    checkSectionBindingConfig(item, here, found);
+    checkSectionBindingConfig(item, [...at, index], found);
   }
 }
 
@@ -801,12 +788,11 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case 'sectionType':
         if (item !== 'heading' && item !== 'block' && item !== 'range') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'sectionType must be "heading", "block" or "range": write "sectionType": "heading"',
             value: item,
           });
@@ -815,7 +801,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'headingText':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'headingText must be text: write "headingText": "## Tools"',
             value: item,
           });
@@ -824,7 +810,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'blockId':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'blockId must be text: write "blockId": "^tools"',
             value: item,
           });
@@ -833,7 +819,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'startLine':
         if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'startLine must be a whole number from 1 on: write "startLine": 10',
             value: item,
           });
@@ -842,7 +828,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'endLine':
         if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'endLine must be a whole number from 1 on: write "endLine": 10',
             value: item,
           });
@@ -851,7 +837,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'serverId':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'serverId must be the key of a server in mcpServers',
             value: item,
           });
@@ -860,7 +846,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'inheritToChildren':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'inheritToChildren must be true or false, without quotes',
             value: item,
           });
@@ -869,7 +855,7 @@ function checkSectionBindingConfig(value: unknown, at: JsonPath, found: Findings
       case 'documentPath':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'documentPath must be a pattern of paths: write "documentPath": "runbooks/**/*.md"',
             value: item,
           });
@@ -900,12 +886,11 @@ function checkSseConfig(value: unknown, at: JsonPath, found: Findings): void {
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case 'url':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'url must be an address: write "url": "https://example.com/sse"',
             value: item,
           });
@@ -957,12 +942,11 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case 'image':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'image must be the name of an image: write "image": "mcp/time"',
             value: item,
           });
@@ -971,22 +955,22 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'containerName':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'containerName must be text: write "containerName": "mcp-time"',
             value: item,
           });
         }
         break;
       case 'command':
-        checkDockerConfigCommand(item, here, found);
+        checkDockerConfigCommand(item, [...at, key], found);
         break;
       case 'ports':
-        checkDockerConfigPorts(item, here, found);
+        checkDockerConfigPorts(item, [...at, key], found);
         break;
       case 'port':
         if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1 || item > 65535) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'port must be the number of a port in the container: write "port": 8080',
             value: item,
           });
@@ -995,7 +979,7 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'path':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'path must begin with a slash: write "path": "/mcp"',
             value: item,
           });
@@ -1004,7 +988,7 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'memory':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'memory must be a size: write "memory": "512m"',
             value: item,
           });
@@ -1013,7 +997,7 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'cpus':
         if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 1024) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'cpus must be a positive number: write "cpus": 0.5',
             value: item,
           });
@@ -1022,19 +1006,19 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'network':
         if (typeof item !== 'string' || !/\S/.test(item)) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'network must be the name of a network: write "network": "none"',
             value: item,
           });
         }
         break;
       case 'volumes':
-        checkDockerConfigVolumes(item, here, found);
+        checkDockerConfigVolumes(item, [...at, key], found);
         break;
       case 'allowUnsafeMounts':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'allowUnsafeMounts must be true or false, without quotes',
             value: item,
           });
@@ -1043,19 +1027,19 @@ function checkDockerConfig(value: unknown, at: JsonPath, found: Findings): void 
       case 'readOnly':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'readOnly must be true or false, without quotes',
             value: item,
           });
         }
         break;
       case 'capabilities':
-        checkDockerConfigCapabilities(item, here, found);
+        checkDockerConfigCapabilities(item, [...at, key], found);
         break;
       case 'pull':
         if (item !== 'missing' && item !== 'always' && item !== 'never') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'pull must be "missing", "always" or "never"',
             value: item,
           });
@@ -1077,10 +1061,9 @@ function checkDockerConfigCommand(value: unknown, at: JsonPath, found: Findings)
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string') {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
         value: item,
       });
@@ -1098,10 +1081,9 @@ function checkDockerConfigPorts(value: unknown, at: JsonPath, found: Findings): 
     return;
   }
   for (const [key, item] of Object.entries(value)) {
-    const here = [...at, key];
     if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 0 || item > 65535) {
       found.errors.push({
-        path: here,
+        path: [...at, key],
         message: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
         value: item,
       });
@@ -1119,10 +1101,9 @@ function checkDockerConfigVolumes(value: unknown, at: JsonPath, found: Findings)
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'volumes must be an array of strings: write "volumes": ["/home/me/notes:/notes:ro"]',
         value: item,
       });
@@ -1140,10 +1121,9 @@ function checkDockerConfigCapabilities(value: unknown, at: JsonPath, found: Find
     return;
   }
   for (const [index, item] of value.entries()) {
-    const here = [...at, index];
     if (typeof item !== 'string' || !/\S/.test(item)) {
       found.errors.push({
-        path: here,
+        path: [...at, index],
         message: 'capabilities must be an array of names: write "capabilities": ["CHOWN"]',
         value: item,
       });
@@ -1164,12 +1144,11 @@ function checkToolSettings(value: unknown, at: JsonPath, found: Findings): void 
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const here = [...at, key];
     switch (key) {
       case 'enabled':
         if (typeof item !== 'boolean') {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'enabled must be true or false, without quotes',
             value: item,
           });
@@ -1178,7 +1157,7 @@ function checkToolSettings(value: unknown, at: JsonPath, found: Findings): void 
       case 'timeout':
         if (typeof item !== 'number' || !Number.isFinite(item) || item <= 0 || item > 2147483647) {
           found.errors.push({
-            path: here,
+            path: [...at, key],
             message: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
             value: item,
           });

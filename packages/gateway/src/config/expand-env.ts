@@ -58,15 +58,26 @@ function collect<T>(expand: (missing: MissingVariable[]) => T): Expanded<T> {
   return { success: false, error, missingVars, missing };
 }
 
+/** Returns the value itself where it holds no reference. */
 function expandValue(value: unknown, path: JsonPath, expansion: Expansion): unknown {
   if (typeof value === 'string') return expandAt(value, path, expansion);
   if (typeof value !== 'object' || value === null || staysAsItIs(value, path, expansion)) return value;
-  if (Array.isArray(value)) return value.map((item, index) => expandValue(item, [...path, index], expansion));
-  const entries = Object.entries(value).map(([key, item]) => [
-    key,
-    expandValue(item, [...path, key], expansion),
-  ]);
-  return Object.fromEntries(entries);
+  const expandItem = (item: unknown, step: string | number): unknown =>
+    mayHoldReferences(item) ? expandValue(item, [...path, step], expansion) : item;
+  if (Array.isArray(value)) {
+    const items = value.map(expandItem);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  const record = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(record);
+  const items = keys.map((key) => expandItem(record[key], key));
+  return keys.every((key, index) => items[index] === record[key])
+    ? value
+    : Object.fromEntries(keys.map((key, index) => [key, items[index]]));
+}
+
+function mayHoldReferences(value: unknown): boolean {
+  return typeof value === 'string' ? value.includes('$') : typeof value === 'object';
 }
 
 function staysAsItIs(value: object, path: JsonPath, { context }: Expansion): boolean {

@@ -36,6 +36,6 @@ export function isList(value: unknown): value is readonly unknown[] {
 }
 
 /** Whether a key is written and has a value; what an object inherits does not count. */
-export function has(record: Record<string, unknown>, key: string): boolean {
-  return Object.hasOwn(record, key) && record[key] !== undefined;
+export function has(record: object, key: string): boolean {
+  return Object.hasOwn(record, key) && (record as Record<string, unknown>)[key] !== undefined;
 }

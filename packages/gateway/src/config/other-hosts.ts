@@ -36,6 +36,8 @@ const LAYOUTS: readonly Layout[] = [
 const INPUTS = 'inputs';
 
 const ADDRESS_KEYS: readonly string[] = ['httpUrl', 'serverUrl'];
+const TRANSPORT_KEYS: readonly string[] = ['type', 'transport'];
+const REWRITTEN_KEYS: readonly string[] = [...ADDRESS_KEYS, ...TRANSPORT_KEYS];
 
 /** Transports as other hosts spell them. */
 const TRANSPORTS: ReadonlyMap<unknown, string> = new Map([
@@ -100,8 +102,9 @@ function besides(config: Entry, { warnings }: Adoption): string | undefined {
 }
 
 function adoptEntry(entry: Entry, at: Rename, adoption: Adoption): Entry {
+  if (!REWRITTEN_KEYS.some((key) => Object.hasOwn(entry, key))) return entry;
   const adopted = Object.entries(entry).map(([key, value]): [string, unknown] => {
-    if (key === 'type' || key === 'transport') return [key, TRANSPORTS.get(value) ?? value];
+    if (TRANSPORT_KEYS.includes(key)) return [key, TRANSPORTS.get(value) ?? value];
     if (!ADDRESS_KEYS.includes(key) || value === undefined) return [key, value];
     const from = [...at.from, key];
     adoption.renames.unshift({ to: [...at.to, 'url'], from });

@@ -40,8 +40,8 @@ export function prepareConfig(value: unknown, options: PrepareOptions): Prepared
   sortDuplicates(found, options.duplicates ?? [], adopted);
   refuseErrors(found, source);
   const expanded = expand(adopted, found.unknown, options);
-  refuseErrors(inspectExpanded(expanded), source);
-  // Both inspections have passed: both values have the shape of the type.
+  if (expanded !== adopted.value) refuseErrors(inspectExpanded(expanded), source);
+  // Both values have passed an inspection: they have the shape of the type.
   const { mcpServers: unexpanded } = adopted.value as McpConfig;
   const config = complete(expanded as McpConfig, source);
   return { config, unexpanded, warnings: toValidation(found, source).warnings.map(formatFinding) };
@@ -88,8 +88,13 @@ function expand(
 ): unknown {
   // A key that nothing reads must not stop the start for a variable that it names.
   const except = new Set(unknown.map(({ parent, key }) => formatLocation([...parent, key])));
+  let variables: ExpansionContext['env'] | undefined;
   const result = expandConfigEnvVars(value, {
-    env: { ...hostVariables(path, env), ...env },
+    // Most configs refer to no variable.
+    get env() {
+      variables ??= { ...hostVariables(path, env), ...env };
+      return variables;
+    },
     except,
     originOf,
   });

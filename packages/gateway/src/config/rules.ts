@@ -1,10 +1,17 @@
 import { Messages } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
-import { type Findings, has, isList, isRecord } from './findings.ts';
+import { type ConfigFinding, type Findings, has, isList, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
 import { ServerKind, serverKinds } from './server-entry.ts';
 
 type Entry = Record<string, unknown>;
+
+/** An entry of the config, the kinds of server that it has keys of, and its place. */
+interface Server {
+  readonly entry: Entry;
+  readonly kinds: readonly ServerKind[];
+  readonly at: JsonPath;
+}
 
 /** The rules that concern more than one key at a time. */
 export function checkRules(config: unknown, found: Findings): void {
@@ -12,19 +19,18 @@ export function checkRules(config: unknown, found: Findings): void {
   const names: Names = { keys: config.mcpServers, owners: new Map() };
   for (const [key, entry] of Object.entries(config.mcpServers)) {
     if (!isRecord(entry)) continue;
-    const at = ['mcpServers', key];
-    checkKind(entry, at, found);
-    checkTransport(entry, at, found);
-    checkDeployment(entry, at, found);
-    checkAddresses(entry, at, found);
-    if (serverKinds(entry).includes(ServerKind.CONTAINER)) checkContainer(entry, at, found);
+    const server: Server = { entry, kinds: serverKinds(entry), at: ['mcpServers', key] };
+    checkKind(server, found);
+    checkTransport(server, found);
+    checkDeployment(server, found);
+    checkAddresses(server, found);
+    if (server.kinds.includes(ServerKind.CONTAINER)) checkContainer(entry, server.at, found);
     checkName(entry, { key, names, found });
-    checkHabits(entry, at, found);
+    checkHabits(server, found);
   }
 }
 
-function checkKind(entry: Entry, at: JsonPath, { errors }: Findings): void {
-  const kinds = serverKinds(entry);
+function checkKind({ kinds, at }: Server, { errors }: Findings): void {
   if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Messages.missingCommand() });
   if (kinds.length > 1) {
     const message =
@@ -34,8 +40,8 @@ function checkKind(entry: Entry, at: JsonPath, { errors }: Findings): void {
 }
 
 /** A misspelt transport would be taken for none. The rules for containers have a sentence of their own. */
-function checkTransport(entry: Entry, at: JsonPath, { errors, warnings }: Findings): void {
-  if (serverKinds(entry).includes(ServerKind.CONTAINER)) return;
+function checkTransport({ entry, kinds, at }: Server, { errors, warnings }: Findings): void {
+  if (kinds.includes(ServerKind.CONTAINER)) return;
   const list = has(entry, 'deploymentType') ? errors : warnings;
   for (const key of ['transport', 'type']) {
     const value = entry[key];
@@ -47,11 +53,11 @@ function checkTransport(entry: Entry, at: JsonPath, { errors, warnings }: Findin
 }
 
 // Only an entry that says how it is deployed is held to what its transport needs.
-function checkDeployment(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkDeployment({ entry, kinds, at }: Server, { errors }: Findings): void {
   const { deploymentType, type, transport = type } = entry;
   if (deploymentType !== 'managed' && deploymentType !== 'external') return;
   const kind = deploymentType === 'managed' ? ServerKind.CONTAINER : ServerKind.REMOTE;
-  if (!serverKinds(entry).includes(kind)) {
+  if (!kinds.includes(kind)) {
     const needed =
       kind === ServerKind.CONTAINER ? '"dockerConfig" or "image"' : '"sseConfig": { "url": "…" } or "url"';
     errors.push({ path: at, message: `deploymentType "${deploymentType}" needs ${needed}` });
@@ -63,15 +69,14 @@ function checkDeployment(entry: Entry, at: JsonPath, { errors }: Findings): void
   }
 }
 
-function checkAddresses(entry: Entry, at: JsonPath, { errors }: Findings): void {
-  const nested = isRecord(entry.sseConfig) ? entry.sseConfig.url : undefined;
-  for (const [path, value] of [
-    [[...at, 'url'], entry.url],
-    [[...at, 'sseConfig', 'url'], nested],
-  ] as const) {
-    if (typeof value !== 'string' || value.trim() === '' || isAddress(value)) continue;
-    errors.push({ path, message: addressMistake(value), value });
-  }
+function checkAddresses({ entry: { url, sseConfig }, at }: Server, { errors }: Findings): void {
+  checkAddress(url, [...at, 'url'], errors);
+  if (isRecord(sseConfig)) checkAddress(sseConfig.url, [...at, 'sseConfig', 'url'], errors);
+}
+
+function checkAddress(value: unknown, path: JsonPath, errors: ConfigFinding[]): void {
+  if (typeof value !== 'string' || value.trim() === '' || isAddress(value)) return;
+  errors.push({ path, message: addressMistake(value), value });
 }
 
 function addressMistake(value: string): string {
@@ -107,8 +112,8 @@ function checkName(
 }
 
 // Not wrong, but hardly what was meant.
-function checkHabits(entry: Entry, at: JsonPath, { warnings }: Findings): void {
-  if (has(entry, 'envFile') && serverKinds(entry).includes(ServerKind.REMOTE)) {
+function checkHabits({ entry, kinds, at }: Server, { warnings }: Findings): void {
+  if (has(entry, 'envFile') && kinds.includes(ServerKind.REMOTE)) {
     const message = 'envFile does nothing for a server at an address: it starts no process';
     warnings.push({ path: [...at, 'envFile'], message });
   }

@@ -14,19 +14,21 @@ export type ServerKind = (typeof ServerKind)[keyof typeof ServerKind];
 
 /** The keys by which each kind is told; a server has keys of one kind only. */
 const KEYS_OF_KIND = [
-  [ServerKind.COMMAND, ['command']],
-  [ServerKind.REMOTE, ['url', 'sseConfig']],
-  [ServerKind.CONTAINER, ['image', 'dockerConfig']],
+  { kind: ServerKind.COMMAND, keys: ['command'] },
+  { kind: ServerKind.REMOTE, keys: ['url', 'sseConfig'] },
+  { kind: ServerKind.CONTAINER, keys: ['image', 'dockerConfig'] },
 ] as const;
 
 /** The kind of a server that has passed validation. */
 export function serverKind(server: ServerConfig): ServerKind {
-  return serverKinds({ ...server })[0] ?? ServerKind.COMMAND;
+  return serverKinds(server)[0] ?? ServerKind.COMMAND;
 }
 
 /** Every kind of which an entry has a key: one, unless the entry is wrong. */
-export function serverKinds(entry: Record<string, unknown>): ServerKind[] {
-  return KEYS_OF_KIND.filter(([, keys]) => keys.some((key) => has(entry, key))).map(([kind]) => kind);
+export function serverKinds(entry: object): ServerKind[] {
+  const found: ServerKind[] = [];
+  for (const { kind, keys } of KEYS_OF_KIND) if (keys.some((key) => has(entry, key))) found.push(kind);
+  return found;
 }
 
 /** Whether the file itself leaves the server out. */
