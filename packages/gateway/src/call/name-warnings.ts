@@ -17,11 +17,15 @@ export class NameWarnings {
 
   /** Looks through the list that a client was given; the answer is written before. */
   listed({ directory, caller, message }: Asked): void {
-    const { registry, builder, history } = directory;
-    if (registry.tools === this.#seen) return;
-    if (copesWithNames(history.clients.of(clientInfoText(caller, message))?.name)) return;
+    if (directory.registry.tools === this.#seen) return;
+    const clientInfo = clientInfoText(caller, message);
+    setImmediate(() => this.#look(directory, clientInfo));
+  }
+
+  #look({ registry, builder, history }: Directory, clientInfo: string | undefined): void {
+    if (registry.tools === this.#seen || copesWithNames(history.clients.of(clientInfo)?.name)) return;
     this.#seen = registry.tools;
-    setImmediate(() => this.#warn([...registry.tools.keys()], builder.books.tools.rules.noPrefix));
+    this.#warn([...registry.tools.keys()], builder.books.tools.rules.noPrefix);
   }
 
   #warn(names: readonly string[], noPrefix: boolean): void {

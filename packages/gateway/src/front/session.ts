@@ -254,6 +254,13 @@ export class Session implements Client {
     this.#infoText = legacyInfoText(message);
     this.#hasTasks = handshakeHasTasks(version, this.#capabilities);
     origin.answer(resultLine(message.id, result));
+    // Clients ask for the tools next: they are put together while the answer travels.
+    if (this.#gateway.isSettled) setImmediate(() => this.#prepareTools());
+  }
+
+  #prepareTools(): void {
+    const { tools } = this.#gateway.directory.registry.pages;
+    tools.result(undefined, { era: 'legacy', hasTasks: this.hasTasks });
   }
 
   #offer(era: Era): Offer {

@@ -22,7 +22,9 @@ const found = new WeakMap<Listing, readonly AppUri[]>();
 
 /** The same for all tools of a server. */
 export function allAppUris(tools: Listing): readonly AppUri[] {
-  const uris = found.get(tools) ?? tools.items.flatMap(appUris);
+  const known = found.get(tools);
+  if (known !== undefined) return known;
+  const uris = tools.items.some(({ page }) => hasHint(page)) ? tools.items.flatMap(appUris) : [];
   found.set(tools, uris);
   return uris;
 }

@@ -63,13 +63,23 @@ export class NameBook {
 
   /** The public name of what a server lists, or the collision that holds it back. */
   assign(serverKey: string, name: string): string | Collision {
-    const known = this.publicName(serverKey, name);
-    if (known !== undefined) return known;
-    const owner = { serverKey, name };
-    const wanted = this.rules.noPrefix ? name : joinName(serverKey, name, this.rules.separator);
+    return (
+      this.publicName(serverKey, name) ?? this.#assign({ serverKey, name }, this.#wanted(serverKey, name))
+    );
+  }
+
+  /** The same where nothing in the name has to be replaced: such names come first. */
+  assignExact(serverKey: string, name: string): void {
+    if (this.publicName(serverKey, name) !== undefined) return;
+    const wanted = this.#wanted(serverKey, name);
+    if (this.#isExact(wanted, serverKey, name)) this.#assign({ serverKey, name }, wanted);
+  }
+
+  #assign(owner: Owner, wanted: string): string | Collision {
+    const { serverKey, name } = owner;
     const keeper = this.#owners.get(wanted);
     const isTaken =
-      keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.isExact(serverKey, name));
+      keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.#isExact(wanted, serverKey, name));
     if (isTaken && this.#makesSafe) return this.#enter(this.#hashedName(wanted, owner), owner);
     return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
   }
@@ -87,10 +97,15 @@ export class NameBook {
     }
   }
 
-  /** True where nothing in a name had to be replaced; such names come first. */
-  isExact(serverKey: string, name: string): boolean {
+  #wanted(serverKey: string, name: string): string {
     const { noPrefix, separator } = this.rules;
-    return noPrefix || joinName(serverKey, name, separator) === `${serverKey}${separator}${name}`;
+    return noPrefix ? name : joinName(serverKey, name, separator);
+  }
+
+  /** True where nothing had to be replaced. */
+  #isExact(wanted: string, serverKey: string, name: string): boolean {
+    const { noPrefix, separator } = this.rules;
+    return noPrefix || wanted === `${serverKey}${separator}${name}`;
   }
 
   publicName(serverKey: string, name: string): string | undefined {

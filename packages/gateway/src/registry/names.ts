@@ -22,7 +22,7 @@ export function validateSeparator(separator: string, defaultSeparator: string = 
 /** The public name of a server's tool or prompt; a host-safe separator makes the whole name host-safe. */
 export function joinName(serverKey: string, name: string, separator: string): string {
   const joined = `${serverKey}${separator}${name}`;
-  if (!isHostSafe(separator)) return joined;
+  if (isHostSafe(joined) || !isHostSafe(separator)) return joined;
   const safe = joined.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
   return safe.length <= LONGEST_SAFE_NAME ? safe : withHash(safe, serverKey, name);
 }

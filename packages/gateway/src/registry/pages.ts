@@ -6,16 +6,19 @@ import type { Line } from '../wire/splice.ts';
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 const CURSOR = 'weir:';
-const BETWEEN: Buffer = Buffer.from(',');
 
 /** Something that is listed. */
 interface Entry {
   readonly client: { readonly era: Era };
   /** It can be called as a task alone, by a client that knows the tasks of its server's era. */
   readonly mustBeTask: boolean;
-  /** The definition, in parts. */
-  parts(): readonly Buffer[];
+  /** The bytes that hold its definition, and those of others. */
+  readonly page: Buffer;
+  /** The definition, one character a byte, put together from parts of the page. */
+  definitionText(part: Part): string;
 }
+
+type Part = (from: number, until: number) => string;
 
 /** A client that asks for a list. */
 interface Reader {
@@ -60,30 +63,40 @@ export class Pages {
 
   #build(tasksEra: Era | undefined): Built {
     const pages = new Map<string | undefined, Buffer>();
-    const page: Buffer[] = [];
+    const page: string[] = [];
+    const partOf = partsOfPages();
     let [cursor, size, count]: [string | undefined, number, number] = [undefined, 0, 0];
     const close = (next: string | undefined): void => {
-      const end = next === undefined ? ']' : `],"nextCursor":"${next}"`;
-      pages.set(
-        cursor,
-        Buffer.concat([Buffer.from(`"${KINDS[this.#kind].list}":[`), ...page, Buffer.from(end)]),
-      );
+      const end = next === undefined ? '' : `,"nextCursor":"${next}"`;
+      const text = `"${KINDS[this.#kind].list}":[${page.join(',')}]${end}`;
+      pages.set(cursor, Buffer.from(text, 'latin1'));
       page.length = 0;
       [cursor, size] = [next, 0];
     };
     for (const entry of this.#entries.values()) {
       if (entry.mustBeTask && entry.client.era !== tasksEra) continue;
       if (size > PAGE_BYTES) close(`${CURSOR}${count}`);
-      if (size > 0) page.push(BETWEEN);
-      for (const part of entry.parts()) {
-        page.push(part);
-        size += part.length;
-      }
+      const definition = entry.definitionText(partOf(entry.page));
+      page.push(definition);
+      size += definition.length;
       count++;
     }
     close(undefined);
     return pages;
   }
+}
+
+/** Reads the text of a page, one character a byte, once for all definitions in it: a part of a text is no copy. */
+function partsOfPages(): (page: Buffer) => Part {
+  const parts = new Map<Buffer, Part>();
+  return (page) => {
+    const known = parts.get(page);
+    if (known !== undefined) return known;
+    const text = page.toString('latin1');
+    const part: Part = (from, until) => text.slice(from, until);
+    parts.set(page, part);
+    return part;
+  };
 }
 
 /** What the modern era wants in the result of a list. */

@@ -215,8 +215,7 @@ export class RegistryBuilder {
   #assignExact(kind: 'tools' | 'prompts', offers: readonly Offer[]): void {
     const book = this.books[kind];
     for (const { serverKey, catalogue } of offers) {
-      for (const { key } of catalogue[kind].items)
-        if (book.isExact(serverKey, key)) book.assign(serverKey, key);
+      for (const { key } of catalogue[kind].items) book.assignExact(serverKey, key);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { isGlob, matchesGlob } from '../config/glob.ts';
-import { ALLOW_LISTS, DENY_LISTS } from '../config/tool-lists.ts';
+import { ALLOW_LISTS, DENY_LISTS, hasToolLists } from '../config/tool-lists.ts';
 
 /** A pattern in one of the lists. */
 export interface FilterPattern {
@@ -24,6 +24,7 @@ export class ToolFilter {
 
   /** Returns undefined for an entry that offers every tool. */
   static of(entry: ServerConfig): ToolFilter | undefined {
+    if (!hasToolLists(entry)) return undefined;
     const denied = [...DENY_LISTS.flatMap((key) => listAt(entry, key)), ...switchedOff(entry)];
     const allowed = ALLOW_LISTS.flatMap((key) => listAt(entry, key));
     return denied.length + allowed.length === 0 ? undefined : new ToolFilter(denied, allowed);

@@ -2,6 +2,7 @@ import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
 import type { ToolSchema } from '../upstream/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { objectValue, readMembers, stringValue, valueText } from '../wire/members.ts';
+import { encode } from '../wire/splice.ts';
 import { appUris } from './apps.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
@@ -124,35 +125,40 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** The definition as the server wrote it, but for its name and the URIs that had to be told apart. */
   definition(): Buffer {
-    return Buffer.concat(this.parts());
+    const { page } = this.#listed;
+    const text = this.definitionText((from, until) => page.toString('latin1', from, until));
+    return Buffer.from(text, 'latin1');
   }
 
-  /** The definition in parts, to be put together with others. */
-  parts(): Buffer[] {
-    const { page, at, end } = this.#listed;
-    const changes = [...this.#nameChange(), ...this.#uriChanges()].sort((a, b) => a.start - b.start);
-    const parts: Buffer[] = [];
+  /** The bytes that hold the definition, and those of others. */
+  get page(): Buffer {
+    return this.#listed.page;
+  }
+
+  /** The same as `definition`, one character a byte, put together from parts of the page. */
+  definitionText(part: (from: number, until: number) => string): string {
+    const { at, end } = this.#listed;
+    let definition = '';
     let done = at;
-    for (const { start, end: until, text } of changes) {
-      parts.push(page.subarray(done, start), Buffer.from(JSON.stringify(text)));
+    for (const { start, end: until, text } of this.#changes()) {
+      definition += part(done, start) + encode(text);
       done = until;
     }
-    parts.push(page.subarray(done, end));
-    return parts;
+    return definition + part(done, end);
   }
 
-  #nameChange(): Change[] {
+  /** In the order in which they stand. */
+  #changes(): readonly Change[] {
     const { key, keyAt, keyEnd } = this.#listed;
-    return key === this.publicName ? [] : [{ start: keyAt, end: keyEnd, text: this.publicName }];
-  }
-
-  #uriChanges(): Change[] {
+    const rename =
+      key === this.publicName ? NO_CHANGE : [{ start: keyAt, end: keyEnd, text: this.publicName }];
     const uriOf = this.#uriOf;
-    if (uriOf === undefined) return [];
-    return appUris(this.#listed).flatMap(({ uri, start, end }) => {
+    if (uriOf === undefined) return rename;
+    const uris = appUris(this.#listed).flatMap(({ uri, start, end }) => {
       const text = uriOf(this.serverKey, uri);
       return text === undefined ? [] : [{ start, end, text }];
     });
+    return [...rename, ...uris].sort((a, b) => a.start - b.start);
   }
 }
 
@@ -191,6 +197,8 @@ interface Change {
   readonly end: number;
   readonly text: string;
 }
+
+const NO_CHANGE: readonly Change[] = [];
 
 function isListed(tool: ToolSchema | Listed): tool is Listed {
   return 'keyAt' in tool && Buffer.isBuffer(tool['page']);

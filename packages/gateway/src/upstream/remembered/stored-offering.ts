@@ -2,6 +2,8 @@ import {
   ALL_KINDS,
   definitionOf,
   listedKinds,
+  NO_LISTS,
+  NOTHING,
   type Catalogue,
   type Kind,
   type Listed,
@@ -100,10 +102,14 @@ export class StoredOfferings {
   }
 
   #catalogue(lists: Head['lists']): Catalogue | undefined {
-    const all = ALL_KINDS.map((kind) => [kind, this.#listing(lists[kind] ?? [])] as const);
-    return all.every(([, listing]) => listing !== undefined)
-      ? (Object.fromEntries(all) as Record<Kind, Listing>)
-      : undefined;
+    const catalogue = { ...NO_LISTS };
+    for (const kind of ALL_KINDS) {
+      const items = lists[kind];
+      const listing = items === undefined ? NOTHING : this.#listing(items);
+      if (listing === undefined) return undefined;
+      catalogue[kind] = listing;
+    }
+    return catalogue;
   }
 
   /** May be asked for again at once: it may turn out different. */
@@ -114,12 +120,13 @@ export class StoredOfferings {
 
   #isItem(item: unknown): item is StoredItem {
     if (!Array.isArray(item)) return false;
-    const [at, length, key, keyAt, keyEnd] = item as unknown[];
+    // By index: taking an array apart makes an iterator, and a start reads every tool.
+    const { 0: at, 1: length, 2: key, 3: keyAt, 4: keyEnd } = item as unknown[];
     const isInside = Number(at) >= 0 && this.#start + Number(at) + Number(length) <= this.#file.length;
     return isInside && typeof key === 'string' && Number(keyAt) >= 0 && Number(keyEnd) <= Number(length);
   }
 
-  #item([offset, length, key, keyAt, keyEnd]: StoredItem): Listed {
+  #item({ 0: offset, 1: length, 2: key, 3: keyAt, 4: keyEnd }: StoredItem): Listed {
     const at = this.#start + offset;
     return { key, page: this.#file, at, end: at + length, keyAt: at + keyAt, keyEnd: at + keyEnd };
   }
