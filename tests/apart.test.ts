@@ -15,7 +15,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
     { echo },
     {
       ...kept,
-      chain: new Chain('0123456789abcdef'),
+      chain: new Chain(() => '0123456789abcdef'),
       commandName: 'weir',
       clientInfo: { name: 'test', version: '0' },
       maxMessageSize: 1024 * 1024,

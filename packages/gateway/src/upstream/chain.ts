@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
@@ -29,18 +28,30 @@ export interface Refusal {
 
 /** This gateway and those that it stands behind, by their ids, outermost first. Each hands its chain on. */
 export class Chain {
-  readonly id: string;
-  /** The chain as the variable and the header carry it. */
-  readonly text: string;
   /** The refusal of whoever has started this gateway; undefined where it may serve. */
   readonly refusal: RpcError | undefined;
   /** The ids of gateways that servers on HTTP are or stand before, by server. */
   readonly #behind = new Map<string, readonly string[]>();
 
-  constructor(id: string, before?: string) {
-    this.id = id;
+  readonly #before: readonly string[];
+  readonly #findId: () => string;
+  #id: string | undefined;
+
+  /** `findId` is asked when the id is first needed: for most gateways after the first list. */
+  constructor(findId: () => string, before?: string) {
+    this.#findId = findId;
+    this.#before = idsIn(before);
     this.refusal = this.refuse(before);
-    this.text = [...idsIn(before), id].join(',');
+  }
+
+  get id(): string {
+    this.#id ??= this.#findId();
+    return this.#id;
+  }
+
+  /** The chain as the variable and the header carry it. */
+  get text(): string {
+    return [...this.#before, this.id].join(',');
   }
 
   /** Refuses a client whose chain contains this gateway or is too long; undefined where it may be served. */
@@ -101,10 +112,11 @@ const PROGRAM = /(?:^|[\\/])(?:weir|mcp-weir|mcp-simple-aggregator)(?:@[^\\/]*)?
 
 /** Tells at a glance that an entry starts this very gateway. Where it is hidden, the chain finds it out. */
 export function isOwnEntry({ command, args = [], cwd = '.' }: ServerConfig, configPath?: string): boolean {
-  if (configPath === undefined || ![command ?? '', ...args].some((word) => PROGRAM.test(word))) return false;
   const at = args.findIndex((word) => word === '--config' || word.startsWith('--config='));
+  if (configPath === undefined || at < 0) return false;
+  if (![command ?? '', ...args].some((word) => PROGRAM.test(word))) return false;
   const file = args[at]?.startsWith('--config=') ? args[at]?.slice('--config='.length) : args[at + 1];
-  return at >= 0 && file !== undefined && realPath(resolve(cwd, file)) === realPath(configPath);
+  return file !== undefined && realPath(resolve(cwd, file)) === realPath(configPath);
 }
 
 function realPath(path: string): string {
@@ -120,7 +132,7 @@ function fileSystem(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')} ${readlinkSync('/proc/self/ns/mnt')}`;
   } catch {
-    return hostname();
+    return process.getBuiltinModule('node:os').hostname();
   }
 }
 

@@ -40,7 +40,7 @@ export interface ChildContext {
   /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
   readonly prefersLegacy?: (() => boolean) | undefined;
   /** What the server listed before this start, as far as that is known: the order of its lists stays. */
-  readonly earlierLists?: (() => Catalogue | undefined) | undefined;
+  readonly earlierLists?: ((serverKey: string) => Catalogue | undefined) | undefined;
   /** The working directory is the client's, not that of the config. */
   readonly isClientFolder?: boolean | undefined;
 }

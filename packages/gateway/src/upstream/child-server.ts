@@ -37,7 +37,6 @@ export class ChildServer implements Upstream, ChildServerClient {
   declare error?: ChildServerError;
   readonly #context: ChildContext;
   readonly #log: Log;
-  readonly #patience: Patience;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
@@ -59,7 +58,6 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#context = context;
     // An own property, so that a copy by spread has it.
     Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
-    this.#patience = patienceWith(config, context.startupTimeout);
     this.#isQuiet = context.logs.failing.has(serverKey);
     this.#log = context.logs.keeping(
       serverKey,
@@ -345,7 +343,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
       meta: await this.#meta(),
-      earlier: this.#context.earlierLists?.() ?? NO_LISTS,
+      earlier: this.#context.earlierLists?.(this.serverKey) ?? NO_LISTS,
       timers: systemTimers,
       request: (method, params) => peer.request(method, params),
       isGone: () => peer.gone !== undefined,
@@ -393,6 +391,11 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   #isStopped(): boolean {
     return this.#status === ServerStatus.STOPPED;
+  }
+
+  /** Found out when it starts: the first list goes before. */
+  get #patience(): Patience {
+    return patienceWith(this.config, this.#context.startupTimeout);
   }
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */

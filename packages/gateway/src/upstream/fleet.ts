@@ -86,6 +86,7 @@ export class Fleet {
   readonly #apart: ApartServers;
   readonly #standIns: StandIns;
   readonly #memory: HealthMemory;
+  readonly #earlierLists = new Map<string, Catalogue>();
   #children = new Map<string, ChildServer>();
   #preparing: Promise<void> | undefined;
   #isPrepared = false;
@@ -286,6 +287,7 @@ export class Fleet {
     if (child === undefined) return;
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#children.delete(key);
+    this.#earlierLists.delete(key);
     this.#apart.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
@@ -317,8 +319,8 @@ export class Fleet {
   /** The new one takes the place of the one that has ended. */
   #create(key: string): ChildServer {
     const before = this.#children.get(key)?.ownCatalogue;
-    const earlierLists = (): Catalogue | undefined => this.#standIns.listsOf(key) ?? before;
-    const child = new ChildServer(key, this.#roster.configOf(key), { ...this.#context, earlierLists });
+    if (before !== undefined) this.#earlierLists.set(key, before);
+    const child = new ChildServer(key, this.#roster.configOf(key), this.#context);
     this.#children.set(key, child);
     return child;
   }
@@ -366,16 +368,22 @@ export class Fleet {
 
   #createContext(): ChildContext {
     const { on } = this.#options;
-    const { guard, containers, logs, slots, startClock, verdicts, environmentOf } = this.#means;
+    const means = this.#means;
+    const { guard, containers, logs, verdicts, environmentOf } = means;
     return {
       ...this.#options,
       guard,
       containers,
       logs,
-      slots,
-      startClock,
+      get slots() {
+        return means.slots;
+      },
+      get startClock() {
+        return means.startClock;
+      },
       verdicts,
       environmentOf,
+      earlierLists: (key) => this.#standIns.listsOf(key) ?? this.#earlierLists.get(key),
       on: {
         ...on,
         changed: (child, kinds) => this.#isCurrent(child) && this.#changed(child, kinds),

@@ -6,7 +6,11 @@ import { Means } from './means.ts';
 import { stopTiming } from './process-group.ts';
 
 const means = (): Means =>
-  new Means({ env: {}, chain: new Chain('0123456789abcdef'), log: { info() {}, warn() {}, error() {} } });
+  new Means({
+    env: {},
+    chain: new Chain(() => '0123456789abcdef'),
+    log: { info() {}, warn() {}, error() {} },
+  });
 
 verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twice', async () => {
   const { slots } = means();

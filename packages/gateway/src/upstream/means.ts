@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
@@ -15,7 +14,10 @@ import { stopServers } from './stop-servers.ts';
 import { within } from './within.ts';
 
 /** As many servers start at a time; with more of them on their way, each may take longer. */
-const START_PLACES = 2 * availableParallelism();
+function startPlaces(): number {
+  const { availableParallelism } = process.getBuiltinModule('node:os');
+  return 2 * availableParallelism();
+}
 
 /** For killed processes to be gone, the guard's last rounds, and a container engine that is slow to remove. */
 const AFTER_KILL_MS = 1000;
@@ -30,21 +32,37 @@ export interface MeansOptions {
 /** What all servers are started with, and ended. */
 export class Means {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly slots: Slots = createSlots(START_PLACES);
-  readonly startClock: StartClock = new StartClock(START_PLACES);
   readonly verdicts: ChildContext['verdicts'];
-  readonly environmentOf: ChildContext['environmentOf'];
   readonly #options: MeansOptions;
+  #slots: Slots | undefined;
+  #startClock: StartClock | undefined;
+  #environmentOf: ChildContext['environmentOf'] | undefined;
   #guard: Guard | undefined;
   #containers: Promise<Containers> | undefined;
 
   constructor(options: MeansOptions) {
-    const { state, env, chain } = options;
+    const { state } = options;
     this.#options = options;
     this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
-    const environmentOf = childEnvironments(env, process.platform);
-    this.environmentOf = (config) => ({ ...environmentOf(config), [CHAIN_VARIABLE]: chain.text });
   }
+
+  // What only a start needs is made at the first one: the first list goes before.
+
+  get slots(): Slots {
+    this.#slots ??= createSlots(startPlaces());
+    return this.#slots;
+  }
+
+  get startClock(): StartClock {
+    this.#startClock ??= new StartClock(startPlaces());
+    return this.#startClock;
+  }
+
+  readonly environmentOf: ChildContext['environmentOf'] = (config) => {
+    const { env, chain } = this.#options;
+    this.#environmentOf ??= childEnvironments(env, process.platform);
+    return { ...this.#environmentOf(config), [CHAIN_VARIABLE]: chain.text };
+  };
 
   /** Started right before the first server: a gateway without servers needs none. */
   readonly guard = (): Guard => {
