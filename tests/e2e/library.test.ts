@@ -1,5 +1,6 @@
 // The gateway inside another program: what is exported, and what one can do with it.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as library from '@weir/gateway';
 import type {
   AggregatorServer,
@@ -18,10 +19,19 @@ import type {
 } from '@weir/gateway';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { fixture, modernMeta, scripted, textOf, type ServerEntry } from './harness.ts';
+import { fixture, modernMeta, scripted, temporaryFolder, textOf, type ServerEntry } from './harness.ts';
 import { counted, createTestGateway, serveInProcess } from './in-process.ts';
 
-const { ChildServerError, ConfigError, createGateway, lookupTool, RpcError, ServerStatus } = library;
+const {
+  ChildServerError,
+  ConfigError,
+  createGateway,
+  gatewayFor,
+  loadConfig,
+  lookupTool,
+  RpcError,
+  ServerStatus,
+} = library;
 type ConfigError = library.ConfigError;
 
 describe('what is exported', () => {
@@ -48,6 +58,7 @@ describe('what is exported', () => {
       'expandEnvVar',
       'findGateways',
       'followGateway',
+      'gatewayFor',
       'isLoopback',
       'listContainers',
       'loadConfig',
@@ -193,6 +204,17 @@ describe('a gateway in a program', () => {
     expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
     expect(await gateway.listTools()).toHaveLength(8);
     expect(starts()).toBe(1);
+    await gateway.close();
+  });
+
+  verifies('AGG-API-1', 'serves a config file that it is given as loaded', async () => {
+    const path = join(temporaryFolder(), 'mcp.json');
+    const server = { ...fixture('echo'), env: { NAME: '${WHO}' } };
+    writeFileSync(path, JSON.stringify({ mcpServers: { e: server } }));
+    const env = { ...process.env, WHO: 'x' };
+    const gateway = gatewayFor(loadConfig(path, { env }), { env });
+    expect(gateway.config.mcpServers['e']?.env).toEqual({ NAME: 'x' });
+    expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
     await gateway.close();
   });
 

@@ -36,6 +36,7 @@ export class Chain {
   readonly #before: readonly string[];
   readonly #findId: () => string;
   #id: string | undefined;
+  #text: string | undefined;
 
   /** `findId` is asked when the id is first needed: for most gateways after the first list. */
   constructor(findId: () => string, before?: string) {
@@ -51,7 +52,8 @@ export class Chain {
 
   /** The chain as the variable and the header carry it. */
   get text(): string {
-    return [...this.#before, this.id].join(',');
+    this.#text ??= [...this.#before, this.id].join(',');
+    return this.#text;
   }
 
   /** Refuses a client whose chain contains this gateway or is too long; undefined where it may be served. */
