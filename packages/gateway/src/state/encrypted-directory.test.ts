@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEncryptedDirectory, type DirectoryOptions } from './encrypted-directory.ts';
 import { RecordError, type KeyValueStore } from './key-value-store.ts';
@@ -19,7 +19,7 @@ import { RecordError, type KeyValueStore } from './key-value-store.ts';
 const masterKey = Buffer.alloc(32, 7);
 let folder: string;
 beforeEach(() => (folder = join(mkdtempSync(join(tmpdir(), 'weir-store-')), 'records')));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(dirname(folder), { recursive: true, force: true }));
 
 const open = (more: Partial<DirectoryOptions> = {}): Promise<KeyValueStore> =>
   openEncryptedDirectory({ folder, masterKey, ...more });
