@@ -56,7 +56,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const token = args.auth ? await tokenOf(args, log) : undefined;
   const { configPath: _relative, ...others } = args;
   const { name: commandName, statusTool } = program;
-  const options = { ...others, commandName, statusTool, version: VERSION, env, log };
+  const options = { ...others, commandName, statusTool, keepResults: false, version: VERSION, env, log };
   const gateway =
     loaded === undefined ? createGateway(demoConfig(context.home), options) : gatewayFor(loaded, options);
   const front = await openFront(() => serveHttp(gateway, { ...args, serverInfo, token }), args);

@@ -32,6 +32,7 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
   const gateway = gatewayFor(loaded, {
     ...args,
     commandName: PROGRAM.name,
+    keepResults: false,
     statusTool: PROGRAM.statusTool,
     version: VERSION,
     env: process.env,

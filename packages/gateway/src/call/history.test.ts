@@ -124,6 +124,17 @@ describe('the result of a call', () => {
     expect(JSON.stringify([written(), told.mock.calls])).not.toContain('private');
   });
 
+  verifies('HEALTH-4', 'is known without its content where nobody asks for that', () => {
+    const history = historyOf({ keepsResults: false });
+    const keep = vi.spyOn(history.results, 'keep');
+    const call = history.begin(SUBJECT);
+    call.started();
+    call.answered(answer({ result: output }));
+    call.ended('success');
+    expect(history.recent()[0]?.result).toEqual({ contentType: 'text', executionDuration: 1 });
+    expect(keep).not.toHaveBeenCalled();
+  });
+
   verifies('HEALTH-4', 'is none where the call failed, and that of the last attempt', () => {
     const failed = after((call) => {
       call.started();

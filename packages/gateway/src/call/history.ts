@@ -29,6 +29,8 @@ export interface HistoryOptions {
   readonly redact: (text: string) => string;
   /** Keeps the arguments of calls as well. */
   readonly keepsArguments?: boolean;
+  /** false: nobody asks for the content of results, and it is not kept. */
+  readonly keepsResults?: boolean | undefined;
   /** Without one only memory knows. */
   readonly sink?: HistorySink | undefined;
 }
@@ -85,6 +87,10 @@ export class History {
 
   get keepsArguments(): boolean {
     return this.options.keepsArguments === true;
+  }
+
+  get keepsResults(): boolean {
+    return this.options.keepsResults !== false;
   }
 
   begin(subject: Subject): Invocation {
@@ -248,6 +254,7 @@ export class Invocation {
   #keep({ body, bytes, bodyAt, bodyEnd }: Message): void {
     if (body === undefined) return;
     this.#outline = outlineOf(body);
+    if (!this.#history.keepsResults) return;
     this.#resultAt = this.#history.results.keep(bytes, bodyAt, bodyEnd);
     this.#resultLength = bodyEnd - bodyAt;
   }

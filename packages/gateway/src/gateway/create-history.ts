@@ -9,7 +9,7 @@ import type { GatewayOptions } from './options.ts';
 
 /** The history of this process; on disk, too, where there is a state folder. */
 export function createHistory(
-  { state, history }: GatewayOptions,
+  { state, history, keepResults }: GatewayOptions,
   log: Log,
   config: () => McpConfig,
 ): History {
@@ -21,6 +21,7 @@ export function createHistory(
     prefix: uuidPrefix(Math.random),
     redact: redactor(config),
     keepsArguments: history === 'arguments',
+    keepsResults: keepResults,
     sink: state === undefined ? undefined : new HistoryFiles({ state, pid, now, onFailed }),
   });
 }

@@ -32,6 +32,11 @@ export interface GatewayOptions {
   readonly onEvent?: (event: ServerEvent) => void;
   /** `arguments` keeps those of every call in the history, too. */
   readonly history?: 'arguments';
+  /**
+   * false keeps no results for `executionTracker`, as the command does: it has nobody to show them to, and large ones that
+   * are kept leave the memory late. Otherwise the last ones are kept.
+   */
+  readonly keepResults?: boolean;
   /** Starts servers at their first call, and answers lists from what is remembered of them. */
   readonly lazy?: boolean;
   /** Lets the first list wait for the servers. Otherwise lists are answered from what is remembered, while servers start. */
