@@ -17,11 +17,12 @@ import { root, runMain } from './steps.mjs';
 /** @typedef {{ seconds: number; kills: number; seed: number; gateway: string | undefined }} Settings */
 
 /**
- * Something that goes wrong, and what is looked at then. The first of `subjects` is tried always, the others beside peers;
- * `except` says why a peer is not among them.
+ * Something that goes wrong, and what is looked at then. The first of `subjects` is tried always, the others beside peers,
+ * or also always where our promises differ (`differs`); `except` says why a peer is not among them.
  * @typedef {object} Fault
  * @property {string} title
  * @property {readonly Name[]} subjects
+ * @property {boolean} [differs]
  * @property {Partial<Record<Name, string>>} [except]
  * @property {(name: Name, settings: Settings) => Promise<Finding[]>} run
  */
@@ -77,7 +78,9 @@ async function tryFault(fault, settings) {
   if (found === undefined)
     throw new Error(`There is no fault called ${fault}; there are ${Object.keys(FAULTS).join(', ')}`);
   const isWanted = (/** @type {Name} */ name) =>
-    name.startsWith('weir') ? peers.length > 0 || name === found.subjects[0] : peers.includes(name);
+    name.startsWith('weir')
+      ? peers.length > 0 || found.differs === true || name === found.subjects[0]
+      : peers.includes(name);
   /** @type {Row[]} */
   const rows = [];
   for (const subject of NAMES.filter((name) => found.subjects.includes(name) && isWanted(name))) {

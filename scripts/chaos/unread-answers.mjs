@@ -18,6 +18,7 @@ const UNREAD_MS = 4000;
 export const unreadAnswers = {
   title: `A client asks for ${ANSWERS} answers of 1 MiB and reads none`,
   subjects: ['weir serve', 'weir', 'mcp-hub', 'mcp-proxy'],
+  differs: true,
   async run(name, { gateway }) {
     const subject = await start(name, { s0: fixture('big') }, { gateway });
     const big = subject.tool('s0', 'big');
