@@ -1,4 +1,5 @@
 // On HTTP the servers are up before the client comes: it hears at once what they say of themselves, and follows their tasks.
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -47,22 +48,19 @@ verifies(['AGG-CALL-3', 'ERA-5'], 'a task is asked for and listened to by its pu
     weir.url,
     modern('subscriptions/listen', { notifications }, { id: 'l', capabilities }),
   );
-  await heard(stream, 'notifications/subscriptions/acknowledged');
+  const heard = listenTo(stream);
+  await heard('notifications/subscriptions/acknowledged');
   await send(weir.url, call('a:finish', { taskId: 'A-1' }));
-  expect(await heard(stream, 'notifications/tasks')).toContain('"taskId":"a~A-1"');
+  expect(await heard('notifications/tasks')).toContain('"taskId":"a~A-1"');
   stream.destroy();
 });
 
-/** The text of a stream up to a notification. */
-function heard(stream: IncomingMessage, method: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const listener = (chunk: string): void => {
-      text += chunk;
-      if (!text.includes(`"${method}"`)) return;
-      stream.off('data', listener);
-      resolve(text);
-    };
-    stream.on('data', listener).once('error', reject).once('end', reject);
-  });
+/** Waits for a notification, which may have come before it is waited for; returns all that was heard. */
+function listenTo(stream: IncomingMessage): (method: string) => Promise<string> {
+  let text = '';
+  stream.on('data', (chunk: string) => (text += chunk));
+  return async (method) => {
+    while (!text.includes(`"${method}"`)) await once(stream, 'data');
+    return text;
+  };
 }
