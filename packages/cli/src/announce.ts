@@ -5,7 +5,7 @@ import type { Program } from './program.ts';
 /** The addresses that this machine has, as the system lists them. */
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
-/** Where the gateway is served, the token for it, and the command that serves it. */
+/** Address of a gateway on HTTP, the token for it, and the command that serves it. */
 export interface Served {
   readonly url: string;
   readonly token: string | undefined;

@@ -7,7 +7,7 @@ import { VERSION } from './version.ts';
 const HOME = '/home/me';
 const STATE = '/home/me/.local/state/weir';
 
-/** What further options change in a command line that starts the gateway. */
+/** Returns the arguments that these options change in a command line that starts the gateway. */
 function read(...argv: string[]): unknown {
   const command = parseArguments(['--config', 'mcp.json', ...argv], {});
   if (command.run !== 'stdio') return command.run;

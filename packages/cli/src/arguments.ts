@@ -18,7 +18,7 @@ interface DockerArgs {
   json: boolean;
 }
 
-/** What is told to clients as the name and version of the server is known once defaults are filled in. */
+/** Arguments with their defaults: clients are told a name and a version of the server. */
 export type StdioArgs = CliArgs & Required<Pick<CliArgs, 'name' | 'version'>>;
 
 /** What `weir serve` is told. The demo brings its own config. */

@@ -7,7 +7,7 @@ import { stateFolder } from './state-folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is to be done with a server, with all calls, or with the gateway. */
+/** Something to be done with a server, with all calls, or with the gateway. */
 export type Action = (typeof CONTROL_COMMANDS)[number];
 
 const NEED_SERVER: readonly Action[] = ['logs', 'enable', 'disable', 'restart'];

@@ -102,7 +102,7 @@ The engine is the one that the docker command uses (DOCKER_HOST, contexts).
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
-/** What stands under a command line that cannot be understood: the mistake must not scroll away. */
+/** Lines under a command line that cannot be understood: few, so that the mistake does not scroll away. */
 export const usage = ({ name }: Program): Record<'stdio' | 'serve' | 'lock' | 'docker', string> => ({
   stdio: `Usage: ${name} --config FILE [options]
 Try '${name} help' for all options and commands, or '${name} serve --demo'.`,

@@ -16,13 +16,13 @@ export interface Program {
   readonly statusTool: boolean;
 }
 
-/** What hosts need: names that all of them accept, and tools even where one server fails. */
+/** Defaults that hosts need: names that all of them accept, and tools even where one server fails. */
 const FOR_HOSTS: Omit<Program, 'name'> = {
   defaults: { separator: '__', keepGoing: true, name: 'weir', version: VERSION },
   statusTool: true,
 };
 
-/** What hosts and scripts rely on that were set up for `mcp-simple-aggregator`. */
+/** Defaults that hosts and scripts rely on which were set up for `mcp-simple-aggregator`. */
 const FOR_COMPATIBILITY: Omit<Program, 'name'> = {
   defaults: { separator: ':', keepGoing: false, name: 'mcp-simple-aggregator', version: '1.0.0' },
   statusTool: false,

@@ -95,8 +95,9 @@ export class AwayServers {
 
 function remedy(serverKey: string, health: Health, commandName: string): string {
   const logs = `"${commandName} logs ${serverKey}" shows what it wrote`;
-  if (health.lastError === undefined) return `wait until it has started; ${logs}.`;
+  // Why it was disabled is known to the gateway alone that has done so.
   const isOff = health.autoDisabled && !isAwaited(health);
+  if (health.lastError === undefined && !isOff) return `wait until it has started; ${logs}.`;
   const enable = isOff ? `, then enable it with "${commandName} enable ${serverKey}"` : '';
   return `ask the user to check its entry in the config and that its command or address works; ${logs}${enable}.`;
 }

@@ -1,0 +1,22 @@
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import { NEW_SERVER, type Health } from '../upstream/health.ts';
+import { AwayServers } from './away-servers.ts';
+
+function described(health: Partial<Health>): string {
+  return new AwayServers({
+    keys: () => ['s'],
+    healthOf: () => ({ ...NEW_SERVER, ...health }),
+    hasStandIn: () => false,
+    prospect: () => undefined,
+    commandName: 'weir',
+    now: () => 0,
+  }).describe();
+}
+
+verifies('AGG-CHILD-3', 'a server that an earlier gateway has disabled is not waited for', () => {
+  const disabled = described({ enabled: false, autoDisabled: true, autoDisabledAt: 0 });
+  expect(disabled).toContain('then enable it with "weir enable s"');
+  expect(disabled).not.toContain('wait until');
+  expect(described({ connectionState: 'connecting' })).toContain('wait until it has started');
+});
