@@ -28,6 +28,12 @@ export const GATES = [
   { measure: 'http-scale', figure: 'CPU at 10,000 tools ÷ at 10', atMost: 1.1, steady: true },
   { measure: 'http-scale', figure: 'CPU at 500 sessions ÷ at 1', atMost: 1.1, steady: true },
   { measure: 'http-scale', figure: 'processes at 500 sessions ÷ at 1', atMost: 1, steady: true },
+  { measure: 'before', figure: 'p50, 64 bytes ÷ before', atMost: 1.05 },
+  { measure: 'before', figure: 'CPU per call, one after the other ÷ before', atMost: 1.05 },
+  { measure: 'before', figure: 'CPU per call, 64 in flight ÷ before', atMost: 1.05 },
+  { measure: 'before', figure: '10 MB ÷ before', atMost: 1.15 },
+  { measure: 'before', figure: 'HTTP CPU per call, one after the other ÷ before', atMost: 1.05 },
+  { measure: 'before', figure: 'HTTP CPU per call, 64 in flight ÷ before', atMost: 1.05 },
 ];
 
 /** Each gate with what was measured; those whose figure this run did not measure are left out. */

@@ -7,7 +7,7 @@ import { createPeer } from './peers.mjs';
 import { createVariants } from './variants.mjs';
 
 const [name, options] = process.argv.slice(2);
-const { quick, gateway, peer: names } = JSON.parse(options);
+const { quick, gateway, before, peer: names } = JSON.parse(options);
 const measure = MEASURES[name];
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 
@@ -17,5 +17,5 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const peers = measure.withPeer ? names.map((peer) => createPeer(peer, folder)) : [];
 const variants = [...createVariants({ folder, gateway }), ...peers];
-const found = await measure.run({ variants, peers, quick, folder, gateway });
+const found = await measure.run({ variants, peers, quick, folder, gateway, before });
 process.stdout.write(JSON.stringify(found));

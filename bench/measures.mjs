@@ -1,4 +1,5 @@
 // What can be measured, in the order in which it is printed.
+import * as before from './measures/before.mjs';
 import * as boot from './measures/boot.mjs';
 import * as firstCall from './measures/first-call.mjs';
 import * as firstList from './measures/first-list.mjs';
@@ -33,4 +34,5 @@ export const MEASURES = {
   'http-latency': httpLatency,
   'http-throughput': httpThroughput,
   'http-scale': httpScale,
+  before,
 };

@@ -18,6 +18,7 @@ const HELP = `npm run bench -- [options]
                    ${Object.keys(MEASURES).join(', ')}
   --peer NAME      also measure ${Object.keys(PEERS).join(', ')} (may be repeated; installed from npm on first use)
   --gateway FILE   measure this script instead of the built command
+  --before FILE    measure this build, too, in the same rounds (measure before)
   --json           print everything as one JSON document
 `;
 const LIMIT_SECONDS = { quick: 60, full: 120 };
@@ -36,6 +37,7 @@ function readOptions(argv) {
       only: { type, multiple: true, default: Object.keys(MEASURES) },
       peer: { type, multiple: true, default: [] },
       gateway: { type, default: WEIR },
+      before: { type },
     },
   });
   if (values.help) return void process.stdout.write(HELP);
@@ -45,12 +47,13 @@ function readOptions(argv) {
   process.exitCode = 2;
 }
 
-function problemOf({ only, peer, gateway }) {
+function problemOf({ only, peer, gateway, before }) {
   const unknown = only.find((name) => measuresOf(name).length === 0);
   if (unknown !== undefined) return `There is no measure called ${unknown}.`;
   const stranger = peer.find((name) => !Object.hasOwn(PEERS, name));
   if (stranger !== undefined) return `There is no peer called ${stranger}.`;
   if (!existsSync(gateway)) return `${gateway} does not exist: build it first with npm run build.`;
+  if (before !== undefined && !existsSync(before)) return `${before} does not exist.`;
   return undefined;
 }
 
@@ -58,7 +61,7 @@ function measuresOf(name) {
   return Object.keys(MEASURES).filter((each) => each === name || each.startsWith(`${name}-`));
 }
 
-async function main({ only, json, quick, peer, gateway }) {
+async function main({ only, json, quick, peer, gateway, before }) {
   const say = (text) => json || process.stdout.write(text);
   for (const name of peer) installPeer(name);
   const machine = describeMachine(peer);
@@ -69,7 +72,7 @@ async function main({ only, json, quick, peer, gateway }) {
   const results = {};
   for (const name of new Set(only.flatMap(measuresOf))) {
     if (process.stderr.isTTY) process.stderr.write(`measuring ${name} …\r`);
-    results[name] = await measure(name, { quick, peer, gateway });
+    results[name] = await measure(name, { quick, peer, gateway, before });
     say(printMeasure(MEASURES[name].title, results[name]));
   }
   if (!existsSync(gateway) || statSync(gateway).mtimeMs !== build)
