@@ -5,6 +5,7 @@ import { ServerMemory } from '../packages/gateway/src/state/server-memory.ts';
 import { Chain } from '../packages/gateway/src/upstream/chain.ts';
 import { Fleet, type FleetOptions } from '../packages/gateway/src/upstream/fleet.ts';
 import type { Apart } from '../packages/gateway/src/upstream/instances.ts';
+import { Accounts } from '../packages/gateway/src/wire/account.ts';
 import { fixture, scripted, temporaryFolder } from './e2e/harness.ts';
 
 const echo = { ...fixture('echo'), sharing: 'per-session' as const };
@@ -19,6 +20,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
       commandName: 'weir',
       clientInfo: { name: 'test', version: '0' },
       maxMessageSize: 1024 * 1024,
+      accounts: new Accounts(1024 * 1024),
       env: process.env,
       log: silentLog,
       capabilities: Promise.resolve('{}'),

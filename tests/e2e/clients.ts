@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream';
 import type { Gateway } from '@weir/gateway';
 import { Session } from '../../packages/gateway/src/front/session.ts';
+import { NO_ACCOUNT } from '../../packages/gateway/src/wire/account.ts';
 import { openLink } from '../../packages/gateway/src/wire/link.ts';
 import { LineClient } from './line-client.ts';
 
@@ -16,7 +17,8 @@ export function connectClient(gateway: Gateway, identity: string): AnotherClient
   const [input, output] = [new PassThrough(), new PassThrough()];
   const session = new Session(
     gateway,
-    (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
+    (handlers) =>
+      openLink({ input, output, maxMessageSize: gateway.maxMessageSize, account: NO_ACCOUNT }, handlers),
     {
       serverInfo: { name: 'weir', version: '1.0.0' },
       identity,

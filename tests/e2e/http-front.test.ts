@@ -536,7 +536,7 @@ test('a client that does not read is given up, the others never wait', async () 
     const piece = 'x'.repeat(1 << 20);
     serve({ name: 'flood', tools: [tool('flood'), tool('echo')], call: {
       flood: (_args, { params }) => {
-        for (let progress = 0; progress < 64; progress++)
+        for (let progress = 0; progress < 100; progress++)
           notify('notifications/progress', { progressToken: params._meta.progressToken, progress, message: piece });
       },
       echo: () => text('here'),

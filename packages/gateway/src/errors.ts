@@ -113,6 +113,7 @@ export const Messages = {
 
   spawnFailed: (serverKey: string, reason: string): string =>
     `Failed to spawn server '${serverKey}': ${reason}`,
+  clientEnded: (reason: string): string => `A client was disconnected: it ${reason}`,
   serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
 
   serverLost: (serverKey: string): string => `Server '${serverKey}' is lost`,

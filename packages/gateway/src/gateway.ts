@@ -26,6 +26,7 @@ import type { ChildServerClient } from './upstream/server-status.ts';
 import type { Supervisor } from './upstream/supervisor.ts';
 import type { ToolSchema } from './upstream/tool-schema.ts';
 import { within } from './upstream/within.ts';
+import { Accounts } from './wire/account.ts';
 import type { Implementation } from './wire/era.ts';
 import type { Line } from './wire/splice.ts';
 
@@ -63,6 +64,8 @@ export function chainFor({ configPath, env }: Pick<GatewayOptions, 'configPath' 
 /** Many servers as one, as fronts and programs use them: its life, and what it can be told. */
 export class Gateway implements AggregatorServer {
   readonly maxMessageSize: number;
+  /** Counts the bytes that are held for each client and server. */
+  readonly accounts: Accounts;
   /** What the product calls itself towards the servers. */
   readonly clientInfo: Implementation;
   /** The command that hints tell users to run. */
@@ -92,6 +95,7 @@ export class Gateway implements AggregatorServer {
     this.commandName = options.commandName ?? DEFAULT_COMMAND;
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
+    this.accounts = new Accounts(this.maxMessageSize);
     this.history = createHistory(options, this.log, () => this.config);
     this.#parts = new Parts(config, {
       ...options,
@@ -101,6 +105,7 @@ export class Gateway implements AggregatorServer {
       chain: this.chain,
       commandName: this.commandName,
       maxMessageSize: this.maxMessageSize,
+      accounts: this.accounts,
       env: options.env ?? {},
       capabilities: this.#opening.promise,
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { NO_ACCOUNT } from '../wire/account.ts';
 import { Meta } from '../wire/era.ts';
 import type { Link } from '../wire/link.ts';
 import { readMessage, type Message } from '../wire/message.ts';
@@ -18,6 +19,7 @@ const META = JSON.stringify({ [Meta.CLIENT_CAPABILITIES]: { roots: {}, elicitati
 /** One end of a wire: what was sent to it, and it as a peer. */
 class Wire implements Link {
   readonly sent: Received[] = [];
+  readonly account = NO_ACCOUNT;
   readonly backlog = 0;
   readonly peer: Peer = new Peer(this);
 

@@ -1,5 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { readError, readResult } from '../upstream/handshake.ts';
+import { NO_ACCOUNT } from '../wire/account.ts';
 import { requestLine } from '../wire/answer.ts';
 import type { Envelope, Implementation } from '../wire/era.ts';
 import { readMessage, type Message } from '../wire/message.ts';
@@ -49,6 +50,7 @@ export class Program implements AskedClient {
 
 /** Where a program waits for its answer, and hears of nothing on the way. */
 class Awaited implements Origin {
+  readonly account = NO_ACCOUNT;
   readonly #resolve: (result: unknown) => void;
   readonly #reject: (error: unknown) => void;
 

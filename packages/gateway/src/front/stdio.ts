@@ -41,9 +41,13 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       gateway.open('{}');
       resolve(lastAnswers(gateway, session));
     };
+    const account = gateway.accounts.open((reason) => {
+      gateway.log.warn(Messages.clientEnded(reason));
+      resolve();
+    });
     const session: Session = new Session(
       gateway,
-      (handlers) => openLink(input, output, gateway.maxMessageSize, handlers),
+      (handlers) => openLink({ input, output, maxMessageSize: gateway.maxMessageSize, account }, handlers),
       {
         ...options,
         isAlone: true,

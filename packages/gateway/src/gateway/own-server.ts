@@ -10,6 +10,7 @@ import {
   type Kind,
 } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { NO_ACCOUNT } from '../wire/account.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import { stringValue } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
@@ -56,6 +57,7 @@ export class OwnServer implements Upstream {
   constructor(status: () => string) {
     this.#status = status;
     this.peer = new Peer({
+      account: NO_ACCOUNT,
       backlog: 0,
       // Not at once: who sends a request does not expect the answer before it has returned.
       send: (line) => queueMicrotask(() => this.#receive(line)),

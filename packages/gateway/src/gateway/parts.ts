@@ -22,6 +22,7 @@ import { Fleet } from '../upstream/fleet.ts';
 import { awaitedTimers, systemTimers } from '../upstream/schedule.ts';
 import type { ServerEvent } from '../upstream/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import { AwayServers } from './away-servers.ts';
@@ -38,6 +39,7 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
   readonly clientInfo: Implementation;
   readonly chain: Chain;
   readonly maxMessageSize: number;
+  readonly accounts: Accounts;
   readonly env: NonNullable<GatewayOptions['env']>;
   readonly commandName: string;
   /** What the client can do, as JSON, once that is known. */

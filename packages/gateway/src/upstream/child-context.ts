@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
 import type { Verdicts } from '../state/verdicts.ts';
+import type { Accounts } from '../wire/account.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Catalogue, Kind } from './catalogue.ts';
@@ -29,6 +30,7 @@ export interface ChildContext {
   readonly capabilities: Promise<string>;
   readonly startupTimeout?: number;
   readonly maxMessageSize: number;
+  readonly accounts: Accounts;
   readonly environmentOf: (config: ServerConfig) => Record<string, string>;
   readonly log: Log;
   /** The last words of and about each server. */

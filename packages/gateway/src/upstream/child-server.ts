@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
+import type { Account } from '../wire/account.ts';
 import { envelopeMembers, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -285,12 +286,14 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #launch(): Promise<Connection> {
     const { config, serverKey } = this;
     const context = this.#context;
+    const account = context.accounts.open((reason) => this.#exceeded(account, reason));
     const connection = await openConnection({
       config,
       context,
       serverKey,
       log: this.#log,
       maxMessageSize: context.maxMessageSize,
+      account,
       patienceMs: this.#patience.startup,
       request: (message, related) => context.on.request(this, message, related),
       notification: (message, related) => this.#notified(message, related),
@@ -371,6 +374,15 @@ export class ChildServer implements Upstream, ChildServerClient {
     const cause = connection.peer.gone ?? new Unavailable(this.serverKey, how);
     this.error = new ChildServerError(`${what}: it ${how}`, this.serverKey, ErrorPhase.RUNTIME, cause);
     this.#context.on.crashed(this);
+  }
+
+  /** Ends the server, because the gateway would have to hold too much for it. While it starts, its start fails. */
+  #exceeded(account: Account, reason: string): void {
+    const connection = this.#connection;
+    if (connection?.peer.account !== account) return;
+    this.giveUpOn(reason);
+    connection.fail(reason);
+    void connection.stop();
   }
 
   #giveUp(error: Error): ChildServerError {

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Account } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Listing } from './catalogue.ts';
@@ -36,6 +37,8 @@ export interface Connection extends Stoppable {
 export interface ConnectionOptions {
   readonly serverKey: string;
   readonly maxMessageSize: number;
+  /** Counts what is held because of the server, until the connection ends. */
+  readonly account: Account;
   readonly log: Log;
   /** What the server says of its own accord; `related` is the id of the request that it is about, where that is known. */
   request(message: Message, related?: number): void;

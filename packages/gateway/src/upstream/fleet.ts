@@ -1,6 +1,7 @@
 import type { ConfigChanges } from '../config/changes.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
 import { ApartServers, type ApartEvents } from './apart.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
@@ -34,6 +35,7 @@ export interface FleetOptions {
   readonly clientInfo: Implementation;
   readonly startupTimeout?: number;
   readonly maxMessageSize: number;
+  readonly accounts: Accounts;
   readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;

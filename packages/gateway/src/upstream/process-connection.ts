@@ -37,15 +37,18 @@ export class ProcessConnection implements Connection {
     this.#process = process;
     this.#options = options;
     this.#lastBreathMs = lastBreathMs;
-    const link = openLink(process.stdout, process.stdin, options.maxMessageSize, {
-      message: (message) => this.#receive(message),
-      unusable: (line) => this.#unusable(line),
-      oversized: (line) => this.#oversized(line),
-      ended: () => {
-        this.#ended.resolve();
-        void this.#cutOff('has closed its stdout');
+    const link = openLink(
+      { ...options, input: process.stdout, output: process.stdin },
+      {
+        message: (message) => this.#receive(message),
+        unusable: (line) => this.#unusable(line),
+        oversized: (line) => this.#oversized(line),
+        ended: () => {
+          this.#ended.resolve();
+          void this.#cutOff('has closed its stdout');
+        },
       },
-    });
+    );
     this.peer = new Peer(link);
     process.stdin.once('error', () => void this.#cutOff('has closed its stdin'));
     this.#flowing.resolve();

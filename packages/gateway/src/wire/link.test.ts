@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { NO_ACCOUNT } from './account.ts';
 import { openLink, type Link } from './link.ts';
 
 interface Opened {
@@ -12,13 +13,16 @@ interface Opened {
 
 function open(maxMessageSize = 100): Opened {
   const [input, output, told] = [new PassThrough(), new PassThrough({ highWaterMark: 10 }), [] as string[]];
-  const link = openLink(input, output, maxMessageSize, {
-    message: ({ kind, id }) => told.push(`${kind} ${id}`),
-    unusable: ({ reason }) => told.push(reason),
-    oversized: ({ id, size }) => told.push(`oversized ${id} ${size}`),
-    ended: () => told.push('ended'),
-    full: (full) => told.push(full ? 'full' : 'empty'),
-  });
+  const link = openLink(
+    { input, output, maxMessageSize, account: NO_ACCOUNT },
+    {
+      message: ({ kind, id }) => told.push(`${kind} ${id}`),
+      unusable: ({ reason }) => told.push(reason),
+      oversized: ({ id, size }) => told.push(`oversized ${id} ${size}`),
+      ended: () => told.push('ended'),
+      full: (full) => told.push(full ? 'full' : 'empty'),
+    },
+  );
   return { link, input, output, told };
 }
 

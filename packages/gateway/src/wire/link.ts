@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Account } from './account.ts';
 import { LineReader } from './lines.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
@@ -7,6 +8,8 @@ import { LineWriter, readThenWrite } from './writer.ts';
 
 /** A two-way stream of JSON-RPC messages. */
 export interface Link {
+  /** Counts what is held because of the peer at the other end. */
+  readonly account: Account;
   /** `expectsMore`: much is under way, so that more will follow at once. */
   send(line: Line, expectsMore?: boolean): void;
   /** Stops and restarts the flow of incoming messages. */
@@ -30,13 +33,16 @@ export interface LinkHandlers {
   full?(full: boolean): void;
 }
 
+export interface LinkOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly maxMessageSize: number;
+  readonly account: Account;
+}
+
 /** One message a line over a pair of byte streams. */
-export function openLink(
-  input: Readable,
-  output: Writable,
-  maxMessageSize: number,
-  handlers: LinkHandlers,
-): Link {
+export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
+  const { input, output, maxMessageSize, account } = options;
   const writer = new LineWriter(output, (full) => handlers.full?.(full));
   const reader = new LineReader(maxMessageSize, {
     line(bytes) {
@@ -55,6 +61,7 @@ export function openLink(
   const push = (chunk: Buffer): void => reader.push(chunk);
   input.on('data', (chunk: Buffer) => readThenWrite(chunk, push));
   return {
+    account,
     send: (line, expectsMore) => writer.write(line, expectsMore),
     pause: () => void input.pause(),
     resume: () => void input.resume(),

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RpcError } from '../errors.ts';
+import { NO_ACCOUNT } from './account.ts';
 import type { Link } from './link.ts';
 import { readMessage, type Message } from './message.ts';
 import { Peer, type Served, type Waiter } from './peer.ts';
@@ -24,6 +25,7 @@ function connect(): Connected {
     resume: vi.fn<() => void>(),
     close: vi.fn<() => void>(),
     backlog: 42,
+    account: NO_ACCOUNT,
   };
   return { peer: new Peer(link), link, sent };
 }

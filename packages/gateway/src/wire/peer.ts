@@ -1,4 +1,5 @@
 import type { RpcError } from '../errors.ts';
+import type { Account } from './account.ts';
 import { notificationLine, requestLine } from './answer.ts';
 import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
@@ -9,6 +10,8 @@ import { encode, type Line } from './splice.ts';
 
 /** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
 export interface Origin {
+  /** Counts what is held because of who asked. */
+  readonly account: Account;
   /** Something on the way: progress, a log, a question. */
   send(line: Line): void;
   /** The answer, after which nothing follows; the code of an error tells a front how to deliver it. */
@@ -67,6 +70,10 @@ export class Peer implements Origin {
 
   constructor(link: Link) {
     this.#link = link;
+  }
+
+  get account(): Account {
+    return this.#link.account;
   }
 
   get backlog(): number {
@@ -188,6 +195,7 @@ export class Peer implements Origin {
   /** The peer is gone: everyone who waits for it hears why, and what it asked for is called off. */
   fail(error: RpcError): void {
     this.#gone ??= error;
+    this.#link.account.close();
     const waiters = this.#waiting.all();
     this.#waiting = new Ledger();
     for (const waiter of waiters) waiter.lost(error);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
+import { Accounts, type Account } from '../../wire/account.ts';
 import { EventStore, Shelf } from './event-store.ts';
 
 const MINUTE = 60_000;
@@ -54,8 +55,10 @@ verifies('ERA-1', 'keeps everything for five minutes', () => {
 });
 
 verifies(['ERA-1', 'SAFE-1'], 'all sessions keep so much together; what was told last stays', () => {
-  const shelf = new Shelf(10 * MIB);
-  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, shelf));
+  const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 10 * MIB });
+  const shelf = new Shelf(accounts);
+  const open = (): Account => accounts.open(() => expect.unreachable());
+  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, shelf, open()));
   const tell = (...indexes: number[]): void => {
     for (const index of indexes) stores[index]?.add(1, 1, [Buffer.alloc(MIB)]);
   };

@@ -1,3 +1,4 @@
+import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../wire/account.ts';
 import type { Line } from '../../wire/splice.ts';
 import { sizeOf } from './respond.ts';
 
@@ -5,8 +6,6 @@ import { sizeOf } from './respond.ts';
 const MOST_EVENTS = 1000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const KEPT_MS = 5 * 60 * 1000;
-/** For all sessions together. */
-const MOST_BYTES_OF_ALL = 256 * 1024 * 1024;
 
 export interface StoredEvent {
   readonly stream: number;
@@ -15,29 +14,23 @@ export interface StoredEvent {
   readonly at: number;
 }
 
-/** Where sessions keep their events. Where all of it is too much, those lose theirs that were told nothing for longest. */
+/** The event stores of all sessions. Where all peers together hold too much, the store that was idle longest is emptied first. */
 export class Shelf {
-  readonly #most: number;
   readonly #stores = new Set<EventStore>();
-  #bytes = 0;
 
-  constructor(most: number = MOST_BYTES_OF_ALL) {
-    this.#most = most;
+  constructor(accounts?: Accounts) {
+    accounts?.addCache(() => this.#evict());
   }
 
-  put(store: EventStore, bytes: number): void {
-    this.#bytes += bytes;
+  used(store: EventStore): void {
     this.#stores.delete(store);
-    this.#stores.add(store);
-    for (const longest of this.#stores) {
-      if (this.#bytes <= this.#most) return;
-      longest.clear();
-    }
+    if (store.size > 0) this.#stores.add(store);
   }
 
-  took(store: EventStore, bytes: number): void {
-    this.#bytes -= bytes;
-    if (store.size === 0) this.#stores.delete(store);
+  #evict(): boolean {
+    const [idlest] = this.#stores;
+    idlest?.clear();
+    return idlest !== undefined;
   }
 }
 
@@ -48,11 +41,12 @@ export class EventStore {
   #events: StoredEvent[] = [];
   /** Where the kept ones begin; the array is only cut now and then. */
   #first = 0;
-  #bytes = 0;
+  readonly #holding: Holding;
 
-  constructor(now: () => number, shelf: Shelf = new Shelf()) {
+  constructor(now: () => number, shelf: Shelf = new Shelf(), account: Account = NO_ACCOUNT) {
     this.#now = now;
     this.#shelf = shelf;
+    this.#holding = new Holding(account);
   }
 
   get size(): number {
@@ -61,10 +55,10 @@ export class EventStore {
 
   add(stream: number, number: number, line: Line): void {
     this.#events.push({ stream, number, line, at: this.#now() });
-    this.#bytes += sizeOf(line);
-    this.#shelf.put(this, sizeOf(line));
+    this.#shelf.used(this);
+    this.#holding.bytes += sizeOf(line);
     // The newest stays, however large: nobody else has it.
-    while (this.size > MOST_EVENTS || (this.#bytes > MOST_BYTES && this.size > 1)) this.#drop();
+    while (this.size > MOST_EVENTS || (this.#holding.bytes > MOST_BYTES && this.size > 1)) this.#drop();
     this.expire();
   }
 
@@ -81,15 +75,14 @@ export class EventStore {
 
   clear(): void {
     while (this.size > 0) this.#drop();
+    this.#shelf.used(this);
   }
 
   #drop(): void {
-    const bytes = sizeOf((this.#events[this.#first] as StoredEvent).line);
-    this.#bytes -= bytes;
+    this.#holding.bytes -= sizeOf((this.#events[this.#first] as StoredEvent).line);
     // What is cut off later must not be held until then.
     this.#events[this.#first] = GONE;
     this.#first++;
-    this.#shelf.took(this, bytes);
     if (this.#first < MOST_EVENTS && this.size > 0) return;
     this.#events = this.#events.slice(this.#first);
     this.#first = 0;

@@ -1,10 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Line } from '../../wire/splice.ts';
+import { chargeUnread } from './connection-account.ts';
 import { sizeOf, writeParts } from './respond.ts';
-import { unread } from './unread.ts';
-
-/** What may wait for a client that does not read; the largest event is left out, for it alone may be more. */
-const LARGEST_BACKLOG = 16 * 1024 * 1024;
 
 /** Beats without an event after which a comment tells everybody on the way that the stream lives. */
 const SILENT_BEATS = 15;
@@ -83,7 +80,6 @@ export class EventStream {
     if (parts.length === 1 && typeof only === 'string') this.#res.write(only, 'latin1');
     else writeParts(this.#res, parts);
     // Servers are shared: they never wait for one client.
-    if (this.backlog > LARGEST_BACKLOG) this.#res.destroy();
-    else unread.wrote(this.#res, before);
+    chargeUnread(this.#res);
   }
 }

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { RpcErrorCode, type RpcError } from '../../errors.ts';
+import type { Account } from '../../wire/account.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Origin, Served } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
+import { accountOf } from './connection-account.ts';
 import { EventStream } from './event-stream.ts';
 import type { Beating, Pulse } from './pulse.ts';
 import { respondJson } from './respond.ts';
@@ -35,6 +37,11 @@ export class Exchange implements Origin, Beating {
     this.#pulse = pulse;
     this.#number = pulse.add(this);
     res.once('close', () => this.#closed());
+  }
+
+  /** A modern client is its connection. */
+  get account(): Account {
+    return accountOf(this.#res);
   }
 
   /** A client that listens waits for news, not for an answer. */

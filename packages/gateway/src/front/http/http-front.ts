@@ -1,13 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { EVERYTHING } from '../../bridge/capabilities.ts';
 import { now } from '../../clock.ts';
-import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
+import { openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { Pulse } from './pulse.ts';
@@ -74,6 +75,9 @@ export class HttpFront {
     });
     this.ended.catch(() => {});
     this.#server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
+    this.#server.on('connection', (socket) =>
+      openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
+    );
     this.#server.on('request', (req, res) =>
       inTurn(res, () => this.#guard(res, () => this.#handle(req, res))),
     );

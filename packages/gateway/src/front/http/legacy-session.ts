@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import type { Account } from '../../wire/account.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
@@ -17,6 +18,7 @@ export interface LegacySessionOptions {
   readonly pulse: Pulse;
   readonly shelf: Shelf;
   readonly now: () => number;
+  readonly account: Account;
 }
 
 /** The first revision whose clients understand an event without data. */
@@ -44,7 +46,7 @@ export class LegacySession {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
-    this.#store = new EventStore(options.now, options.shelf);
+    this.#store = new EventStore(options.now, options.shelf, options.account);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
       serverInfo: options.serverInfo,
@@ -160,6 +162,7 @@ export class LegacySession {
   #link(): ReturnType<ConstructorParameters<typeof Session>[1]> {
     const channel = (): Channel => this.#openStandalone();
     return {
+      account: this.#options.account,
       send: (line) => channel().push(line),
       // Each request waits for its own answer: there is no stream of them to be held up.
       pause: () => {},

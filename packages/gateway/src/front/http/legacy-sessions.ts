@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import type { Account } from '../../wire/account.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
 import { readElements } from '../../wire/members.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
@@ -38,13 +39,14 @@ export class LegacySessions implements Beating {
   readonly #gateway: Gateway;
   readonly #options: LegacyOptions;
   readonly #sessions = new Map<string, LegacySession | SseSession>();
-  readonly #shelf = new Shelf();
+  readonly #shelf: Shelf;
   #beatNumber: number | undefined;
   #beats = 0;
 
   constructor(gateway: Gateway, options: LegacyOptions) {
     this.#gateway = gateway;
     this.#options = options;
+    this.#shelf = new Shelf(gateway.accounts);
   }
 
   get size(): number {
@@ -94,6 +96,7 @@ export class LegacySessions implements Beating {
       serverInfo,
       pulse,
       now,
+      account: this.#openAccount(() => session),
       endpoint: `${path}?${SESSION_ID}=${id}`,
       left: () => this.#end(session, 'The client has closed its stream'),
     });
@@ -131,16 +134,25 @@ export class LegacySessions implements Beating {
     if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
     const { createId, serverInfo, pulse, now } = this.#options;
     const id = createId();
-    const session = new LegacySession(this.#gateway, {
+    const session: LegacySession = new LegacySession(this.#gateway, {
       id,
       principal,
       serverInfo,
       pulse,
       shelf: this.#shelf,
       now,
+      account: this.#openAccount(() => session),
     });
     this.#enter(session);
     session.receive([message], res, { headers: ['Mcp-Session-Id', id] });
+  }
+
+  /** Opens the account of a session, which outlives the connections that carry it. */
+  #openAccount(session: () => LegacySession | SseSession): Account {
+    return this.#gateway.accounts.open((reason) => {
+      this.#gateway.log.warn(Messages.clientEnded(reason));
+      this.#end(session(), `The client ${reason}`);
+    });
   }
 
   #enter(session: LegacySession | SseSession): void {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
+import { NO_ACCOUNT } from '../../wire/account.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../wire/era.ts';
 import { findMember, stringValue, valueText } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
@@ -107,7 +108,7 @@ export class ModernRequests {
 }
 
 /** In this era nothing is sent but in answer to a request. */
-const NO_LINK = { send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
+const NO_LINK = { account: NO_ACCOUNT, send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
 
 /** A notification need not say anything about itself, but nothing wrong either. */
 function checkNotification(message: Message, { headers }: IncomingMessage): Refusal | undefined {

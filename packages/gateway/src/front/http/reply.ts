@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
+import type { Account } from '../../wire/account.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Origin, Pause, Peer, Served } from '../../wire/peer.ts';
@@ -126,6 +127,11 @@ export class RepliedRequest implements Origin, Served {
     this.id = id;
     this.#reply = reply;
     this.#peer = peer;
+  }
+
+  /** That of the session, which outlives the connection. */
+  get account(): Account {
+    return this.#peer.account;
   }
 
   get gone(): RpcError | undefined {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcError } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Line } from '../../wire/splice.ts';
-import { unread } from './unread.ts';
+import { chargeUnread } from './connection-account.ts';
 
 /** Why a request is not served, and how that is said. */
 export interface Refusal {
@@ -23,10 +23,12 @@ export function respondJson(
 ): void {
   const own = jsonHeaders(line);
   res.writeHead(status, headers.length === 0 ? own : [...own, ...headers]);
-  if (typeof line === 'string') return void res.end(line, 'latin1');
-  writeParts(res, line);
-  res.end();
-  unread.wrote(res, 0);
+  if (typeof line === 'string') res.end(line, 'latin1');
+  else {
+    writeParts(res, line);
+    res.end();
+  }
+  chargeUnread(res);
 }
 
 /** An answer without a body. */
@@ -49,6 +51,7 @@ export function refuse(
   if (length > LINGER) return respondJson(res, status, line, [...headers, 'Connection', 'close']);
   res.writeHead(status, [...jsonHeaders(line), ...headers]);
   res.write(line, 'latin1');
+  chargeUnread(res);
   discard(req, () => res.end());
 }
 

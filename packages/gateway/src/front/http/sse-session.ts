@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Gateway } from '../../gateway.ts';
+import type { Account } from '../../wire/account.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
@@ -12,6 +13,7 @@ export interface SseSessionOptions {
   readonly serverInfo: Implementation;
   readonly pulse: Pulse;
   readonly now: () => number;
+  readonly account: Account;
   /** URI to which the client posts its messages. */
   readonly endpoint: string;
   /** The client has closed the stream. */
@@ -34,7 +36,7 @@ export class SseSession implements Beating {
     this.principal = options.principal;
     this.#options = options;
     this.#stream = stream;
-    this.#session = new Session(gateway, () => linkTo(stream), {
+    this.#session = new Session(gateway, () => linkTo(stream, options.account), {
       serverInfo: options.serverInfo,
       identity: options.id,
       era: 'legacy',
@@ -71,8 +73,9 @@ export class SseSession implements Beating {
   }
 }
 
-function linkTo(stream: EventStream): ReturnType<ConstructorParameters<typeof Session>[1]> {
+function linkTo(stream: EventStream, account: Account): ReturnType<ConstructorParameters<typeof Session>[1]> {
   return {
+    account,
     send: (line) => stream.event(line),
     // Each message comes in a request of its own: there is no stream of them to be held up.
     pause: () => {},

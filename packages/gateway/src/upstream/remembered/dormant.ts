@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../wire/account.ts';
 import type { Era } from '../../wire/era.ts';
 import { Peer } from '../../wire/peer.ts';
 import { readTools, type Catalogue } from '../catalogue.ts';
@@ -8,7 +9,7 @@ import type { Upstream } from '../upstream.ts';
 import type { Offering } from './remembered.ts';
 
 /** Nobody is at the other end. */
-const NO_LINK = { backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
+const NO_LINK = { account: NO_ACCOUNT, backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
 
 export interface DormantOptions {
   readonly serverKey: string;

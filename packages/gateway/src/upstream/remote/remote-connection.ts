@@ -66,6 +66,7 @@ class RemoteConnection implements Connection {
     this.#link = new RemoteLink({
       ...clients,
       maxMessageSize: options.maxMessageSize,
+      account: options.account,
       markedIn: (tool) => this.#marked.get(tool),
       handlers: {
         message: (message, related) => this.#receive(message, related),
@@ -111,6 +112,7 @@ class RemoteConnection implements Connection {
 
   stop(): Promise<void> {
     this.#options.chain.forget(this.#options.serverKey);
+    this.#options.account.close();
     return this.#link.end();
   }
 

@@ -1,3 +1,4 @@
+import type { Account } from '../../wire/account.ts';
 import type { Link } from '../../wire/link.ts';
 import type { Message } from '../../wire/message.ts';
 import { splice, type Line } from '../../wire/splice.ts';
@@ -13,6 +14,7 @@ export interface RemoteLinkOptions {
   /** How it is reached by HTTP+SSE. */
   readonly sse: HttpClient;
   readonly maxMessageSize: number;
+  readonly account: Account;
   readonly handlers: RemoteHandlers;
   readonly markedIn: (tool: string) => readonly ParameterHeader[] | undefined;
 }
@@ -38,6 +40,10 @@ export class RemoteLink implements Link {
   get wasReached(): boolean {
     const { streamable, sse } = this.#options;
     return sse.wasReached || streamable?.wasReached === true;
+  }
+
+  get account(): Account {
+    return this.#options.account;
   }
 
   get backlog(): number {
@@ -67,14 +73,14 @@ export class RemoteLink implements Link {
   }
 
   #newerKind(client: HttpClient): StreamableLink {
-    const { maxMessageSize, handlers, markedIn } = this.#options;
+    const { maxMessageSize, account, handlers, markedIn } = this.#options;
     const refusedOpening = (opening: Message, what: string): void => this.#fallBack(opening, what);
-    return new StreamableLink({ client, maxMessageSize, handlers, markedIn, refusedOpening });
+    return new StreamableLink({ client, maxMessageSize, account, handlers, markedIn, refusedOpening });
   }
 
   #olderKind(handlers: RemoteHandlers): SseLink {
-    const { sse: client, maxMessageSize } = this.#options;
-    return new SseLink({ client, url: client.url, maxMessageSize, handlers });
+    const { sse: client, maxMessageSize, account } = this.#options;
+    return new SseLink({ client, url: client.url, maxMessageSize, account, handlers });
   }
 
   /** If that fails as well, what the server said first is told too. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
@@ -20,6 +21,7 @@ export interface SseLinkOptions {
   /** Where the stream is. */
   readonly url: URL;
   readonly maxMessageSize: number;
+  readonly account: Account;
   readonly handlers: RemoteHandlers;
 }
 
@@ -42,6 +44,10 @@ export class SseLink implements Link {
   constructor(options: SseLinkOptions) {
     this.#options = options;
     this.#open();
+  }
+
+  get account(): Account {
+    return this.#options.account;
   }
 
   get backlog(): number {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Deferred } from '../../deferred.ts';
 import { RpcErrorCode } from '../../errors.ts';
+import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
@@ -22,6 +23,7 @@ import { Streams } from './streams.ts';
 export interface StreamableOptions {
   readonly client: HttpClient;
   readonly maxMessageSize: number;
+  readonly account: Account;
   readonly handlers: RemoteHandlers;
   /** The arguments of a tool that are repeated in headers. */
   readonly markedIn: (tool: string) => readonly ParameterHeader[] | undefined;
@@ -79,6 +81,10 @@ export class StreamableLink implements Link {
 
   get keepsSession(): boolean {
     return this.#session.number !== undefined;
+  }
+
+  get account(): Account {
+    return this.#options.account;
   }
 
   get backlog(): number {

@@ -1,0 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Holding, type Account, type Accounts } from '../../wire/account.ts';
+
+interface Opened {
+  readonly account: Account;
+  /** Bytes of responses that the client has not read. */
+  readonly unread: Holding;
+}
+
+const OPENED = new WeakMap<Socket, Opened>();
+
+/** Opens the account of a connection, which stands for a client on HTTP. Over its ceiling the connection is closed. */
+export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reason: string) => void): void {
+  const account = accounts.open((reason) => {
+    exceeded(reason);
+    socket.destroy();
+  });
+  const unread = new Holding(account);
+  OPENED.set(socket, { account, unread });
+  socket.on('drain', () => {
+    unread.bytes = 0;
+  });
+  socket.once('close', () => account.close());
+}
+
+/** Returns the account of the connection that a response is sent on. */
+export function accountOf(res: ServerResponse): Account {
+  return openedFor(res).account;
+}
+
+/** Charges what a client has not read of a response. Called after each write; costs nothing where the socket took all of it. */
+export function chargeUnread(res: ServerResponse): void {
+  if (res.req.socket.writableNeedDrain) openedFor(res).unread.bytes = res.writableLength;
+}
+
+function openedFor({ req: { socket } }: ServerResponse): Opened {
+  const opened = OPENED.get(socket);
+  if (opened === undefined) throw new Error('The connection has no account');
+  return opened;
+}

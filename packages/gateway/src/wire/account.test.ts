@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { Accounts, Holding, type Account, type AccountLimits } from './account.ts';
+
+interface Opened {
+  readonly account: Account;
+  /** Why the peer was ended, as often as its owner was told. */
+  readonly reasons: string[];
+}
+
+function open(accounts: Accounts): Opened {
+  const reasons: string[] = [];
+  return { account: accounts.open((reason) => reasons.push(reason)), reasons };
+}
+
+const create = (limits: Partial<AccountLimits> = {}): Accounts =>
+  new Accounts(100, { peerBytes: 50, listBytes: 40, totalBytes: 400, ...limits });
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('an account', () => {
+  test('holds the largest message and the bytes beside it', async () => {
+    const { account, reasons } = open(create());
+    account.charge(150);
+    account.release(150);
+    account.charge(150);
+    await tick();
+    expect(reasons).toEqual([]);
+    expect(account.held).toBe(150);
+  });
+
+  test('ends its peer over the ceiling, once, after the current turn', async () => {
+    const { account, reasons } = open(create());
+    account.charge(151);
+    account.charge(151);
+    expect(reasons).toEqual([]);
+    await tick();
+    expect(reasons).toEqual([
+      'left more than 150 bytes unread or otherwise made the gateway keep them; to allow more, raise "peerBytes" under "limits" in the config',
+    ]);
+  });
+
+  test('counts lists apart', async () => {
+    const { account, reasons } = open(create());
+    account.charge(150);
+    account.chargeList(40);
+    await tick();
+    expect(reasons).toEqual([]);
+    account.releaseList(1);
+    account.chargeList(2);
+    await tick();
+    expect(reasons).toEqual([
+      'lists more than 40 bytes; to allow more, raise "listBytes" under "limits" in the config',
+    ]);
+  });
+
+  test('counts nothing once it is closed', async () => {
+    const accounts = create();
+    const { account, reasons } = open(accounts);
+    account.charge(100);
+    account.chargeList(20);
+    expect(accounts.total).toBe(120);
+    account.close();
+    account.close();
+    account.release(100);
+    account.charge(1000);
+    await tick();
+    expect([accounts.total, reasons.length]).toEqual([0, 0]);
+  });
+});
+
+describe('all accounts together', () => {
+  test('end the one that holds the most, and no other', async () => {
+    const accounts = create();
+    const [small, large, last] = [open(accounts), open(accounts), open(accounts)];
+    small.account.charge(120);
+    large.account.charge(140);
+    large.account.chargeList(10);
+    last.account.charge(131);
+    last.account.charge(1);
+    await tick();
+    expect([small.reasons.length, large.reasons.length, last.reasons.length]).toEqual([0, 1, 0]);
+    expect(large.reasons[0]).toMatch(/^held the most when all peers together held more than 400 bytes/);
+    expect(accounts.total).toBe(252);
+  });
+
+  test('empty caches before they end a peer', async () => {
+    const accounts = create();
+    const [peer, cache] = [open(accounts), open(accounts)];
+    const kept = [50, 50, 50].map((bytes) => {
+      cache.account.charge(bytes);
+      return bytes;
+    });
+    accounts.addCache(() => {
+      const bytes = kept.pop();
+      cache.account.release(bytes ?? 0);
+      return bytes !== undefined;
+    });
+    peer.account.charge(140);
+    open(accounts).account.charge(140);
+    await tick();
+    expect([peer.reasons.length, cache.reasons.length, kept.length]).toEqual([0, 0, 2]);
+  });
+
+  test('let one peer hold what it may, however small the total is', async () => {
+    const { account, reasons } = open(create({ totalBytes: 1 }));
+    account.charge(150);
+    await tick();
+    expect(reasons).toEqual([]);
+  });
+});
+
+describe('a holding', () => {
+  test('charges what is held at one place', () => {
+    const { account } = open(create());
+    const [queue, buffer] = [new Holding(account), new Holding(account)];
+    queue.bytes = 30;
+    buffer.bytes = 20;
+    queue.bytes = 10;
+    expect([account.held, queue.bytes]).toEqual([30, 10]);
+    queue.bytes = 0;
+    buffer.bytes = 0;
+    expect(account.held).toBe(0);
+  });
+});
