@@ -1,0 +1,81 @@
+// @ts-check
+// What hostile servers and clients were seen to break once, by number: H high, M medium, L low.
+import { attackCase } from './case.mjs';
+
+const UNTESTED = 'not tested yet';
+
+export const HOSTILE = [
+  attackCase(
+    'H1',
+    'A subscription to thousands of URIs is one request to its server, and ends nothing.',
+    [],
+    UNTESTED,
+  ),
+  attackCase(
+    'H2',
+    'A batch of a server is limited like that of a client and worked off in slices.',
+    [],
+    UNTESTED,
+  ),
+  attackCase('H3', 'A server that does not read what Weir answers is ended at its ceiling.', [], UNTESTED),
+  attackCase('H4', 'The lists of a server may take 32 MiB; then the server is ended.', [], UNTESTED),
+  attackCase(
+    'H5',
+    'Bytes that are no valid JSON text reach no client: the one call gets an error.',
+    [],
+    UNTESTED,
+  ),
+  attackCase(
+    'H6',
+    'Names that a server no longer lists are forgotten, and no call walks through all names.',
+    [],
+    UNTESTED,
+  ),
+  attackCase(
+    'H7',
+    'A name or URI of one key never reaches the server of another key, whoever is away.',
+    [],
+    UNTESTED,
+  ),
+  attackCase(
+    'M2',
+    'What docker is told is judged after variables are replaced; no option passes as the image.',
+    [],
+    UNTESTED,
+  ),
+  attackCase('M3', 'The requests that wait on one connection are limited.', [], UNTESTED),
+  attackCase('M4', 'A list that changes all the time is read with growing pauses.', [], UNTESTED),
+  attackCase(
+    'M5',
+    'Answers that a client does not read are counted, whatever they are made of.',
+    [],
+    UNTESTED,
+  ),
+  attackCase('M6', 'The history keeps the beginning of an error, not all of it.', [], UNTESTED),
+  attackCase(
+    'M7',
+    'Notifications and requests to a server that does not read have a ceiling; input is paused.',
+    [],
+    UNTESTED,
+  ),
+  attackCase('M8', 'Notifications that belong to one call reach its client alone.', [], UNTESTED),
+  attackCase('M9', 'Processes of sessions that left are given up, the idlest first.', [], UNTESTED),
+  attackCase('L1', 'A request with more headers than are read is refused.', [], UNTESTED),
+  attackCase('L2', 'Expect: 100-continue is answered only to who may enter.', [], UNTESTED),
+  attackCase('L3', 'An error repeats a short part of what the client wrote.', [], UNTESTED),
+  attackCase('L4', 'An answer with neither result nor error fails its call.', [], UNTESTED),
+  attackCase('L5', 'retry: 0 of a remote server does not beat the back-off.', [], UNTESTED),
+  attackCase('L6', 'The path of a URL is treated as a secret.', [], UNTESTED),
+  attackCase('L7', 'A device or a pipe as config, log file or token fails at once.', [], UNTESTED),
+  attackCase('L8', 'A state folder that others can write to, or own, is refused.', [], UNTESTED),
+  attackCase('L9', 'Deeply nested requests to the control socket end nothing.', [], UNTESTED),
+  attackCase('L10', 'The questions of one server are limited.', [], UNTESTED),
+  attackCase('L11', 'A long name takes a short part of the history.', [], UNTESTED),
+  attackCase(
+    'L12',
+    'A question that is never answered blocks the questions of others for 60 s at most.',
+    [],
+    UNTESTED,
+  ),
+  attackCase('L13', 'A lock file that was edited is noticed: its hashes are checked.', [], UNTESTED),
+];

@@ -1,0 +1,255 @@
+// @ts-check
+// The attack list, sections A to D.
+import { attackCase, notBuilt } from './case.mjs';
+
+const NO_OAUTH = 'not built yet: Weir knows one token of its own, and neither OAuth nor users';
+const RELAYED =
+  'by design: texts and results are relayed byte for byte. A client must treat them as untrusted';
+
+const START = 'tests/e2e/start-errors.test.ts';
+const BAD_REQUESTS = 'tests/e2e/http-bad-requests.test.ts';
+const BACK_PRESSURE = 'tests/e2e/back-pressure.test.ts';
+const HOSTILE_SERVERS = 'tests/e2e/hostile.test.ts';
+const FEATURES = 'tests/e2e/features.test.ts';
+const LOAD = 'packages/gateway/src/config/load.test.ts';
+
+export const CONFIGS = [
+  attackCase(1, 'A shell line as "command" is not found and runs nothing: no shell is ever used.'),
+  attackCase(2, 'Shell characters in "args" reach the server as one argument each.'),
+  attackCase(3, 'The value of a variable is not expanded again.'),
+  attackCase(4, 'The key __proto__ and inherited names are keys like any other.', [
+    [LOAD, 'a server called __proto__ is a server like any other'],
+    ['packages/gateway/src/config/expand-env.test.ts', 'what an object inherits is no variable'],
+  ]),
+  attackCase(5, 'A missing variable fails the start with its name and place, and no value.', [
+    [START, 'names variables that are not set: all of them, with their places'],
+    [LOAD, 'prints no secret, however the file is damaged'],
+  ]),
+  attackCase(6, "A server sees a short list of variables and its own env, not the gateway's environment.", [
+    ['tests/e2e/environment.test.ts', 'is a short safe list and its own env, and nothing else'],
+  ]),
+  attackCase(
+    7,
+    'A config is read only where --config names it.',
+    [],
+    'a record of which commands a user has approved is not built yet',
+  ),
+  attackCase(8, 'HTTP clients cannot add, change or start a server.'),
+  attackCase(9, 'Output without a newline, noise or foreign ids on stdout fail that server or call alone.', [
+    [BACK_PRESSURE, 'of a server fails the one call that it answers'],
+    [HOSTILE_SERVERS, 'answers nobody but its own callers, whatever it says'],
+    [HOSTILE_SERVERS, 'on its stdout is understood between the noise'],
+  ]),
+  attackCase(10, 'Escape sequences and line breaks on stderr are escaped in the log.', [
+    [
+      'packages/gateway/src/upstream/stderr-lines.test.ts',
+      'a server can neither forge a line nor speak to the terminal',
+    ],
+  ]),
+  attackCase(11, 'A server that ignores SIGTERM, and its children, are killed.', [
+    ['tests/e2e/leaks.test.ts', 'no child, no grandchild and no guard is left'],
+  ]),
+  attackCase(12, 'A server that exits at every start is tried after 1, 5 and 15 s, then disabled.', [
+    ['tests/e2e/supervision.test.ts', 'is tried after 1, 5 and 15 s of real time'],
+  ]),
+  attackCase(13, 'On Windows an argument that could leave its quotes is refused.', [
+    [
+      'packages/gateway/src/upstream/windows-command.test.ts',
+      'an argument that could leave its quotes is refused, and is not shown',
+    ],
+  ]),
+  notBuilt(
+    14,
+    'A command in a folder that others can write to is started without a warning.',
+    'not built yet: a warning would need a check of every folder above the command',
+  ),
+  attackCase(15, 'A container is never privileged and gets neither the root nor the engine of the machine.', [
+    [START, "hands the engine's socket to a container, also where there is none"],
+    [
+      'packages/gateway/src/upstream/container/create-arguments.test.ts',
+      'are hardened by default, whatever the entry looks like',
+    ],
+  ]),
+  attackCase(16, 'A config of 10 MB, too deep, or full of mistakes is refused with a bounded message.'),
+  attackCase(17, 'Two tools that would get the same public name fail the start.', [
+    [START, 'because a key and a tool hold the separator'],
+  ]),
+];
+
+export const LISTS = [
+  notBuilt(18, 'Instructions and invisible characters in descriptions are passed on.', RELAYED),
+  notBuilt(
+    19,
+    'A description may change after it was approved.',
+    'not built yet: definitions are not pinned',
+  ),
+  notBuilt(
+    20,
+    'A tool that appears at run time is listed.',
+    'not built yet: tools are not approved one by one',
+  ),
+  attackCase(21, 'A storm of list_changed is read with growing pauses and told as one notice.', [
+    [FEATURES, 'are not read once for every notice of a storm'],
+    [FEATURES, 'that change are told in one notice, however often the server says so'],
+  ]),
+  attackCase(
+    22,
+    'Tools of two servers that look alike carry the key of their server.',
+    [['tests/e2e/names.test.ts', 'stands between key and tool, and is a colon by default']],
+    'a warning about confusable letters is not built yet',
+  ),
+  attackCase(
+    23,
+    "A tool with another server's prefix, an odd or a long name never routes to another server.",
+    [
+      [HOSTILE_SERVERS, 'hides no tool that can be used behind those that cannot'],
+      ['tests/e2e/names.test.ts', 'never win over a listed name'],
+    ],
+  ),
+  notBuilt(24, "A description may name another server's tool.", RELAYED),
+  notBuilt(
+    25,
+    'A false readOnlyHint makes Weir repeat a lost call, as documented; nothing is permitted by it.',
+    'not built yet: Weir has no permissions for single tools that a hint could widen',
+  ),
+  attackCase(26, 'References in schemas are not followed, and patterns are not run.'),
+  attackCase(27, 'A tool with an invalid x-mcp-header is left out, alone.', [
+    ['tests/e2e/remote.test.ts', 'a tool that marks its arguments wrongly is left out, and only that one'],
+  ]),
+  attackCase(28, 'A list without end is cut off; the rest is used.', [
+    [FEATURES, 'that never end stop where they begin to repeat themselves, and the rest is used'],
+    [FEATURES, 'that find a new cursor for ever are cut off'],
+  ]),
+  attackCase(29, 'A template that backtracks is matched in time that grows with the URI alone.'),
+  notBuilt(30, 'Icons and links of any scheme are passed on.', RELAYED),
+];
+
+export const RESULTS = [
+  notBuilt(31, 'Instructions in results are passed on as data and never executed.', RELAYED),
+  notBuilt(32, 'A server that repeats a secret it was given is not censored.', RELAYED),
+  attackCase(
+    33,
+    'A result over the size limit fails its call; a million links are rewritten in linear time.',
+    [
+      [BACK_PRESSURE, 'of a server fails the one call that it answers'],
+      ['packages/gateway/src/call/uri-edits.test.ts', 'by the hundred thousand are no trouble, in any order'],
+    ],
+  ),
+  attackCase(34, 'structuredContent that fits no schema is passed on and ends nothing.', [
+    [
+      HOSTILE_SERVERS,
+      'loses nothing that was valid: unknown fields at every depth, unknown content, none at all',
+    ],
+  ]),
+  attackCase(35, 'Links in results are not fetched.'),
+  attackCase(36, 'Base64 and MIME types are data: only the size of the message counts.', [
+    [BACK_PRESSURE, 'of a server fails the one call that it answers'],
+  ]),
+  attackCase(
+    37,
+    'A question reaches only a client that can be asked it; no address is opened by Weir.',
+    [['tests/e2e/addresses.test.ts', 'needs a client that can visit one']],
+    'forms that ask for passwords are not recognised',
+  ),
+  notBuilt(38, 'Questions in a loop: see L10.', 'not tested apart from L10'),
+  attackCase(39, 'A requestState that was changed, replayed or swapped is refused.', [
+    ['tests/e2e/request-state.test.ts', 'that was changed anywhere is refused, and disturbs nothing'],
+    ['tests/e2e/request-state.test.ts', 'can be used once'],
+    ['tests/e2e/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+  ]),
+  attackCase(40, 'Nothing in _meta makes a client another client.', [
+    ['tests/e2e/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+    [
+      'tests/e2e/tasks.test.ts',
+      'are told of, and shown in lists, to the client that they were made for alone',
+    ],
+  ]),
+  attackCase(41, 'An answer to a cancelled or unknown request is dropped.', [
+    [FEATURES, 'calls off a call: the server hears it under the id it knows, nobody answers'],
+    [HOSTILE_SERVERS, 'answers nobody but its own callers, whatever it says'],
+  ]),
+  attackCase(
+    42,
+    "Weir's own errors hold no secret and no stack; the history keeps no secret of a server's error.",
+    [
+      ['packages/gateway/src/call/history.test.ts', 'of errors what is fit to be read'],
+      [LOAD, 'prints no secret, however the file is damaged'],
+    ],
+    "a server's own error reaches its caller as the server wrote it",
+  ),
+];
+
+export const HTTP = [
+  attackCase(
+    43,
+    'A request without the token gets 401 before its body is read.',
+    [],
+    'resource_metadata: no OAuth yet',
+  ),
+  notBuilt(44, 'Forged JWTs.', NO_OAUTH),
+  notBuilt(45, 'Tokens for another audience.', NO_OAUTH),
+  notBuilt(46, 'ID tokens as access tokens.', NO_OAUTH),
+  notBuilt(47, 'Tokens without the scope.', NO_OAUTH),
+  attackCase(48, 'A token in the URL is not accepted.', [
+    [BAD_REQUESTS, 'who does not show the token, or another one, or in another place'],
+  ]),
+  attackCase(49, 'Two Authorization headers, odd schemes and other headers are no way in.', [
+    ['packages/gateway/src/front/http/admission.test.ts', 'the right one, however its scheme is written'],
+  ]),
+  notBuilt(
+    50,
+    'Guessing the token is not slowed down.',
+    'not built yet. The token has 256 random bits and is compared in constant time',
+  ),
+  notBuilt(51, 'A revoked token.', NO_OAUTH),
+  attackCase(52, 'A foreign, missing or similar Host is refused.', [
+    [BAD_REQUESTS, 'a name that this machine was given by somebody else'],
+  ]),
+  attackCase(53, 'A foreign, null or malformed Origin is refused, other ports of this machine included.', [
+    [BAD_REQUESTS, 'a page from elsewhere, also from another port of this machine'],
+  ]),
+  attackCase(54, 'A page cannot post JSON as text/plain or a form.', [
+    [BAD_REQUESTS, 'another kind of content, as a form of a page could send it'],
+  ]),
+  attackCase(55, 'A preflight of a foreign page gets no permission.'),
+  attackCase(56, 'Mcp-Method and Mcp-Name that contradict the body are refused.', [
+    [BAD_REQUESTS, 'in its headers'],
+    [BAD_REQUESTS, 'in a header that repeats an argument'],
+  ]),
+  attackCase(57, 'Large, endless, slow, deep or odd bodies are refused or harmless.', [
+    [BAD_REQUESTS, '5 MB of body'],
+    [BAD_REQUESTS, 'JSON that is no end deep, or none'],
+    [BAD_REQUESTS, 'with the headers or the body is cut off, while others are served'],
+  ]),
+  attackCase(58, 'A batch outside its revision is refused.', [
+    [BAD_REQUESTS, 'a batch outside its revision'],
+  ]),
+  attackCase(59, 'Other methods of HTTP are refused.', [[BAD_REQUESTS, 'another method of HTTP']]),
+  attackCase(
+    60,
+    'No more than 1,000 subscription streams are open; the next is refused.',
+    [],
+    'the limit is for all clients: Weir cannot tell users apart yet',
+  ),
+  attackCase(61, 'A call whose client hangs up is called off at its server.', [
+    ['tests/e2e/http-front.test.ts', 'is called off at its server when the client hangs up'],
+  ]),
+  attackCase(62, 'Requests with two lengths or without an end of their header are refused and closed.', [
+    [BAD_REQUESTS, 'two lengths, no host, a header without end: refused and closed'],
+  ]),
+  attackCase(63, 'A guessed or foreign session id is not found.', [
+    [BAD_REQUESTS, 'a session id that is not one of ours, a stream that nobody opened'],
+  ]),
+  attackCase(64, 'Answers of clients with the same ids never cross.', [
+    ['tests/e2e/http-clients.test.ts', '10,000 interleaved calls with a canary in each: none crosses'],
+    ['tests/e2e/http-clients.test.ts', 'the same where both are modern and have the same token'],
+  ]),
+  attackCase(65, 'A cache hint of a list is the most private of its servers.', [
+    ['tests/e2e/aggregate.test.ts', 'of a list are the smallest and most private of all that are in it'],
+  ]),
+  attackCase(66, '/healthz and /readyz tell no address, command or token.'),
+  attackCase(67, 'Without a token Weir serves this machine alone, or does not start.', [
+    ['tests/e2e/http-command.test.ts', 'goes without a token only when told so, and only on this machine'],
+  ]),
+  attackCase(68, 'X-Forwarded-* and Forwarded decide nothing.'),
+];
