@@ -317,7 +317,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     const patience = Math.min(this.#patience.probe, deadline.remaining() / 2);
     const isFixed = this.#context.isEraFixed ?? false;
     const prefersLegacy = this.#goesBack(connection);
-    const greeting = await shakeHands(peer, { envelope, verdict, isFixed, patience, prefersLegacy });
+    const greeting = await shakeHands(peer, {
+      serverKey: this.serverKey,
+      envelope,
+      verdict,
+      isFixed,
+      patience,
+      prefersLegacy,
+    });
     this.#greeting = greeting;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {

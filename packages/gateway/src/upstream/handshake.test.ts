@@ -16,6 +16,7 @@ verifies('ERA-4', 'a server that is silent to the probe is greeted in the old wa
     },
   } as unknown as Peer;
   void shakeHands(silent, {
+    serverKey: 's',
     envelope: { clientInfo: { name: 'x', version: '1' }, capabilities: '{}' },
     verdict: undefined,
     isFixed: false,

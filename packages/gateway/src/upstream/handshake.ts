@@ -1,10 +1,14 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { isShallow } from '../wire/shallow.ts';
 import { encode } from '../wire/splice.ts';
+import { Unavailable } from './unavailable.ts';
 import { inTime } from './within.ts';
+
+/** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */
+const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '2024-10-07']);
 
 /** What a server said of itself when the link was opened. */
 export interface Greeting {
@@ -22,6 +26,7 @@ export interface Greeting {
 }
 
 export interface HandshakeOptions {
+  readonly serverKey: string;
   readonly envelope: Envelope;
   /** What an earlier start found out. */
   readonly verdict: Era | undefined;
@@ -36,7 +41,7 @@ export interface HandshakeOptions {
 /** Finds out in place which era a server speaks. A probe comes first and alone: dual servers take the era they see first. */
 export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
   if (options.verdict === 'legacy') {
-    const greeting = await initialize(peer, options.envelope);
+    const greeting = await initialize(peer, options);
     if (greeting instanceof RpcError === false) return greeting;
     if (options.isFixed) throw greeting;
   }
@@ -44,7 +49,7 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
   const answer = await inTime(options.patience, probe);
   if (answer !== undefined && answer instanceof RpcError === false)
     return options.prefersLegacy ? goBack(peer, answer, options) : answer;
-  const greeting = await initialize(peer, options.envelope);
+  const greeting = await initialize(peer, options);
   if (greeting instanceof RpcError === false) return { ...greeting, certain: answer !== undefined };
   // A modern server that was slow to boot refuses the handshake, but has the probe still to answer.
   const late = answer ?? (await inTime(options.patience, probe));
@@ -54,7 +59,7 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
 
 /** A probe pins nothing: a server of both ways may still be greeted in the old one. What it offers does not tell. */
 async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): Promise<Greeting> {
-  const greeting = await inTime(options.patience, initialize(peer, options.envelope));
+  const greeting = await inTime(options.patience, initialize(peer, options));
   if (greeting === undefined || greeting instanceof RpcError) return { ...modern, isModernOnly: true };
   return { ...greeting, isModern: true };
 }
@@ -93,15 +98,26 @@ function offersModern({ code, data }: RpcError): boolean {
 }
 
 /** The handshake of the earlier revisions. */
-async function initialize(peer: Peer, { clientInfo, capabilities }: Envelope): Promise<Greeting | RpcError> {
+async function initialize(
+  peer: Peer,
+  { envelope, serverKey }: HandshakeOptions,
+): Promise<Greeting | RpcError> {
+  const { clientInfo, capabilities } = envelope;
   const [offered] = LEGACY_VERSIONS;
   const params = `{"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${encode(clientInfo)}}`;
   const answer = await peer.request('initialize', params);
   if (answer.isError) return readError(answer);
   const result = readResult(answer);
-  peer.notify('notifications/initialized');
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
+  if (!HANDSHAKE_VERSIONS.has(version)) return unknownVersion(serverKey, version);
+  peer.notify('notifications/initialized');
   return { era: 'legacy', version, certain: true, isModern: false, ...selfDescription(result) };
+}
+
+/** A client disconnects from a server whose version it does not know: neither could tell what the other means. */
+function unknownVersion(serverKey: string, version: string): RpcError {
+  const what = `answered initialize with protocol version '${quoted(version)}', which is not known here; update the server or the gateway`;
+  return new Unavailable(serverKey, what);
 }
 
 function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capabilities' | 'instructions'> {
