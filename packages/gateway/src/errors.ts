@@ -1,3 +1,5 @@
+import { shortened } from './shorten.ts';
+
 /** Why a config file was refused. */
 export const ConfigErrorCode = {
   FILE_NOT_FOUND: 'file_not_found',
@@ -90,14 +92,19 @@ export interface NameCollision {
 /** What a client may ask for by name. */
 type Thing = 'Tool' | 'Prompt' | 'Resource' | 'Task';
 
-/** A client may call things by names of any length; this much of one is repeated to it. */
+/** Characters of a peer's text that are repeated: peers choose names of any length. */
 const LONGEST_QUOTE = 200;
+/** Characters in the `data` of an error: more than an honest URI has. */
+export const LONGEST_DATA = 2048;
 
-/** What a client has written, as it is repeated in an error. */
+/** Returns a text of a peer as an error or a line of the log repeats it. */
 export function quoted(text: string): string {
-  if (text.length <= LONGEST_QUOTE) return text;
-  // Half of a character would be none.
-  return `${text.slice(0, LONGEST_QUOTE).replace(/\p{Cs}$/u, '')}…`;
+  return shortened(text, LONGEST_QUOTE);
+}
+
+/** Returns a text of a peer as the `data` of an error repeats it: clients compare it with what they have sent. */
+export function quotedData(text: string): string {
+  return shortened(text, LONGEST_DATA);
 }
 
 /** Every sentence that a user or a client may read and that more than one place says. */
@@ -171,11 +178,11 @@ export const Messages = {
   toolHeldBack: (name: string, serverKey: string, key: string): string =>
     `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
   filterUnmatched: ({ serverKey, key, pattern, nearest, listed }: UnmatchedPattern): string => {
-    const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${nearest}"?`;
+    const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${quoted(nearest)}"?`;
     return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
   },
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
-    `${what} not found: ${quoted(name)} may mean ${publicNames.join(' or ')}; use the full name`,
+    `${what} not found: ${quoted(name)} may mean ${publicNames.map(quoted).join(' or ')}; use the full name`,
 
   taskNotFound: (id: string): string =>
     `Task not found: ${quoted(id)}. The ids of tasks are 'serverKey~id', as the gateway has given them out.`,
@@ -183,19 +190,20 @@ export const Messages = {
   noServers: (): string =>
     'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
   nobodyToAsk: (method: string): string =>
-    `${method} cannot be passed on: no client has a call under way here that it could belong to`,
+    `${quoted(method)} cannot be passed on: no client has a call under way here that it could belong to`,
   whomToAsk: (serverKey: string, sharing: 'per-session' | 'per-call'): string =>
     `Several calls are under way on server '${serverKey}', perhaps of several clients, so it is not known whom to ask. Set "sharing": "${sharing}" in its entry to tell them apart.`,
   clientLacks: (method: string, capability: string): string =>
-    `${method} cannot be passed on: the client does not offer "${capability}"`,
+    `${quoted(method)} cannot be passed on: the client does not offer "${capability}"`,
   clientLeft: (): string => 'The client has closed the connection on which it could have been asked.',
-  clientRefused: (method: string, reason: string): string => `The client refused ${method}: ${reason}`,
+  clientRefused: (method: string, reason: string): string =>
+    `The client refused ${quoted(method)}: ${quoted(reason)}`,
   noRequests: (method: string): string =>
-    `${method} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,
+    `${quoted(method)} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,
   notDuringCall: (method: string): string =>
-    `${method} cannot be passed on: the client can be asked only while a call of its own is under way`,
+    `${quoted(method)} cannot be passed on: the client can be asked only while a call of its own is under way`,
   unknownQuestion: (method: string): string =>
-    `${method} cannot be passed on: the client's revision of the protocol knows no such question`,
+    `${quoted(method)} cannot be passed on: the client's revision of the protocol knows no such question`,
   tooManyRounds: (most: number): string =>
     `The server has asked back ${most} times without an answer; it is given up`,
   tooManyParked: (most: number): string =>
@@ -209,14 +217,14 @@ export const Messages = {
   callIsOver: (): string => 'The call that this was asked for is over',
   badRound: (): string =>
     'The server asked back in a way that the protocol does not know: neither questions nor a state, or questions other than elicitation/create, sampling/createMessage and roots/list',
-  badAnswer: (method: string): string => `The client's answer to ${method} is not JSON`,
+  badAnswer: (method: string): string => `The client's answer to ${quoted(method)} is not JSON`,
   notVisited: (addresses: number): string =>
     `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
   namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string => {
     const owners = [keeper, heldBack].map(({ serverKey, name }) =>
-      name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${name}'`,
+      name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${quoted(name)}'`,
     );
-    return `Name '${publicName}' is wanted by two servers: ${owners.join(' and ')}`;
+    return `Name '${quoted(publicName)}' is wanted by two servers: ${owners.join(' and ')}`;
   },
   heldBack: ({ keeper, heldBack }: NameCollision): string =>
     `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
@@ -225,7 +233,7 @@ export const Messages = {
   notRunning: (serverKey: string, prospect?: string): string =>
     `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
   nameHasPassed: ({ publicName, from, to }: PassedName): string =>
-    `Name '${publicName}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
+    `Name '${quoted(publicName)}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
 
   configReloaded: ({ added, removed, changed, adjusted }: ConfigChanges): string => {
     const parts = Object.entries({ added, changed, 'changed without a restart': adjusted, removed })

@@ -1,4 +1,4 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { Meta, type Era } from '../wire/era.ts';
 import { findMember, isOdd, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -36,7 +36,7 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
   if (kind !== 'complete') {
     return new RpcError(
       RpcErrorCode.UNAVAILABLE,
-      `The server answered ${method} with '${kind}', which a client of an earlier protocol revision cannot follow. Connect with a client that speaks 2026-07-28.`,
+      `The server answered ${method} with '${quoted(kind)}', which a client of an earlier protocol revision cannot follow. Connect with a client that speaks 2026-07-28.`,
     );
   }
   const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];

@@ -1,4 +1,4 @@
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Messages, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { parseToolPrefix, validateToolName } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
@@ -224,6 +224,7 @@ function notYet({ servers, isStarting }: Directory, { what, name }: Wanted): Rpc
   return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.othersStarting(what, name, starting));
 }
 
-function invalid(message: string, data?: unknown): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, message, data);
+function invalid(message: string, data?: { readonly uri: string }): RpcError {
+  const quoted = data && { uri: quotedData(data.uri) };
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, message, quoted);
 }

@@ -1,7 +1,7 @@
 import { lackingFor } from '../bridge/capabilities.ts';
 import { legacyQuestion } from '../bridge/questions.ts';
 import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { LONGEST_DATA, Messages, RpcError, RpcErrorCode } from '../errors.ts';
 import { requestLine } from '../wire/answer.ts';
 import { stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -134,8 +134,10 @@ function refused(method: string, answer: Message): RpcError {
 }
 
 function dataOf(error: Members): unknown {
+  const text = valueText(error, 'data') ?? 'null';
+  if (text.length > LONGEST_DATA) return undefined;
   try {
-    return decode(valueText(error, 'data') ?? 'null') ?? undefined;
+    return decode(text) ?? undefined;
   } catch {
     // No JSON inside a long string: what it was meant to say is lost, the rest is not.
     return undefined;

@@ -1,4 +1,4 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../wire/era.ts';
 import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -50,8 +50,11 @@ export function eraOf({ method, meta }: Message, settled: Era | undefined): Era 
 }
 
 function unsupported(requested: string): RpcError {
-  const text = `Unsupported protocol version: ${requested}. This connection speaks ${MODERN_VERSION}.`;
-  return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, { supported: [MODERN_VERSION], requested });
+  const text = `Unsupported protocol version: ${quoted(requested)}. This connection speaks ${MODERN_VERSION}.`;
+  return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, {
+    supported: [MODERN_VERSION],
+    requested: quotedData(requested),
+  });
 }
 
 function invalidEnvelope(key: string): RpcError {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Account } from '../../wire/account.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
@@ -234,7 +234,7 @@ function unknownStream(): Refusal {
 }
 
 function unknownVersion(version: string): Refusal {
-  return badRequest(`MCP-Protocol-Version '${version}' is none of ${LEGACY_VERSIONS.join(', ')}`);
+  return badRequest(`MCP-Protocol-Version '${quoted(version)}' is none of ${LEGACY_VERSIONS.join(', ')}`);
 }
 
 function tooMany(): Refusal {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, quotedData, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
@@ -170,8 +170,8 @@ export function isModernVersion(version: string | string[] | undefined): boolean
 }
 
 function mismatch(header: string, sent: string | string[] | undefined, meant: string): Refusal {
-  const what = sent === undefined ? 'is missing' : `says '${String(sent)}'`;
-  return headerMismatch(`${header} ${what}, and the body says '${meant}'`);
+  const what = sent === undefined ? 'is missing' : `says '${quoted(String(sent))}'`;
+  return headerMismatch(`${header} ${what}, and the body says '${quoted(meant)}'`);
 }
 
 function headerMismatch(what: string): Refusal {
@@ -180,8 +180,8 @@ function headerMismatch(what: string): Refusal {
 }
 
 function unsupported(requested: string): Refusal {
-  const text = `Unsupported protocol version: ${requested}. Use ${MODERN_VERSION}, or open a session with initialize.`;
-  const data = { supported: [MODERN_VERSION], requested };
+  const text = `Unsupported protocol version: ${quoted(requested)}. Use ${MODERN_VERSION}, or open a session with initialize.`;
+  const data = { supported: [MODERN_VERSION], requested: quotedData(requested) };
   return { status: 400, error: new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, data) };
 }
 
