@@ -1,3 +1,5 @@
+import { shortened } from './shorten.ts';
+
 /** Where the gateway says what it does. Texts hold no secret. */
 export interface Log {
   /** Absent where nobody wants to know that much, so that nothing is put together in vain. */
@@ -6,6 +8,9 @@ export interface Log {
   warn(text: string): void;
   error(text: string): void;
 }
+
+/** Characters of one text: ten lines of stderr of 8 KiB each, the most that any honest text holds. */
+const LONGEST_TEXT = 96 * 1024;
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };
 
@@ -16,7 +21,7 @@ export function prefixed(log: Log, prefix: string): Log {
 
 /** A log in which nothing that a server says can pass for a line of ours or play with a terminal. */
 export function printable(log: Log): Log {
-  return mapped(log, (text) => text.split('\n').map(escapeUnsafe).join('\n  '));
+  return mapped(log, (text) => shortened(text, LONGEST_TEXT).split('\n').map(escapeUnsafe).join('\n  '));
 }
 
 /** Returns a log whose info lines go to debug while `isQuiet` returns true. */

@@ -1,4 +1,5 @@
 import { withoutUnsafe } from '../log.ts';
+import { startOf } from '../shorten.ts';
 import { Meta } from '../wire/era.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -60,8 +61,8 @@ function readClient(text: string): InvokingClient | undefined {
   const { name, version } = parsed(text);
   if (typeof name !== 'string' || name === '') return undefined;
   return {
-    name: shortened(name, LONGEST_NAME),
-    version: typeof version === 'string' ? shortened(version, LONGEST_VERSION) : '',
+    name: startOf(withoutUnsafe(name), LONGEST_NAME),
+    version: typeof version === 'string' ? startOf(withoutUnsafe(version), LONGEST_VERSION) : '',
   };
 }
 
@@ -71,11 +72,4 @@ function parsed(text: string): { name?: unknown; version?: unknown } {
   } catch {
     return {};
   }
-}
-
-function shortened(text: string, longest: number): string {
-  // Half of a character would be none.
-  return withoutUnsafe(text)
-    .slice(0, longest)
-    .replace(/[\uD800-\uDBFF]$/u, '');
 }

@@ -1,6 +1,11 @@
-import { stringValue, valueText, type Members } from '../wire/members.ts';
+import { LONGEST_NOTED } from '../config/redact.ts';
+import { startOf } from '../shorten.ts';
+import { stringStart, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { ErrorInfo } from './invocation.ts';
+
+/** Enough for as many characters as are noted: an escaped one has six bytes. */
+const BYTES_READ = 8 * LONGEST_NOTED;
 
 const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
 
@@ -11,7 +16,7 @@ export function failureIn({ body, isError }: Message): ErrorInfo | undefined {
 }
 
 function rpcError(error: Members | undefined): ErrorInfo {
-  const message = (error && stringValue(error, 'message')) ?? '';
+  const message = startOf((error && stringStart(error, 'message', BYTES_READ)) ?? '', LONGEST_NOTED);
   const code = Number(error && valueText(error, 'code'));
   return Number.isNaN(code) ? { message } : { message, code };
 }

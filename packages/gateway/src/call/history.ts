@@ -1,7 +1,10 @@
-import { redactedBy } from '../config/redact.ts';
+import { LONGEST_NOTED, redactedBy } from '../config/redact.ts';
+import { quoted } from '../errors.ts';
+import { startOf } from '../shorten.ts';
 import { isAscii } from '../wire/latin1.ts';
+import { readStart } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { decode } from '../wire/splice.ts';
+import { decode, encode } from '../wire/splice.ts';
 import { ClientNames } from './client-names.ts';
 import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';
@@ -53,8 +56,10 @@ const NOTHING: Subject = { serverId: '', toolText: '""', source: 'mcp-client' };
 
 /** How many calls memory knows. */
 const KEPT = 1000;
-/** Of arguments that are kept. */
+/** Bytes of arguments that are kept. */
 const LONGEST_ARGUMENTS = 4096;
+/** Bytes of a tool's name as JSON, of which 200 characters are kept where it has more: servers choose their names. */
+const LONGEST_NAME = 1600;
 /** Lines wait this long for others to be written with, and for no more than so many. */
 const BATCH_MS = 250;
 const BATCH_LINES = 500;
@@ -178,11 +183,11 @@ export class Invocation {
     this.#history = history;
     this.#number = number;
     this.#serverId = subject.serverId;
-    this.#toolText = subject.toolText;
+    this.#toolText = shortName(subject.toolText);
     this.#source = subject.source;
     this.#clientText = subject.clientText;
     this.#maxRetries = subject.maxRetries ?? 0;
-    this.#argumentsText = subject.argumentsText;
+    this.#argumentsText = subject.argumentsText && shortArguments(subject.argumentsText);
     this.#submittedAt = submittedAt;
   }
 
@@ -243,7 +248,8 @@ export class Invocation {
   /** The error, if one is given, is what the client was told instead of the server's answer. */
   ended(status: FinalStatus, error?: ErrorInfo): void {
     if (this.#completedAt !== 0) return;
-    if (error !== undefined) this.#failure = { message: error.message, ...codeOf(error) };
+    if (error !== undefined)
+      this.#failure = { message: startOf(error.message, LONGEST_NOTED), ...codeOf(error) };
     this.#status = status === 'success' && this.#failure !== undefined ? 'error' : status;
     this.#completedAt = this.#history.options.now();
     if (this.#answer !== undefined && this.#status === 'success') this.#keep(this.#answer);
@@ -328,8 +334,18 @@ function codeOf({ code }: ErrorInfo): { code?: number } {
   return code === undefined ? {} : { code };
 }
 
-/** Long ones are not kept: a history is no archive. */
+/** Returns the name of a tool as JSON, cut where it is long. */
+function shortName(text: string): string {
+  if (text.length <= LONGEST_NAME) return text;
+  const bytes = Buffer.from(text.slice(0, LONGEST_NAME), 'latin1');
+  return encode(quoted(readStart(bytes, 0, text.length, LONGEST_NAME) ?? ''));
+}
+
+/** Returns arguments as JSON, or how long they are in their place: a history is no archive. */
+function shortArguments(text: string): string {
+  return text.length <= LONGEST_ARGUMENTS ? text : encode({ '…': `${text.length} bytes` });
+}
+
 function readArguments(text: string, reviver: ReturnType<typeof redactedBy>): Record<string, unknown> {
-  if (text.length > LONGEST_ARGUMENTS) return { '…': `${text.length} bytes` };
   return JSON.parse(Buffer.from(text, 'latin1').toString('utf8'), reviver) as Record<string, unknown>;
 }

@@ -4,7 +4,7 @@ import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
 import { canEndInRound, readRound, type Question } from '../bridge/rounds.ts';
 import { now } from '../clock.ts';
-import { RpcError } from '../errors.ts';
+import { quoted, RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { findMember, type Members } from '../wire/members.ts';
@@ -156,9 +156,11 @@ export class Passage implements Hop {
     this.#onEnded?.();
     endCall(this.#invocation, outcome, error);
     if (this.#trace === undefined) return;
-    const name = Buffer.from(this.#name, 'latin1').toString('utf8');
+    const name = quoted(Buffer.from(this.#name, 'latin1').toString('utf8'));
     const milliseconds = (now() - this.#began).toFixed(1);
     const where = `on '${this.#upstream.serverKey}'`;
-    this.#trace(`${`${this.#method} ${name}`.trimEnd()} ${where}: ${outcome} after ${milliseconds} ms`);
+    this.#trace(
+      `${`${quoted(this.#method)} ${name}`.trimEnd()} ${where}: ${outcome} after ${milliseconds} ms`,
+    );
   }
 }

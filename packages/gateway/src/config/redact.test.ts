@@ -49,3 +49,17 @@ test.each([
 test('long ones are cut', () => {
   expect(redact('x'.repeat(10_000)).length).toBeLessThan(600);
 });
+
+verifies('HEALTH-7', 'M6: a secret is not shown in part, wherever a long text is cut', () => {
+  const long = `-----BEGIN KEY-----\n${'AbCd'.repeat(700)}`;
+  const secrets = redactor(() => ({
+    mcpServers: { a: { command: 'x', env: { LONG: long, KEY: 'hunter2secret' } } },
+  }));
+  for (const secret of [long, 'hunter2secret', 'Bearer abcdefghij', 'https://me:hunter@host/']) {
+    for (let before = 0; before < 4200; before += 7) {
+      const shown = secrets(`${'a '.repeat(before / 2)}${`${secret} `.repeat(6000 / secret.length)}`);
+      expect(shown.length).toBeLessThanOrEqual(501);
+      expect(shown).not.toMatch(/AbCd|BEGIN|hunter|abcd/u);
+    }
+  }
+});

@@ -1,8 +1,17 @@
+import { shortened, startOf } from '../shorten.ts';
 import type { McpConfig, ServerConfig } from './config.generated.ts';
 
 /** Shorter values are words rather than secrets, and would leave holes in every sentence. */
 const SHORTEST_SECRET = 6;
-const LONGEST_TEXT = 500;
+/** Characters of a text that are shown. */
+const LONGEST_SHOWN = 500;
+/**
+ * Characters that are read and kept of a text which a peer wrote: a search through more of it would hold up the calls.
+ * Beyond what is shown there is room for the secrets in it, so that each is found whole.
+ */
+export const LONGEST_NOTED = 4096;
+/** Characters at the end of a text that was cut which are never shown: a secret may be cut there. */
+const MARGIN = 500;
 const HIDDEN = '[hidden]';
 
 const AUTHORIZATION = /\b(bearer|basic)\s+[^\s"',;]+/giu;
@@ -17,17 +26,29 @@ export function redactor(config: () => McpConfig): (text: string) => string {
   return (text) => {
     // Read anew each time: errors are rare, and the config may have been replaced.
     const secrets = Object.values(config().mcpServers).flatMap(secretsOf);
-    const known = secrets
-      .toSorted((one, other) => other.length - one.length)
-      .reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-    return shortened(
-      known
-        .replace(AUTHORIZATION, `$1 ${HIDDEN}`)
-        .replace(ASSIGNMENT, `$1$2${HIDDEN}`)
-        .replace(KEY, HIDDEN)
-        .replace(USER_INFO, `//${HIDDEN}@`),
-    );
+    if (text.length < LONGEST_NOTED) return shortened(hidden(text, secrets), LONGEST_SHOWN);
+    const whole = withoutBegun(startOf(text, LONGEST_NOTED), secrets);
+    return `${startOf(hidden(whole, secrets).slice(0, -MARGIN), LONGEST_SHOWN)}…`;
   };
+}
+
+function hidden(text: string, secrets: readonly string[]): string {
+  return secrets
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+    .replace(AUTHORIZATION, `$1 ${HIDDEN}`)
+    .replace(ASSIGNMENT, `$1$2${HIDDEN}`)
+    .replace(KEY, HIDDEN)
+    .replace(USER_INFO, `//${HIDDEN}@`);
+}
+
+/** Ends a text that was cut before a secret whose end was cut off; the margin is enough for the short ones. */
+function withoutBegun(text: string, secrets: readonly string[]): string {
+  const begun = secrets
+    .filter(({ length }) => length > MARGIN)
+    .map((secret) => text.indexOf(secret.slice(0, MARGIN), text.length - secret.length + 1))
+    .filter((at) => at >= 0);
+  return text.slice(0, Math.min(text.length, ...begun));
 }
 
 /** The same for values by their names, such as the arguments of a call. */
@@ -73,8 +94,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function shortened(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)} …`;
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../errors.ts';
 import { isHostSafe } from './names.ts';
 
 /** By their documentation and error texts; one such name makes them refuse the whole list. */
@@ -32,9 +33,9 @@ export function nameWarning(
   refused: readonly string[],
   { total, noPrefix }: { total: number; noPrefix: boolean },
 ): string {
-  const what =
-    refused.length === 1 ? `the tool name '${refused[0]}'` : `${refused.length} of ${total} tool names`;
-  const example = refused.length === 1 ? '' : `, such as '${refused[0]}'`;
+  const first = quoted(refused[0] ?? '');
+  const what = refused.length === 1 ? `the tool name '${first}'` : `${refused.length} of ${total} tool names`;
+  const example = refused.length === 1 ? '' : `, such as '${first}'`;
   const instead = noPrefix ? ' instead of --no-prefix' : '';
   return `${REFUSING} refuse ${what}${example}. Start with --separator __${instead} for names that they accept.`;
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { quoted } from '../errors.ts';
 import { canonicalObject } from '../wire/canonical.ts';
 import {
   findMember,
@@ -147,7 +148,7 @@ export async function readList(kind: Kind, { meta, ask, warn }: ListOptions): Pr
     hints = strictest(hints, page);
     for (const item of page.items) {
       if (found.has(item.key))
-        warn(`lists ${JSON.stringify(item.key)} twice among its ${kind}; the first one stays`);
+        warn(`lists ${JSON.stringify(quoted(item.key))} twice among its ${kind}; the first one stays`);
       else found.set(item.key, item);
     }
     cursor = page.nextCursor;

@@ -1,4 +1,4 @@
-import { RpcErrorCode, type RpcError } from '../errors.ts';
+import { quoted, RpcErrorCode, type RpcError } from '../errors.ts';
 import type { Message } from '../wire/message.ts';
 import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
@@ -88,7 +88,7 @@ export class LiveCatalogue {
       isGone,
       read: () => this.#read(kind),
       changed: () => this.#options.changed(kind),
-      failed: (error) => warn(`could not list its ${kind} again: ${error.message}`),
+      failed: (error) => warn(`could not list its ${kind} again: ${quoted(error.message)}`),
     });
   }
 
@@ -101,7 +101,7 @@ export class LiveCatalogue {
     } catch (error) {
       // A server may have resources without templates; no capability tells.
       const isMissing = kind === 'templates' && (error as RpcError).code === RpcErrorCode.METHOD_NOT_FOUND;
-      if (!isMissing) this.#options.warn(`could not list its ${kind}: ${(error as Error).message}`);
+      if (!isMissing) this.#options.warn(`could not list its ${kind}: ${quoted((error as Error).message)}`);
     }
   }
 

@@ -1,5 +1,5 @@
 import { Deferred } from '../deferred.ts';
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import { readBatch } from '../wire/batch.ts';
@@ -116,7 +116,7 @@ export class ProcessConnection implements Connection {
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message);
     else if (message.kind === 'response')
-      this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
+      this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
     else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
     else this.#options.request(message);
   }

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { startOf } from '../shorten.ts';
 import { Repeats } from './repeats.ts';
 
 /** Something that a server wrote to stderr, or that was said of it. */
@@ -52,7 +53,7 @@ export class ServerLogs {
 
   /** Trimmed now and then: cutting off the front is not for every line. */
   #keep(lines: LoggedLine[], text: string): void {
-    lines.push({ at: this.#now(), text: text.slice(0, LONGEST) });
+    lines.push({ at: this.#now(), text: startOf(text, LONGEST) });
     if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
   }
 }

@@ -1,6 +1,10 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
+import { shortened } from '../shorten.ts';
 import type { Exit } from './process.ts';
+
+/** Characters of a server's own error that are told. */
+const LONGEST_REASON = 1000;
 
 /** What became of a server, as those who wait for its answer hear it. */
 export class Unavailable extends RpcError {
@@ -17,7 +21,7 @@ export class Unavailable extends RpcError {
 export function reasonOf(error: Error): string {
   if (error instanceof Unavailable) return error.what;
   if (error instanceof RpcError)
-    return `answered with the error ${error.code}: ${escapeUnsafe(error.message)}`;
+    return `answered with the error ${error.code}: ${escapeUnsafe(shortened(error.message, LONGEST_REASON))}`;
   return error.message;
 }
 

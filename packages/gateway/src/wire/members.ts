@@ -11,6 +11,9 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** Bytes of an escape such as \u001b. */
+const LONGEST_ESCAPE = 6;
+
 /** Far more than any object has that the relay reads; where each of millions stands would take more room than the text. */
 const MOST_MEMBERS = 10_000;
 
@@ -81,6 +84,14 @@ export function stringValue(members: Members, key: string): string | undefined {
     : readString(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number);
 }
 
+/** Returns the beginning of a member that is a string: at most `most` bytes of it are read, whatever its length. */
+export function stringStart(members: Members, key: string, most: number): string | undefined {
+  const m = findMember(members, key);
+  return m < 0
+    ? undefined
+    : readStart(members.bytes, members.flat[m + 2] as number, members.flat[m + 3] as number, most);
+}
+
 /** The members of a member that is an object. */
 export function objectValue(members: Members, key: string): Members | undefined {
   const m = findMember(members, key);
@@ -112,14 +123,26 @@ export function readString(bytes: Buffer, start: number, end: number): string | 
   if (bytes[start] !== QUOTE) return undefined;
   for (let i = start + 1; i < end - 1; i++) {
     const byte = bytes[i] as number;
-    if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes, start, end);
+    if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes.toString('utf8', start, end));
   }
   return textAt(bytes, start + 1, end - 1);
 }
 
-function parseString(bytes: Buffer, start: number, end: number): string | undefined {
+/** Returns the text of the first `most` bytes of the JSON string at `start`; all of it where it has no more. */
+export function readStart(bytes: Buffer, start: number, end: number, most: number): string | undefined {
+  if (end - start <= most) return readString(bytes, start, end);
+  if (bytes[start] !== QUOTE) return undefined;
+  // The cut may divide an escape; half of a character is read as U+FFFD.
+  for (let cut = start + most; cut > start + most - LONGEST_ESCAPE; cut--) {
+    const text = parseString(`${bytes.toString('utf8', start, cut)}"`);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function parseString(text: string): string | undefined {
   try {
-    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+    return JSON.parse(text) as string;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine, resultLine } from '../../wire/answer.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
@@ -132,7 +132,9 @@ class RemoteConnection implements Connection {
       return true;
     } catch (error) {
       if (!(error instanceof InvalidAnnotation)) throw error;
-      this.#options.log.warn(`tool ${JSON.stringify(tool.key)} is left out: it ${error.message}`);
+      this.#options.log.warn(
+        `tool ${JSON.stringify(quoted(tool.key))} is left out: it ${quoted(error.message)}`,
+      );
       return false;
     }
   }
@@ -142,7 +144,7 @@ class RemoteConnection implements Connection {
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message, related);
     else if (message.kind === 'response')
-      this.#options.log.debug?.(`answered ${message.id}, which nobody waits for`);
+      this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
     else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
     else this.#options.request(message, related);
   }
