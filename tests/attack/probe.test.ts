@@ -27,7 +27,7 @@ test('the probe measures a gateway on stdio and spreads to no server, even with 
   expect(residentMb).toBeGreaterThan(20);
   expect(growthMb).toBeLessThan(GROWTH_MB);
   expect(healthzMs).toBeUndefined();
-  expect(told(figures)).toMatch(/^longest turn [\d.]+ ms .* slices 0 elements, 0 KiB, memory \+\d+ MB$/u);
+  expect(told(figures)).toMatch(/^longest turn [\d.]+ ms .* slices \d+ elements, \d+ KiB, memory \+\d+ MB$/u);
 });
 
 test('the probe and /healthz both measure the time that a gateway stands still', async () => {

@@ -12,7 +12,7 @@ const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 const OUTCOMES: Record<string, string | null> = {
   honest: 'honest',
   'only-escaped-id': 'forged by lie',
-  batch: 'forged by lie',
+  batch: PROBLEM,
   'double-id-reversed': 'forged by lie',
   'id-inside': '',
   'id-as-fraction': 'forged by lie',

@@ -16,7 +16,7 @@ import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
-import { readBatch } from '../wire/batch.ts';
+import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
 import type { Envelope, Era, Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { stringValue } from '../wire/members.ts';
@@ -45,9 +45,6 @@ const CALLS: ReadonlyMap<string, Call> = new Map([
 
 /** In the modern era `subscriptions/listen` takes their place. */
 const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
-
-/** The one revision with batches. */
-const BATCH_VERSION = '2025-03-26';
 
 export interface SessionOptions {
   /** What clients are told that they are connected to. */
@@ -96,8 +93,10 @@ export class Session implements Client {
       openLink({
         message: (message) => this.receive(message),
         unusable: (line) => this.#unusable(line),
+        takesBatches: () => this.#version === BATCH_VERSION,
         oversized: (line) => refuseOversized(this.peer, line, gateway),
         ended: () => options.onEnded?.(),
+        failed: (error) => this.#failed(error),
         full: (full) => gateway.holdServers(full),
       }),
     );
@@ -313,14 +312,22 @@ export class Session implements Client {
     this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 
-  /** One revision allowed several messages in an array; they are answered one by one. The others refuse each. */
+  /** Refuses each request of a batch where the revision knows no batches, so that none is waited for. */
   #unusable(line: Unusable): void {
-    if (line.reason !== 'batch') return refuseUnusable(this.peer, line, this.#gateway.log);
-    readBatch(line.bytes, (message) => {
-      if (message.kind === 'unusable') refuseUnusable(this.peer, message, this.#gateway.log);
-      else if (this.#version === BATCH_VERSION) this.receive(message);
-      else if (message.kind === 'request') answerError(this.peer, message.id, batchRefused());
-    });
+    const isRefusedBatch = line.reason === 'batch' && this.#version !== BATCH_VERSION;
+    if (!isRefusedBatch || !visitBatch(line.bytes, (part) => this.#refusePart(part)))
+      refuseUnusable(this.peer, line, this.#gateway.log);
+  }
+
+  #refusePart(part: Message | Unusable): void {
+    if (part.kind === 'unusable') refuseUnusable(this.peer, part, this.#gateway.log);
+    else if (part.kind === 'request') answerError(this.peer, part.id, batchRefused());
+  }
+
+  /** Hangs up on a client whose words the gateway failed to work off. */
+  #failed(error: Error): void {
+    this.#gateway.log.error(`What the client sent could not be worked off: ${error.stack ?? error.message}`);
+    this.#options.onEnded?.();
   }
 
   #goOn(): void {

@@ -326,6 +326,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       prefersLegacy,
     });
     this.#greeting = greeting;
+    peer.version = greeting.version;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new Watching(peer, {
       era: greeting.era,

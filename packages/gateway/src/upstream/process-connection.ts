@@ -2,7 +2,7 @@ import { Deferred } from '../deferred.ts';
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
-import { readBatch } from '../wire/batch.ts';
+import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message, Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
@@ -42,7 +42,9 @@ export class ProcessConnection implements Connection {
       {
         message: (message) => this.#receive(message),
         unusable: (line) => this.#unusable(line),
+        takesBatches: () => this.peer.version === BATCH_VERSION,
         oversized: (line) => this.#oversized(line),
+        failed: (error) => this.#failed(error),
         ended: () => {
           this.#ended.resolve();
           void this.#cutOff('has closed its stdout');
@@ -111,6 +113,13 @@ export class ProcessConnection implements Connection {
     await this.stop();
   }
 
+  /** Ends a server whose words the gateway failed to work off: what it said last may be half done. */
+  #failed(error: Error): void {
+    this.#options.log.error(`what it sent could not be worked off: ${error.stack ?? error.message}`);
+    this.#lost.resolve('was ended after a mistake of the gateway in working off what it sent');
+    void this.stop();
+  }
+
   #receive(message: Message): void {
     this.#heard++;
     if (this.peer.take(message)) return;
@@ -121,16 +130,16 @@ export class ProcessConnection implements Connection {
     else this.#options.request(message);
   }
 
-  /** Servers of one revision may send several messages in an array; that of another one means the same by it. */
   #unusable({ reason, bytes, id, meant }: Unusable): void {
-    if (reason === 'batch')
-      return readBatch(bytes, (part) =>
-        part.kind === 'unusable' ? this.#unusable(part) : this.#receive(part),
-      );
     const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
     this.#options.log.debug?.(`wrote to stdout what is no message: ${line}`);
     if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);
-    this.#refuse({ id, meant }, 'sent something that is no JSON-RPC message');
+    const why = 'sent something that is no JSON-RPC message';
+    if (reason !== 'batch') return this.#refuse({ id, meant }, why);
+    visitBatch(bytes, (part) => {
+      if (part.kind === 'request' || part.kind === 'response')
+        this.#refuse({ id: part.id, meant: part.kind }, why);
+    });
   }
 
   #oversized({ id, meant, size }: Oversized): void {

@@ -1,13 +1,61 @@
 import { walkArray } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
-import { skipSpace, skipValue } from './scan.ts';
+import { judgeValue, onOneLine, skipSpace } from './scan.ts';
+import { spend } from './slices.ts';
 
-/** The messages in an array, one by one: there may be millions of them. A batch in a batch is no message. */
-export function readBatch(bytes: Buffer, visit: (message: Message | Unusable) => void): void {
-  walkArray(bytes, skipSpace(bytes, 0), (_, at) => {
-    const end = skipValue(bytes, at);
-    const message = readMessage(bytes.subarray(at, end));
-    visit(message.kind === 'unusable' ? { ...message, reason: 'not-a-message' } : message);
-    return end;
+/** The one revision with batches. */
+export const BATCH_VERSION = '2025-03-26';
+
+/** Messages in one batch. */
+export const MOST_IN_A_BATCH = 1000;
+
+/** The messages of an array, read one by one as they are asked for. */
+export class Batch {
+  readonly #bytes: Buffer;
+  readonly #spans: readonly number[];
+  #at = 0;
+
+  /** Returns undefined where the text is not JSON, or its array is empty or has too many elements. */
+  static open(text: Buffer): Batch | undefined {
+    const bytes = onOneLine(text);
+    const spans = batchSpans(bytes);
+    return spans && new Batch(bytes, spans);
+  }
+
+  private constructor(bytes: Buffer, spans: readonly number[]) {
+    this.#bytes = bytes;
+    this.#spans = spans;
+  }
+
+  /** Returns the next message, or undefined after the last one. An array in an array is not a message. */
+  next(): Message | Unusable | undefined {
+    const [start, end] = [this.#spans[this.#at], this.#spans[this.#at + 1]];
+    if (start === undefined) return undefined;
+    this.#at += 2;
+    const message = readMessage(this.#bytes.subarray(start, end));
+    return message.kind === 'unusable' ? { ...message, reason: 'not-a-message' } : message;
+  }
+}
+
+/** Visits the messages of an array in this turn, for those who only refuse them. Returns false where there is no batch. */
+export function visitBatch(bytes: Buffer, visit: (message: Message | Unusable) => void): boolean {
+  const batch = Batch.open(bytes);
+  if (batch === undefined) return false;
+  for (let message = batch.next(); message !== undefined; message = batch.next()) {
+    spend(1, 0);
+    visit(message);
+  }
+  return true;
+}
+
+/** Walks no further than the largest batch goes: the elements of a hostile one would fill the memory with spans. */
+function batchSpans(bytes: Buffer): number[] | undefined {
+  const spans: number[] = [];
+  const end = walkArray(bytes, skipSpace(bytes, 0), (_, start) => {
+    if (spans.length === 2 * MOST_IN_A_BATCH) return -1;
+    const after = judgeValue(bytes, start);
+    spans.push(start, after);
+    return after;
   });
+  return end < 0 || spans.length === 0 || skipSpace(bytes, end) !== bytes.length ? undefined : spans;
 }

@@ -6,6 +6,7 @@ const RETURN = 0x0d;
 /** So many parts of one line are put together: a peer that writes byte by byte must not fill the memory with buffers. */
 const PACK_PARTS = 1024;
 
+const NOTHING: Buffer = Buffer.alloc(0);
 const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
 
 export interface LineHandlers {
@@ -23,6 +24,9 @@ export class LineReader {
   #length = 0;
   #isFirst = true;
   #oversized: OversizedLine | undefined;
+  /** The chunk that is being cut, and where its next line begins. */
+  #chunk: Buffer = NOTHING;
+  #at = 0;
 
   constructor(limit: number, handlers: LineHandlers) {
     this.#limit = limit;
@@ -30,18 +34,35 @@ export class LineReader {
   }
 
   push(chunk: Buffer): void {
-    let start = 0;
-    while (start < chunk.length) {
-      const end = chunk.indexOf(NEWLINE, start);
-      if (end === -1) return this.#keep(start === 0 ? chunk : chunk.subarray(start));
-      this.#finish(chunk.subarray(start, end));
-      start = end + 1;
+    this.begin(chunk);
+    while (this.next());
+  }
+
+  /** Takes a chunk whose lines are asked for by `next`. The lines of the one before have all been asked for. */
+  begin(chunk: Buffer): void {
+    this.#chunk = chunk;
+    this.#at = 0;
+  }
+
+  /** Cuts off the next line. Returns false where the chunk holds no more whole lines. */
+  next(): boolean {
+    const start = this.#at;
+    const chunk = this.#chunk;
+    const end = chunk.indexOf(NEWLINE, start);
+    if (end === -1) {
+      this.#chunk = NOTHING;
+      this.#at = 0;
+      if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
+      return false;
     }
+    this.#at = end + 1;
+    this.#finish(chunk.subarray(start, end));
+    return true;
   }
 
   /** The stream has ended: what stands without its newline still counts. */
   end(): void {
-    this.#finish(Buffer.alloc(0));
+    this.#finish(NOTHING);
   }
 
   #finish(last: Buffer): void {

@@ -20,6 +20,7 @@ function open(maxMessageSize = 100): Opened {
       unusable: ({ reason }) => told.push(reason),
       oversized: ({ id, size }) => told.push(`oversized ${id} ${size}`),
       ended: () => told.push('ended'),
+      failed: ({ message }) => told.push(`failed ${message}`),
       full: (full) => told.push(full ? 'full' : 'empty'),
     },
   );

@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Account } from './account.ts';
-import { LineReader } from './lines.ts';
-import { readMessage, type Message, type Unusable } from './message.ts';
+import { Intake } from './intake.ts';
+import type { Message, Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
 import type { Line } from './splice.ts';
-import { LineWriter, readThenWrite } from './writer.ts';
+import { LineWriter } from './writer.ts';
 
 /** A two-way stream of JSON-RPC messages. */
 export interface Link {
@@ -26,9 +26,13 @@ export interface LinkHandlers {
   message(message: Message, related?: number): void;
   /** A line that is no message. */
   unusable(line: Unusable): void;
+  /** Returns true where the other side may send several messages in an array, each of which is told by itself. */
+  takesBatches?(): boolean;
   oversized(line: Oversized): void;
   /** The other side sends no more. */
   ended(): void;
+  /** What came could not be worked off, through a mistake of ours: nothing more is read. */
+  failed(error: Error): void;
   /** The other side has stopped (or begun again) to read what we send. */
   full?(full: boolean): void;
 }
@@ -44,27 +48,14 @@ export interface LinkOptions {
 export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const { input, output, maxMessageSize, account } = options;
   const writer = new LineWriter(output, (full) => handlers.full?.(full));
-  const reader = new LineReader(maxMessageSize, {
-    line(bytes) {
-      const message = readMessage(bytes);
-      if (message.kind === 'unusable') handlers.unusable(message);
-      else handlers.message(message);
-    },
-    oversized: (line) => handlers.oversized(line),
-  });
-  onceEnded(input, () => {
-    reader.end();
-    handlers.ended();
-  });
+  const intake = new Intake(input, maxMessageSize, handlers);
   // A peer that is gone shows as the end of its output; the failed write has nothing to add.
   output.on('error', () => {});
-  const push = (chunk: Buffer): void => reader.push(chunk);
-  input.on('data', (chunk: Buffer) => readThenWrite(chunk, push));
   return {
     account,
     send: (line, expectsMore) => writer.write(line, expectsMore),
-    pause: () => void input.pause(),
-    resume: () => void input.resume(),
+    pause: () => intake.hold(true),
+    resume: () => intake.hold(false),
     get backlog() {
       return writer.backlog;
     },
@@ -73,14 +64,4 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
       output.end();
     },
   };
-}
-
-function onceEnded(input: Readable, ended: () => void): void {
-  let done = false;
-  const once = (): void => {
-    if (done) return;
-    done = true;
-    ended();
-  };
-  input.once('end', once).once('close', once).once('error', once);
 }

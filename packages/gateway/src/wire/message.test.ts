@@ -60,7 +60,7 @@ describe('a line that is none', () => {
     ['{}', { reason: 'not-a-message', id: undefined, meant: undefined }],
     ['[]', { reason: 'batch' }],
     [` [{${V},"id":1,"method":"m"}] `, { reason: 'batch' }],
-    ['[1', { reason: 'not-json' }],
+    ['[1', { reason: 'batch' }],
     [`{${V}}`, { reason: 'not-a-message' }],
     // Somebody's log, not an answer: nobody's call must fail over it.
     ['{"level":30,"id":5,"msg":"x"}', { reason: 'not-a-message', id: '5', meant: undefined }],

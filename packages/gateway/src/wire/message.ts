@@ -32,7 +32,7 @@ export interface Message {
   readonly isError: boolean;
 }
 
-/** A line that is no message: not JSON, or JSON of another shape. */
+/** A line that is no message: not JSON, or JSON of another shape. What begins as an array is not judged any further. */
 export interface Unusable {
   readonly kind: 'unusable';
   readonly reason: 'not-json' | 'not-a-message' | 'batch';
@@ -53,6 +53,7 @@ export function readMessage(line: Buffer): Message | Unusable {
 
 /** Where the scan is not sure of the meaning the line is judged to its last byte, and rewritten to mean what a parser would take it for. */
 function readOdd(line: Buffer): Message | Unusable {
+  if (line[skipSpace(line, 0)] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes: line };
   const bytes = onOneLine(line);
   const at = skipSpace(bytes, 0);
   const top = readMembers(bytes, at, judgeValue);

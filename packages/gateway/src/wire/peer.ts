@@ -61,6 +61,8 @@ const BUSY_FROM = 3;
 
 /** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
 export class Peer implements Origin {
+  /** Protocol revision that the handshake with a server settled on; empty before. */
+  version = '';
   readonly #link: Link;
   #waiting = new Ledger<Waiter>();
   readonly #served = new Requests<Served>();

@@ -1,23 +1,12 @@
 import type { Writable } from 'node:stream';
+import { atEndOfSlice } from './slices.ts';
 import type { Line } from './splice.ts';
 
 /** What waits for it runs before anything else happens; `queueMicrotask` costs seven times as much. */
 const endOfTurn: Promise<void> = Promise.resolve();
 
-/** What has lines to write that came of what is being read. */
-const waiting: LineWriter[] = [];
-let isReading = false;
-
-/** What comes of a chunk is written when all of it has been read. */
-export function readThenWrite(chunk: Buffer, read: (chunk: Buffer) => void): void {
-  isReading = true;
-  try {
-    read(chunk);
-  } finally {
-    isReading = false;
-    for (let writer = waiting.pop(); writer !== undefined; writer = waiting.pop()) writer.flush();
-  }
-}
+/** Characters that are joined into one string. Without a bound the longest string that V8 allows would be one. */
+const MOST_JOINED = 1024 * 1024;
 
 /** Writes lines, all those of one tick in one write, and tells when the reader falls behind and catches up. */
 export class LineWriter {
@@ -58,11 +47,11 @@ export class LineWriter {
     }
     this.#gathered += '\n';
     this.#queued += 1;
+    if (this.#gathered.length > MOST_JOINED) this.#endString();
     if (this.#scheduled) return;
     this.#scheduled = true;
     if (expectsMore) setImmediate(this.#flush);
-    else if (isReading) waiting.push(this);
-    else void endOfTurn.then(this.#flush);
+    else if (!atEndOfSlice(this.#flush)) void endOfTurn.then(this.#flush);
   }
 
   flush(): void {
@@ -89,9 +78,13 @@ export class LineWriter {
       this.#gathered += part;
       return;
     }
-    if (this.#gathered !== '') this.#queue.push(this.#gathered);
-    this.#gathered = '';
+    if (this.#gathered !== '') this.#endString();
     this.#queue.push(part);
+  }
+
+  #endString(): void {
+    this.#queue.push(this.#gathered);
+    this.#gathered = '';
   }
 
   #drop(): void {

@@ -6,13 +6,14 @@ import type { Gateway } from '../../gateway.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
+import { inSlice } from '../../wire/slices.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { Pulse } from './pulse.ts';
-import { refuse, respondEmpty, type Refusal } from './respond.ts';
+import { hangUp, refuse, respondEmpty, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
 
@@ -139,15 +140,12 @@ export class HttpFront {
     while (this.awaited > 0 && now() < deadline) await sleep(20);
   }
 
-  /** A mistake of ours in one request must not end all the others. */
+  /** Works on one request, as one slice. */
   #guard(res: ServerResponse, work: () => void): void {
     try {
-      work();
+      inSlice('request', work);
     } catch (error) {
-      this.#gateway.log.error(
-        `A request has failed through a mistake of Weir's own: ${(error as Error).stack ?? ''}`,
-      );
-      res.destroy();
+      hangUp(res, error as Error, this.#gateway.log);
     }
   }
 

@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import type { Log } from '../../log.ts';
 import type { Account } from '../../wire/account.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
+import { workOff } from '../../wire/slices.ts';
 import { Session } from '../session.ts';
 import { Channel } from './channel.ts';
 import { EventStore, type Shelf } from './event-store.ts';
 import type { Pulse } from './pulse.ts';
 import { RepliedRequest, Reply } from './reply.ts';
-import { refuse, respondEmpty } from './respond.ts';
+import { hangUp, refuse, respondEmpty } from './respond.ts';
 
 export interface LegacySessionOptions {
   readonly id: string;
@@ -32,6 +34,7 @@ export class LegacySession {
   readonly id: string;
   readonly principal: string;
   readonly #options: LegacySessionOptions;
+  readonly #log: Log;
   readonly #session: Session;
   readonly #store: EventStore;
   /** What has not been answered wholly. */
@@ -46,6 +49,7 @@ export class LegacySession {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
+    this.#log = gateway.log;
     this.#store = new EventStore(options.now, options.shelf, options.account);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
@@ -81,10 +85,13 @@ export class LegacySession {
     this.#usedAt = this.#options.now();
     const expected = messages.reduce((count, { kind }) => (kind === 'request' ? count + 1 : count), 0);
     const reply = expected === 0 ? undefined : this.#reply(res, expected, { isBatch, headers });
-    for (const message of messages) {
-      if (reply === undefined || message.kind !== 'request') this.#session.receive(message);
-      else this.#session.receive(message, new RepliedRequest(message, reply, this.#session.peer));
-    }
+    workOff('batch', messages, {
+      each: (message) => {
+        if (reply === undefined || message.kind !== 'request') this.#session.receive(message);
+        else this.#session.receive(message, new RepliedRequest(message, reply, this.#session.peer));
+      },
+      failed: (error) => hangUp(res, error, this.#log),
+    });
     if (reply === undefined) respondEmpty(res, 202);
   }
 

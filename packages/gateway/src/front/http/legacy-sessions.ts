@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Account } from '../../wire/account.ts';
+import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../wire/batch.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
-import { readElements } from '../../wire/members.ts';
-import { readMessage, type Message } from '../../wire/message.ts';
-import { skipSpace } from '../../wire/scan.ts';
+import type { Message } from '../../wire/message.ts';
 import { Shelf } from './event-store.ts';
 import { LegacySession } from './legacy-session.ts';
 import type { Beating, Pulse } from './pulse.ts';
@@ -22,10 +21,6 @@ export interface LegacyOptions {
   /** Milliseconds after which a session without a request and without a stream is ended. */
   readonly idleAfter: number;
 }
-
-/** The one revision with batches. */
-const BATCH_VERSION = '2025-03-26';
-const MOST_IN_A_BATCH = 1000;
 
 /** Beats between two looks at who is idle. */
 const LOOK_EVERY = 3;
@@ -201,12 +196,10 @@ function isUnnamed({ headers }: IncomingMessage): boolean {
 }
 
 function readBatch(bytes: Buffer): Message[] | Refusal {
-  const spans = readElements(bytes, skipSpace(bytes, 0)) ?? [];
-  if (spans.length === 0 || spans.length > 2 * MOST_IN_A_BATCH)
-    return badRequest(`A batch has from 1 to ${MOST_IN_A_BATCH} messages`);
+  const batch = Batch.open(bytes);
+  if (batch === undefined) return badRequest(`A batch is an array of 1 to ${MOST_IN_A_BATCH} messages`);
   const messages: Message[] = [];
-  for (let s = 0; s < spans.length; s += 2) {
-    const message = readMessage(bytes.subarray(spans[s], spans[s + 1]));
+  for (let message = batch.next(); message !== undefined; message = batch.next()) {
     if (message.kind === 'unusable')
       return badRequest('The batch holds something that is no JSON-RPC 2.0 message');
     if (message.method === 'initialize') return badRequest('initialize cannot be part of a batch');

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Line } from '../../wire/splice.ts';
 import { chargeUnread } from './connection-account.ts';
@@ -29,6 +30,12 @@ export function respondJson(
     res.end();
   }
   chargeUnread(res);
+}
+
+/** Hangs up after a mistake of ours in one request, which must not end the others. */
+export function hangUp(res: ServerResponse, error: Error, log: Log): void {
+  log.error(`A request has failed through a mistake of Weir's own: ${error.stack ?? error.message}`);
+  res.destroy();
 }
 
 /** An answer without a body. */
