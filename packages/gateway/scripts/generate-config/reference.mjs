@@ -120,7 +120,7 @@ the long one; with \`ports\` or \`port\` the server is spoken to over HTTP, at a
 A container gets nothing that hands over the machine, unless \`allowUnsafeMounts\` is true. Refused by name, whether or not
 they exist here: the root; the sockets and files of Docker, Docker Desktop, Podman, containerd, Colima, Lima, Rancher Desktop
 and OrbStack; \`/proc\`, \`/sys\`, \`/dev\`, \`/boot\`; what in \`/etc\` decides who is root and what root runs; and every folder
-that holds one of them, such as a whole home folder. For an engine on this machine, links are followed as well. Values of variables never stand in an argument of a program; what stands in \`args\` and
+that holds one of them, such as a whole home folder. For an engine on this machine, links are followed as well, and a link that cannot be read is refused. Values of variables never stand in an argument of a program; what stands in \`args\` and
 \`command\` can be read by everybody on the machine, and whoever may use the engine can read a container's variables too.
 `;
 

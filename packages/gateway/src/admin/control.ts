@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { isRecord } from '../config/findings.ts';
 import { isAnswering } from './control-client.ts';
 import { doorOf, doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
 import { readLines, writeLine } from './lines.ts';
@@ -7,6 +8,10 @@ import { answersOf, type Answering, type Method } from './requests.ts';
 
 /** The longest request that anybody has reason for. */
 const LONGEST_REQUEST = 64 * 1024;
+/** Time for a connection to bring its request, in milliseconds. */
+const REQUEST_WITHIN_MS = 10_000;
+/** Commands of one user that ask or follow at the same time. */
+const MOST_CONNECTIONS = 100;
 /** A follower who does not read is left alone. */
 const LARGEST_BACKLOG = 4 * 1024 * 1024;
 
@@ -26,6 +31,7 @@ export async function openControl(answering: Answering, place: Place): Promise<C
     socket.once('close', () => sockets.delete(socket));
     converse(socket, answering);
   });
+  server.maxConnections = MOST_CONNECTIONS;
   await listen(server, door, place);
   return {
     path: door.path,
@@ -49,38 +55,52 @@ async function sweep(place: Place, own: Door): Promise<void> {
 
 async function listen(server: Server, { path }: Door, { platform }: Place): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(path, resolve);
+    // Stays: an error after the start must not end the gateway.
+    server.on('error', reject).listen(path, resolve);
   });
   // Nobody else gets into the folder; this is for those who look at the socket alone.
   if (platform !== 'win32') chmodSync(path, 0o600);
   server.unref();
 }
 
+/** Answers the one request of a connection. Whatever goes wrong ends that connection alone. */
 function converse(socket: Socket, answering: Answering): void {
-  socket.on('error', () => socket.destroy());
-  const receive = (request: unknown): void => {
-    if (typeof request !== 'object' || request === null) throw new Error('That is no request');
-    void answer(socket, request, answering);
+  const hangUp = (): void => void socket.destroy();
+  const timer = setTimeout(hangUp, REQUEST_WITHIN_MS).unref();
+  socket.on('error', hangUp).once('close', () => clearTimeout(timer));
+  let isAsked = false;
+  const receive = (value: unknown): void => {
+    if (isAsked) throw new Error('A connection has one request');
+    isAsked = true;
+    clearTimeout(timer);
+    answer(socket, readRequest(value), answering).catch(hangUp);
   };
   readLines(socket, receive, LONGEST_REQUEST);
 }
 
 interface Request {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: object;
+  readonly id: string | number | null;
+  readonly method: string;
+  readonly params: object;
 }
 
-async function answer(
-  socket: Socket,
-  { id = null, method, params = {} }: Request,
-  answering: Answering,
-): Promise<void> {
+/** Returns a request whose members are of the types that are promised; throws where they are not. */
+function readRequest(value: unknown): Request {
+  if (!isRecord(value)) throw new Error('That is no request');
+  const { id = null, method, params = {} } = value;
+  const isId = id === null || typeof id === 'string' || typeof id === 'number';
+  if (!isId || typeof method !== 'string' || !isRecord(params)) throw new Error('That is no request');
+  const { server = '' } = params;
+  if (typeof server !== 'string') throw new Error('That is no name of a server');
+  return { id, method, params };
+}
+
+async function answer(socket: Socket, { id, method, params }: Request, answering: Answering): Promise<void> {
   const { gateway, self } = answering;
   try {
     const answers = answersOf(answering);
-    if (typeof method !== 'string' || !Object.hasOwn(answers, method))
-      throw new Error(`A gateway of version ${self.version} does not know '${String(method)}'`);
+    if (!Object.hasOwn(answers, method))
+      throw new Error(`A gateway of version ${self.version} does not know '${method}'`);
     const act = answers[method as Method] as (params: object) => unknown;
     writeLine(socket, { id, result: await act(params) });
     if (method === 'history' && 'follow' in params && params.follow === true) follow(socket, gateway);

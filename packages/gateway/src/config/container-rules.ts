@@ -1,4 +1,4 @@
-import { type Findings, has, isList, isRecord } from './findings.ts';
+import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
 import { unsafeSource } from './unsafe-sources.ts';
 import { isVolumeName, readVolume } from './volume.ts';
@@ -62,14 +62,15 @@ const TEXTS: Readonly<Record<string, { readonly shape: RegExp; readonly message:
   },
 };
 
-function checkTexts(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkTexts(entry: Entry, at: JsonPath, found: Findings): void {
   for (const [key, { shape, message }] of Object.entries(TEXTS)) {
     const value = entry[key];
-    if (isKnown(value) && !shape.test(value)) errors.push({ path: [...at, key], message, value });
+    if (isKnown(value, found) && !shape.test(value))
+      found.errors.push({ path: [...at, key], message, value });
   }
 }
 
-function checkLists(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkLists(entry: Entry, at: JsonPath, found: Findings): void {
   for (const [key, shape, message] of [
     [
       'volumes',
@@ -84,19 +85,20 @@ function checkLists(entry: Entry, at: JsonPath, { errors }: Findings): void {
   ] as const) {
     const list = isList(entry[key]) ? entry[key] : [];
     for (const [index, value] of list.entries())
-      if (isKnown(value) && !shape.test(value)) errors.push({ path: [...at, key, index], message, value });
+      if (isKnown(value, found) && !shape.test(value))
+        found.errors.push({ path: [...at, key, index], message, value });
   }
 }
 
 /** The well-known places of engines, by their names; where links lead is looked at when the container is started. */
-function checkMounts(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkMounts(entry: Entry, at: JsonPath, found: Findings): void {
   const list = isList(entry.volumes) ? entry.volumes : [];
   for (const [index, value] of list.entries()) {
-    const source = isKnown(value) ? readVolume(value).source : '';
+    const source = isKnown(value, found) ? readVolume(value).source : '';
     const what = source === '' || isVolumeName(source) ? undefined : unsafeSource(source);
     if (what === undefined) continue;
     const message = `This volume would hand ${what} to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"`;
-    errors.push({ path: [...at, 'volumes', index], message, value });
+    found.errors.push({ path: [...at, 'volumes', index], message, value });
   }
 }
 
@@ -109,11 +111,11 @@ function checkPorts(entry: Entry, at: JsonPath, { errors }: Findings): void {
   }
 }
 
-function checkTransport(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkTransport(entry: Entry, at: JsonPath, found: Findings): void {
   for (const key of ['transport', 'type']) {
     const value = entry[key];
-    if (!isKnown(value) || TRANSPORTS.includes(value)) continue;
-    errors.push({
+    if (!isKnown(value, found) || TRANSPORTS.includes(value)) continue;
+    found.errors.push({
       path: [...at, key],
       message: `The ${key} of a container is "stdio", "http" or "sse"`,
       value,
@@ -140,7 +142,6 @@ function checkReach(
   }
 }
 
-/** What still holds a variable can only be judged once the variable is known. */
-function isKnown(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && !value.includes('$');
+function isKnown(value: unknown, found: Findings): value is string {
+  return typeof value === 'string' && value.trim() !== '' && isReadable(value, found);
 }

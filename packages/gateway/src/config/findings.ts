@@ -5,6 +5,10 @@ export interface Findings {
   readonly errors: ConfigFinding[];
   readonly warnings: ConfigFinding[];
   readonly unknown: UnknownKey[];
+  /** True once variables are replaced; a `$` is then a character like any other. */
+  readonly isExpanded: boolean;
+  /** Set when a text was not judged because it may hold a variable. */
+  isPending: boolean;
 }
 
 export interface ConfigFinding {
@@ -21,8 +25,15 @@ export interface UnknownKey {
   known: readonly string[];
 }
 
-export function createFindings(): Findings {
-  return { errors: [], warnings: [], unknown: [] };
+export function createFindings(isExpanded = false): Findings {
+  return { errors: [], warnings: [], unknown: [], isExpanded, isPending: false };
+}
+
+/** Returns whether a text can be judged now: one that may hold a variable is judged once that is replaced. */
+export function isReadable(text: string, found: Findings): boolean {
+  if (found.isExpanded || !text.includes('$')) return true;
+  found.isPending = true;
+  return false;
 }
 
 /** An object with keys: no array, no null. */

@@ -40,7 +40,7 @@ export function prepareConfig(value: unknown, options: PrepareOptions): Prepared
   sortDuplicates(found, options.duplicates ?? [], adopted);
   refuseErrors(found, source);
   const expanded = expand(adopted, found.unknown, options);
-  if (expanded !== adopted.value) refuseErrors(inspectExpanded(expanded), source);
+  if (expanded !== adopted.value || found.isPending) refuseErrors(inspectExpanded(expanded), source);
   // Both values have passed an inspection: they have the shape of the type.
   const { mcpServers: unexpanded } = adopted.value as McpConfig;
   const config = complete(expanded as McpConfig, source);
@@ -50,7 +50,7 @@ export function prepareConfig(value: unknown, options: PrepareOptions): Prepared
 /** Checks the config of a program in the same way; its texts stay as they are. `path` is where it would stand as a file. */
 export function checkConfig(value: unknown, path?: string): CompleteConfig {
   const adopted = adoptConfig(value);
-  refuseErrors(inspectAdopted(adopted), adopted);
+  refuseErrors(inspectAdopted(adopted, true), adopted);
   // It has passed the inspection.
   return complete(adopted.value as McpConfig, { ...adopted, ...(path !== undefined && { path }) });
 }
@@ -105,7 +105,7 @@ function expand(
 }
 
 function inspectExpanded(value: unknown): Findings {
-  const { errors, ...found } = inspectConfig(value);
+  const { errors, ...found } = inspectConfig(value, true);
   const explained = errors.map((error) => ({
     ...error,
     message: `${error.message} (as it stands once its variables are replaced)`,

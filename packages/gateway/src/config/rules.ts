@@ -1,8 +1,8 @@
 import { Messages } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
-import { type ConfigFinding, type Findings, has, isList, isRecord } from './findings.ts';
+import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
-import { ServerKind, serverKinds } from './server-entry.ts';
+import { isSwitchedOff, ServerKind, serverKinds } from './server-entry.ts';
 
 type Entry = Record<string, unknown>;
 
@@ -20,14 +20,19 @@ export function checkRules(config: unknown, found: Findings): void {
   for (const [key, entry] of Object.entries(config.mcpServers)) {
     if (!isRecord(entry)) continue;
     const server: Server = { entry, kinds: serverKinds(entry), at: ['mcpServers', key] };
-    checkKind(server, found);
-    checkTransport(server, found);
-    checkDeployment(server, found);
-    checkAddresses(server, found);
-    if (server.kinds.includes(ServerKind.CONTAINER)) checkContainer(entry, server.at, found);
+    // The variables of an entry that is switched off are never replaced.
+    checkServer(server, isSwitchedOff(entry) ? { ...found, isExpanded: false } : found);
     checkName(entry, { key, names, found });
-    checkHabits(server, found);
   }
+}
+
+function checkServer(server: Server, found: Findings): void {
+  checkKind(server, found);
+  checkTransport(server, found);
+  checkDeployment(server, found);
+  checkAddresses(server, found);
+  if (server.kinds.includes(ServerKind.CONTAINER)) checkContainer(server.entry, server.at, found);
+  checkHabits(server, found);
 }
 
 function checkKind({ kinds, at }: Server, { errors }: Findings): void {
@@ -40,12 +45,13 @@ function checkKind({ kinds, at }: Server, { errors }: Findings): void {
 }
 
 /** A misspelt transport would be taken for none. The rules for containers have a sentence of their own. */
-function checkTransport({ entry, kinds, at }: Server, { errors, warnings }: Findings): void {
+function checkTransport({ entry, kinds, at }: Server, found: Findings): void {
   if (kinds.includes(ServerKind.CONTAINER)) return;
+  const { errors, warnings } = found;
   const list = has(entry, 'deploymentType') ? errors : warnings;
   for (const key of ['transport', 'type']) {
     const value = entry[key];
-    if (typeof value !== 'string' || value.includes('$') || TRANSPORTS.includes(value)) continue;
+    if (typeof value !== 'string' || TRANSPORTS.includes(value) || !isReadable(value, found)) continue;
     const message = `${key} must be "stdio", "sse", "http" or "streamable-http"`;
     const outcome = list === errors ? '' : '; it is ignored, because "command" or "url" says the same';
     list.push({ path: [...at, key], message: message + outcome, value });
@@ -69,14 +75,15 @@ function checkDeployment({ entry, kinds, at }: Server, { errors }: Findings): vo
   }
 }
 
-function checkAddresses({ entry: { url, sseConfig }, at }: Server, { errors }: Findings): void {
-  checkAddress(url, [...at, 'url'], errors);
-  if (isRecord(sseConfig)) checkAddress(sseConfig.url, [...at, 'sseConfig', 'url'], errors);
+function checkAddresses({ entry: { url, sseConfig }, at }: Server, found: Findings): void {
+  checkAddress(url, [...at, 'url'], found);
+  if (isRecord(sseConfig)) checkAddress(sseConfig.url, [...at, 'sseConfig', 'url'], found);
 }
 
-function checkAddress(value: unknown, path: JsonPath, errors: ConfigFinding[]): void {
-  if (typeof value !== 'string' || value.trim() === '' || isAddress(value)) return;
-  errors.push({ path, message: addressMistake(value), value });
+function checkAddress(value: unknown, path: JsonPath, found: Findings): void {
+  if (typeof value !== 'string' || value.trim() === '' || !isReadable(value, found) || isAddress(value))
+    return;
+  found.errors.push({ path, message: addressMistake(value), value });
 }
 
 function addressMistake(value: string): string {
@@ -85,9 +92,7 @@ function addressMistake(value: string): string {
     : 'url must be an address that begins with http:// or https://';
 }
 
-// What still holds a variable can only be judged once the variable is known.
 function isAddress(value: string): boolean {
-  if (value.includes('$')) return true;
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 

@@ -32,14 +32,14 @@ export function validateConfig(config: unknown): Required<ConfigValidation> {
 }
 
 /** All findings in a config that may be of another host, with their paths still in parts. */
-export function inspectAdopted({ value, errors, warnings }: Adopted): Findings {
-  const found = inspectConfig(value);
+export function inspectAdopted({ value, errors, warnings }: Adopted, isExpanded = false): Findings {
+  const found = inspectConfig(value, isExpanded);
   return { ...found, errors: [...errors, ...found.errors], warnings: [...warnings, ...found.warnings] };
 }
 
 /** All findings, with their paths still in parts. */
-export function inspectConfig(config: unknown): Findings {
-  const found = createFindings();
+export function inspectConfig(config: unknown, isExpanded: boolean): Findings {
+  const found = createFindings(isExpanded);
   checkMcpConfig(config, [], found);
   checkRules(config, found);
   return found;

@@ -13,7 +13,7 @@ import { openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { Pulse } from './pulse.ts';
-import { hangUp, refuse, respondEmpty, type Refusal } from './respond.ts';
+import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
 
@@ -79,9 +79,10 @@ export class HttpFront {
     this.#server.on('connection', (socket) =>
       openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
     );
-    this.#server.on('request', (req, res) =>
-      inTurn(res, () => this.#guard(res, () => this.#handle(req, res))),
-    );
+    const serve = (req: IncomingMessage, res: ServerResponse): void =>
+      inTurn(res, () => this.#guard(res, () => this.#handle(req, res)));
+    // A client that waits for 100 before it sends its body is admitted or refused first.
+    this.#server.on('request', serve).on('checkContinue', serve);
     this.#open();
   }
 
@@ -183,6 +184,7 @@ export class HttpFront {
   }
 
   #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
+    if (waitsForContinue(req)) res.writeContinue();
     readBody(req, this.#maxBodySize, {
       read: (body) => this.#guard(res, () => receive(body)),
       refused: (why) => refuse(req, res, why),

@@ -55,11 +55,17 @@ export function refuse(
   const length = Number(req.headers['content-length'] ?? 0);
   const isStillComing = !req.complete && (length > 0 || req.headers['transfer-encoding'] !== undefined);
   if (!isStillComing) return respondJson(res, status, line, headers);
-  if (length > LINGER) return respondJson(res, status, line, [...headers, 'Connection', 'close']);
+  if (length > LINGER || waitsForContinue(req))
+    return respondJson(res, status, line, [...headers, 'Connection', 'close']);
   res.writeHead(status, [...jsonHeaders(line), ...headers]);
   res.write(line, 'latin1');
   chargeUnread(res);
   discard(req, () => res.end());
+}
+
+/** Returns whether the client sends its body only once it is told to go on. */
+export function waitsForContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersionMinor > 0;
 }
 
 /** A connection that is closed under a client which still sends would take the answer with it. */

@@ -43,6 +43,8 @@ const DEFAULT_LIMITS: HttpLimits = {
 /** A little more than what load balancers allow, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const MOST_CONNECTIONS = 10_000;
+/** All headers of a request together; it bounds their number, too. */
+const MOST_HEADER_BYTES = 16 * 1024;
 
 /** Serves clients of both eras at one address, and starts the servers; resolves once it listens. */
 export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise<HttpFront> {
@@ -61,7 +63,10 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
     requestTimeout: limits.request,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(limits.headers / 2, 5000),
+    maxHeaderSize: MOST_HEADER_BYTES,
   });
+  // Node would drop the headers after the 2,000th without a word; an Origin among them has to be seen.
+  server.maxHeadersCount = 0;
   server.maxConnections = MOST_CONNECTIONS;
   await gateway.prepare();
   const listensAt = await listen(server, host, port);

@@ -30,6 +30,8 @@ export function createArguments(spec: ContainerSpec, { name, labels, variables }
     ...(spec.folder === undefined ? [] : [`--workdir=${spec.folder}`]),
     ...publishing(spec),
     ...(spec.docker.volumes ?? []).map((volume) => `--mount=${mountOf(volume)}`),
+    // Whatever follows is not an option.
+    '--',
     spec.image,
     ...spec.command,
   ];
@@ -70,5 +72,5 @@ function mountOf(volume: string): string {
 
 /** The value of the option is a line of comma-separated fields. */
 function asField(field: string): string {
-  return /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  return /[",\n\r]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -14,9 +14,9 @@ import type { Containers } from './containers.ts';
 import { createArguments } from './create-arguments.ts';
 import { EngineError } from './engine-error.ts';
 import { explainedExit } from './exit-reason.ts';
+import { judgeContainer } from './judge.ts';
 import { labelsOf, NAME_LABEL, SERVER_LABEL } from './owner.ts';
 import { PublishedConnection } from './published-connection.ts';
-import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 import { handOver } from './variables.ts';
 
 export interface ContainerOptions extends ConnectionOptions {
@@ -61,8 +61,7 @@ export function startContainer(options: ContainerOptions): StartedContainer {
 async function launch(options: ContainerOptions, signal: AbortSignal): Promise<Connection> {
   const spec = containerSpec(options.serverKey, options.config);
   const { containers } = options;
-  const { volumes = [], allowUnsafeMounts = false } = spec.docker;
-  if (!allowUnsafeMounts) refuseUnsafeMounts(volumes, containers.engine.env);
+  judgeContainer(options.config, containers.engine.env);
   await containers.ready();
   if (spec.docker.pull === 'always') await pull(spec, options, signal);
   const id = await createOrPull(spec, options, signal);
@@ -97,7 +96,7 @@ async function pull(
 ): Promise<void> {
   log.info(`pulls the image ${image}`);
   try {
-    await containers.engine.ask(['pull', '--quiet', image], { timeoutMs: PULL_MS, signal });
+    await containers.engine.ask(['pull', '--quiet', '--', image], { timeoutMs: PULL_MS, signal });
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     throw new EngineError(

@@ -1,5 +1,5 @@
-import { lstatSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fixedPlaces, unsafeSource, type OwnPlaces } from '../../config/unsafe-sources.ts';
 import { isVolumeName, readVolume } from '../../config/volume.ts';
 import { EngineError } from './engine-error.ts';
@@ -10,13 +10,14 @@ type Environment = Readonly<Record<string, string>>;
 export function refuseUnsafeMounts(volumes: readonly string[], env: Environment): void {
   const isHere = !isElsewhere(env);
   const own = ownPlaces(env, isHere);
-  for (const volume of volumes) {
-    const { source } = readVolume(volume);
+  for (const [index, volume] of volumes.entries()) {
+    const { source, target } = readVolume(volume);
     if (isVolumeName(source)) continue;
     const what = unsafeSource(source, own) ?? (isHere ? unsafeHere(source, own) : undefined);
     if (what === undefined) continue;
+    // The source may come from a variable: it is not printed.
     throw new EngineError(
-      `its volume "${volume}" would hand ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
+      `its volume for "${target}" (dockerConfig.volumes[${index}]) would hand ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
     );
   }
 }
@@ -35,22 +36,42 @@ function ownPlaces(
   const engine = [...(socket === undefined ? [] : [socket]), ...(XDG_RUNTIME_DIR === '' ? [] : runtime)];
   const home = HOME === '' ? undefined : HOME;
   // Links may lead to them from elsewhere, or from them to elsewhere.
-  const real = isHere ? [...engine, ...fixedPlaces(HOME)].map(whereItIs) : [];
+  const real = isHere ? [...engine, ...fixedPlaces(HOME)].flatMap((path) => placeOf(path) ?? []) : [];
   return { home, engine: [...engine, ...real] };
 }
 
 function unsafeHere(source: string, own: OwnPlaces): string | undefined {
-  const place = whereItIs(source);
+  const place = placeOf(source);
+  if (place === undefined) return 'a place that this user cannot look at';
   const isSocket = lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false;
   return isSocket ? 'a socket of this machine' : unsafeSource(place, own);
 }
 
-/** The real path, also of what is not there yet in a folder that is. */
-function whereItIs(path: string): string {
+/** Links that lead to links; the system gives up at about as many. */
+const MOST_LINKS = 40;
+
+/**
+ * Returns the real path, also of an entry that does not exist yet. Undefined where a step cannot be read: the engine is
+ * root, and would go on from there.
+ */
+function placeOf(path: string, links = 0): string | undefined {
   try {
     return realpathSync(path);
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || links > MOST_LINKS) return undefined;
+    const link = targetOf(path);
+    if (link !== undefined) return placeOf(link, links + 1);
     const folder = dirname(path);
-    return folder === path ? path : join(whereItIs(folder), path.slice(folder.length));
+    const place = folder === path ? path : placeOf(folder, links);
+    return place === undefined || folder === path ? place : join(place, path.slice(folder.length));
+  }
+}
+
+/** Returns where a link leads whose end does not exist, as far as this user can see. */
+function targetOf(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return undefined;
   }
 }
