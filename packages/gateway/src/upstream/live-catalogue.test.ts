@@ -114,13 +114,34 @@ verifies('AGG-REG-2', 'each reading that finds nothing new doubles the pause, up
   expect(server.changes).toEqual([]);
 });
 
-verifies('AGG-REG-2', 'a reading that finds something new resets the pause', async () => {
+const named = (name: string | number): string => `{"tools":[{"name":"${name}"}]}`;
+
+verifies('AGG-REG-2', 'a reading that finds something new shortens the pause to 5 s', async () => {
   const server = await announcing();
-  for (let reading = 0; reading < 4; reading++) await server.readAfterNews(SAME);
-  await server.readAfterNews('{"tools":[{"name":"b"}]}');
-  await server.readAfterNews('{"tools":[{"name":"b"}]}');
-  expect(server.pauses).toEqual([0, 100, 200, 400, 800, 100, 200]);
+  for (let reading = 0; reading < 9; reading++) await server.readAfterNews(SAME);
+  await server.readAfterNews(named('b'));
+  await server.readAfterNews(named('b'));
+  expect(server.pauses.slice(-3)).toEqual([25_600, 5000, 10_000]);
   expect(server.changes).toEqual(['tools']);
+});
+
+verifies(['SAFE-4', 'AGG-REG-2'], 'M4: a list that differs with each reading is read every 5 s', async () => {
+  const server = await announcing();
+  for (let reading = 0; reading < 9; reading++) await server.readAfterNews(named(reading));
+  expect(server.pauses).toEqual([0, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
+});
+
+verifies(['SAFE-4', 'AGG-REG-2'], 'M4: a list that changes twice a minute is read at once', async () => {
+  const server = await announcing();
+  server.pass();
+  await server.answer(SAME);
+  for (let reading = 0; reading < 4; reading++) {
+    server.wait(30_000);
+    server.catalogue.refresh(CHANGED);
+    server.pass();
+    await server.answer(named(reading));
+  }
+  expect(server.pauses.slice(1)).toEqual([0, 0, 0, 0]);
 });
 
 verifies('AGG-REG-2', 'a reading that fails counts as one that finds nothing new', async () => {

@@ -18,10 +18,16 @@ export interface LiveListOptions {
 const SHORTEST_PAUSE_MS = 100;
 /** Some servers announce changes with every answer. Two requests a minute are no burden to them. */
 const LONGEST_PAUSE_MS = 30_000;
+/** Pause of a list that differs each time: every reading costs the gateway a new registry, and clients a new list. */
+const LONGEST_BUSY_PAUSE_MS = 5000;
+/** With a longer pause than this a list is not read at once for a call either. */
+const LONGEST_HASTE_MS = 1000;
+/** A list without news for this long is read at once when news arrive. */
+const QUIET_MS = 10_000;
 
 /**
- * One list of a server: read when the server starts, and again after news. Each reading that finds nothing new doubles
- * the pause before the next one, because a server that announces changes while it is read would be read without end.
+ * One list of a server: read when the server starts, and again after news. Each reading doubles the pause before the next
+ * one, because a server that announces changes while it is read would be read without end. Silence ends the pause.
  */
 export class LiveList {
   /** Empty until it has been read. */
@@ -50,8 +56,9 @@ export class LiveList {
   /** Reads the list again after the pause. News that arrive until then, or during a reading, lead to one reading. */
   refresh(): void {
     const { timers } = this.#options;
-    if (this.#reading !== undefined) this.#hasNews = true;
-    else this.#cancelPause ??= timers.later(this.#remainingPause(), () => void this.#read());
+    if (this.#reading !== undefined) return void (this.#hasNews = true);
+    if (timers.now() - this.#readAt >= QUIET_MS) this.#pauseMs = SHORTEST_PAUSE_MS;
+    this.#cancelPause ??= timers.later(this.#remainingPause(), () => void this.#read());
   }
 
   /** Reads the list without a pause, for a call that waits for it. Resolves when it has been read. */
@@ -65,9 +72,10 @@ export class LiveList {
     return this.#next;
   }
 
-  /** The server has announced a change that has not been read yet. */
+  /** The server has announced a change that has not been read yet, and did not so all the time. */
   get isOutdated(): boolean {
-    return this.#reading !== undefined || this.#cancelPause !== undefined;
+    const isAnnounced = this.#reading !== undefined || this.#cancelPause !== undefined;
+    return isAnnounced && this.#pauseMs <= LONGEST_HASTE_MS;
   }
 
   #remainingPause(): number {
@@ -96,14 +104,14 @@ export class LiveList {
   async #replace(): Promise<void> {
     const options = this.#options;
     const before = this.listing;
-    const doubled = Math.min(Math.max(SHORTEST_PAUSE_MS, 2 * this.#pauseMs), LONGEST_PAUSE_MS);
+    const doubled = Math.max(SHORTEST_PAUSE_MS, 2 * this.#pauseMs);
     try {
       this.listing = inOrderOf(before, await options.read());
       const isNew = !isSameListing(before, this.listing);
-      this.#pauseMs = isNew ? SHORTEST_PAUSE_MS : doubled;
+      this.#pauseMs = Math.min(doubled, isNew ? LONGEST_BUSY_PAUSE_MS : LONGEST_PAUSE_MS);
       if (isNew) options.changed();
     } catch (error) {
-      this.#pauseMs = doubled;
+      this.#pauseMs = Math.min(doubled, LONGEST_PAUSE_MS);
       if (!options.isGone()) options.failed(error as Error);
     }
   }

@@ -1,14 +1,19 @@
 const FIRST_MS = 1000;
 const GROWTH = 1.5;
 const LONGEST_MS = 30_000;
-/** A server that wants to be asked again at once gets at least this much rest. */
+/** A server that wants to be asked again at once gets at least this much rest, and ever more up to the first pause. */
 const SHORTEST_MS = 20;
+/** After this time without a try the shortest rest is enough again. */
+const CALM_MS = 60_000;
 
 /** How long to wait before something is tried again: a second, then ever longer. */
 export class BackOff {
   readonly #isBackground: boolean;
   #next = FIRST_MS;
   #asked: number | undefined;
+  /** Least rest of a server that has said how long it wants; what it sends does not shorten it. */
+  #rest = SHORTEST_MS;
+  #triedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #waits = 0;
   #again: (() => void) | undefined;
@@ -20,7 +25,7 @@ export class BackOff {
 
   /** The server has said how long it wants. */
   set retry(milliseconds: number) {
-    this.#asked = Math.max(SHORTEST_MS, Math.min(milliseconds, LONGEST_MS));
+    this.#asked = Math.min(milliseconds, LONGEST_MS);
   }
 
   reset(): void {
@@ -31,10 +36,18 @@ export class BackOff {
   later(again: () => void): void {
     clearTimeout(this.#timer);
     this.#again = again;
-    this.#waits = this.#asked ?? this.#next;
+    this.#waits = this.#asked === undefined ? this.#next : Math.max(this.#asked, this.#restNow());
     this.#timer = setTimeout(() => this.hasten(), this.#waits);
     if (this.#isBackground) this.#timer.unref();
     this.#next = Math.min(this.#next * GROWTH, LONGEST_MS);
+  }
+
+  #restNow(): number {
+    const isCalm = Date.now() - this.#triedAt >= CALM_MS;
+    const rest = isCalm ? SHORTEST_MS : this.#rest;
+    this.#triedAt = Date.now();
+    this.#rest = Math.min(rest * GROWTH, FIRST_MS);
+    return rest;
   }
 
   /** How long is waited, or was the last time. */
