@@ -82,6 +82,11 @@ export class RpcError extends Error {
   }
 }
 
+/** The answer to a request that has failed through a mistake of the gateway. */
+export function internalError(): RpcError {
+  return new RpcError(RpcErrorCode.INTERNAL, "Internal error. The gateway's log has the details.");
+}
+
 /** Two servers that want the same public name; the first in the config keeps it. */
 export interface NameCollision {
   readonly publicName: string;

@@ -11,7 +11,7 @@ import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
 import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks.ts';
-import { forClients, quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -70,7 +70,7 @@ export class Session implements Client {
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
-  readonly #subscriptions = new Subscriptions();
+  readonly #subscriptions: Subscriptions;
   readonly #news: News;
   readonly #waitingRoom: WaitingRoom;
   #era: Era | undefined;
@@ -100,6 +100,7 @@ export class Session implements Client {
         full: (full) => gateway.holdServers(full),
       }),
     );
+    this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logMistake(error));
     this.#news = new News(this, gateway, this.#subscriptions);
     this.#waitingRoom = new WaitingRoom(this.peer);
     gateway.server.attach(this);
@@ -206,9 +207,14 @@ export class Session implements Client {
 
   /** Takes a message of the client's; `origin` is where a request is answered. */
   receive(message: Message, origin: Origin = this.peer): void {
-    if (!this.peer.take(message)) {
-      if (message.kind === 'request') this.#request(message, origin);
-      else if (message.kind === 'notification') this.#notification(message);
+    try {
+      if (!this.peer.take(message)) {
+        if (message.kind === 'request') this.#request(message, origin);
+        else if (message.kind === 'notification') this.#notification(message);
+      }
+    } catch (error) {
+      this.#logMistake(error as Error);
+      if (message.kind === 'request') answerError(origin, message.id, internalError());
     }
     // Only now: what it sets in motion must not hold up the answer.
     this.#options.onMessage?.(message);
@@ -302,8 +308,9 @@ export class Session implements Client {
 
   #subscribe(asked: Asked): void {
     const { caller, message, directory } = asked;
-    if (this.#subscriptions.follow(message, directory)) return answer(caller.origin, message.id, '{}');
-    useResource(asked);
+    const followed = this.#subscriptions.follow(message, directory);
+    if (followed === false) return useResource(asked);
+    answer(caller.origin, message.id, followed === true ? '{}' : followed);
   }
 
   #notification(message: Message): void {
@@ -324,10 +331,16 @@ export class Session implements Client {
     else if (part.kind === 'request') answerError(this.peer, part.id, batchRefused());
   }
 
-  /** Hangs up on a client whose words the gateway failed to work off. */
+  /** Hangs up on a client whose lines the gateway failed to work off. */
   #failed(error: Error): void {
-    this.#gateway.log.error(`What the client sent could not be worked off: ${error.stack ?? error.message}`);
-    this.#options.onEnded?.();
+    this.#logMistake(error);
+    this.peer.account.exceed("sent what could not be worked off through a mistake of Weir's own");
+  }
+
+  #logMistake(error: Error): void {
+    this.#gateway.log.error(
+      `A client's message has failed through a mistake of Weir's own: ${error.stack ?? error.message}`,
+    );
   }
 
   #goOn(): void {

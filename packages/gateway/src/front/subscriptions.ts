@@ -3,15 +3,18 @@ import type { ListName } from '../call/notices.ts';
 import { resolveTask, resolveUri, type Directory } from '../call/resolve.ts';
 import { offersTasks, tasksRefusal } from '../call/tasks.ts';
 import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { internalError, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import type { Account } from '../wire/account.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
 import { envelopeMembers, Meta } from '../wire/era.ts';
-import { objectValue, stringValue, valueText } from '../wire/members.ts';
+import { hasMoreThan, objectValue, stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin } from '../wire/peer.ts';
+import { spend, workOff, type Slices } from '../wire/slices.ts';
 import { changeMembers, decode, encode, splice, type Edit, type Line } from '../wire/splice.ts';
 import { TaskListener } from './task-listener.ts';
+import { UriIndex, type Followed } from './uri-index.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -27,12 +30,22 @@ interface Subscription {
   readonly id: string;
   readonly origin: Origin;
   readonly filter: Filter;
-  readonly watched: Map<string, Watched>;
-  readonly tasks: readonly TaskListener[];
+  readonly watched: Watched[];
+  tasks: readonly TaskListener[];
   ticket: number;
+  /** Resolves what the filter names. */
+  opening?: Slices;
+  /** Its resources are watched. */
+  isOpen: boolean;
 }
 
-interface Watched {
+/** A resource that a `subscriptions/listen` request names. */
+interface Watched extends Followed {
+  readonly subscription: Subscription;
+}
+
+/** A resource that a server has announced a change of. */
+interface Changed {
   readonly upstream: Upstream;
   readonly uri: string;
 }
@@ -51,10 +64,25 @@ const FILTER_KEYS = {
   resources: 'resourcesListChanged',
 } as const;
 
+/** Resources that one `subscriptions/listen` request may name, and that a client of the earlier revisions may subscribe to. */
+const MOST_URIS = 10_000;
+/** Bytes that a followed resource costs beside its URIs. */
+const ENTRY_BYTES = 300;
+
 /** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
 export class Subscriptions {
   readonly #open = new Set<Subscription>();
-  readonly #followed = new Map<string, Watched>();
+  readonly #watched = new UriIndex<Watched>();
+  readonly #followed = new Map<string, Followed>();
+  readonly #followedUris = new UriIndex<Followed>();
+  readonly #account: Account;
+  readonly #failed: (error: Error) => void;
+
+  /** `account` is that of a client of the earlier revisions; `failed` logs an exception. */
+  constructor(account: Account, failed: (error: Error) => void) {
+    this.#account = account;
+    this.#failed = failed;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -67,63 +95,91 @@ export class Subscriptions {
     const { origin } = asked.caller;
     const filter = readFilter(message);
     if (filter instanceof RpcError) return answerError(origin, id, filter);
-    const watched = watchedUris(filter.resourceSubscriptions ?? [], directory);
-    const followed = followedTasks(filter.taskIds ?? [], directory);
-    const tasks = listenToTasks(followed, asked);
-    const subscription: Subscription = { id, origin, filter, watched, tasks, ticket: 0 };
+    const subscription: Subscription = {
+      id,
+      origin,
+      filter,
+      watched: [],
+      tasks: [],
+      ticket: 0,
+      isOpen: false,
+    };
     const end = (): void => this.#end(subscription);
     subscription.ticket = origin.serve({ id, cancel: end, abandon: end });
     this.#open.add(subscription);
-    for (const { upstream, uri } of watched.values()) upstream.watch(uri);
+    subscription.opening = workOff('subscriptions', [...new Set(filter.resourceSubscriptions)], {
+      each: (publicUri) => resolve(subscription, publicUri, directory),
+      done: () => this.#opened(subscription, asked),
+      failed: (error) => {
+        this.#failed(error);
+        this.#end(subscription);
+        answerError(origin, id, internalError());
+      },
+    });
+  }
+
+  #opened(subscription: Subscription, asked: Asked): void {
+    const { id, origin, filter, watched } = subscription;
+    for (const one of watched) {
+      this.#watched.add(one);
+      one.upstream.watch(one.uri);
+    }
+    const followed = followedTasks(filter.taskIds ?? [], asked.directory);
+    subscription.isOpen = true;
+    subscription.tasks = listenToTasks(followed, asked);
     const honoured = {
       ...filter,
-      ...(filter.resourceSubscriptions && { resourceSubscriptions: [...watched.keys()] }),
+      ...(filter.resourceSubscriptions && {
+        resourceSubscriptions: watched.map(({ publicUri }) => publicUri),
+      }),
       ...(filter.taskIds && { taskIds: [...followed.values()].flatMap((ids) => [...ids.values()]) }),
     };
     origin.send(acknowledgement(id, honoured));
   }
 
   /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
-  follow({ method, params }: Message, directory: Directory): boolean {
+  follow({ method, params }: Message, directory: Directory): boolean | RpcError {
     const publicUri = (params && stringValue(params, 'uri')) ?? '';
-    const target = watchedUris([publicUri], directory).get(publicUri);
+    const target = watchable(publicUri, directory);
     if (target === undefined) return false;
     if (method === 'resources/unsubscribe') return !this.#unfollow(publicUri, target) || isTold(target);
-    if (!this.#followed.has(publicUri)) {
-      this.#followed.set(publicUri, target);
-      if (isCounted(target)) target.upstream.watch(target.uri, !isTold(target));
-    }
+    if (this.#followed.has(publicUri)) return isTold(target);
+    if (this.#followed.size >= MOST_URIS) return tooMany();
+    this.#followed.set(publicUri, target);
+    this.#followedUris.add(target);
+    this.#account.charge(sizeOf(target));
+    if (isCounted(target)) target.upstream.watch(target.uri, !isTold(target));
     return isTold(target);
   }
 
   /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
-  followedAs(upstream: Upstream, uri: string): string | undefined {
+  followedAs({ serverKey }: Upstream, uri: string): string | undefined {
     // In whichever conversation with the server it was told.
-    for (const [publicUri, followed] of this.#followed)
-      if (followed.upstream.serverKey === upstream.serverKey && followed.uri === uri) return publicUri;
-    return undefined;
+    const [followed] = this.#followedUris.exact(serverKey, uri);
+    return followed?.publicUri;
   }
 
   /** Whether it has subscribed, in the way of the earlier revisions, to this resource or to what it is a part of. */
   followsUri({ serverKey }: Upstream, uri: string): boolean {
-    const own = [...this.#followed.values()].filter(({ upstream }) => upstream.serverKey === serverKey);
-    return own.some((one) => one.uri === uri || isBelow(one, { upstream: one.upstream, uri }));
+    const [exact] = this.#followedUris.exact(serverKey, uri);
+    const [above] = exact === undefined ? this.#followedUris.above(serverKey, uri) : [exact];
+    return above !== undefined;
   }
 
   /** Whether it wants to hear of something that this server has. */
   follows({ serverKey }: Pick<Upstream, 'serverKey'>): boolean {
-    const open = [...this.#open];
-    const watched = [...open.flatMap((one) => [...one.watched.values()]), ...this.#followed.values()];
-    const followed = [...watched.map(({ upstream }) => upstream), ...open.flatMap(({ tasks }) => tasks)];
-    return followed.some((one) => one.serverKey === serverKey);
+    if (this.#watched.has(serverKey) || this.#followedUris.has(serverKey)) return true;
+    for (const { tasks } of this.#open) if (tasks.some((one) => one.serverKey === serverKey)) return true;
+    return false;
   }
 
   /** A server has been started again: what its last start was asked to tell, it is asked for too. */
   renew(upstream: Upstream): void {
     this.#renewTasks(upstream);
     if (!canWatch(upstream)) return;
-    for (const { watched } of this.#open) for (const uri of moved(watched, upstream)) upstream.watch(uri);
-    for (const uri of moved(this.#followed, upstream)) if (isCounted({ upstream })) upstream.watch(uri);
+    for (const { uri } of moved(this.#watched, upstream)) upstream.watch(uri);
+    for (const { uri } of moved(this.#followedUris, upstream))
+      if (isCounted({ upstream })) upstream.watch(uri);
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
@@ -136,14 +192,16 @@ export class Subscriptions {
   }
 
   /** Passes on that a resource has changed, to every request that asked for it, under the URI that it asked for. */
-  updated(changed: Watched, message: Message, sharedUri: string | undefined): void {
-    for (const subscription of this.#open) {
-      const asked = [...subscription.watched];
-      const exact = asked.find(([, watched]) => isSame(watched, changed));
-      if (exact !== undefined) this.#pass(subscription, message, publicUriEdits(message, exact[0]));
-      else if (asked.some(([, watched]) => isBelow(watched, changed)))
-        this.#pass(subscription, message, publicUriEdits(message, sharedUri));
-    }
+  updated({ upstream, uri }: Changed, message: Message, sharedUri: string | undefined): void {
+    const told = new Set<Subscription>();
+    const tell = ({ subscription, upstream: followed }: Watched, publicUri: string | undefined): void => {
+      if (followed !== upstream || told.has(subscription)) return;
+      told.add(subscription);
+      spend(1, message.bytes.length);
+      this.#pass(subscription, message, publicUriEdits(message, publicUri));
+    };
+    for (const watched of this.#watched.exact(upstream.serverKey, uri)) tell(watched, watched.publicUri);
+    for (const watched of this.#watched.above(upstream.serverKey, uri)) tell(watched, sharedUri);
   }
 
   /** Passes on what a server tells of a task, to the request for which it was asked to. */
@@ -172,8 +230,10 @@ export class Subscriptions {
       this.#end(subscription);
       origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
     }
-    for (const followed of this.#followed.values())
+    for (const followed of this.#followed.values()) {
+      this.#followedUris.remove(followed);
       if (isCounted(followed)) followed.upstream.unwatch(followed.uri);
+    }
     this.#followed.clear();
   }
 
@@ -184,19 +244,36 @@ export class Subscriptions {
   }
 
   /** False where others have subscribed, too: their server is not to hear that one of them has ended. */
-  #unfollow(publicUri: string, target: Watched): boolean {
+  #unfollow(publicUri: string, target: Followed): boolean {
     const followed = this.#followed.get(publicUri);
-    this.#followed.delete(publicUri);
     if (followed === undefined) return !isCounted(target) || !target.upstream.watches(target.uri);
+    this.#followed.delete(publicUri);
+    this.#followedUris.remove(followed);
+    this.#account.release(sizeOf(followed));
     return !isCounted(followed) || followed.upstream.unwatch(followed.uri, !isTold(followed));
   }
 
   #end(subscription: Subscription): void {
     if (!this.#open.delete(subscription)) return;
+    subscription.opening?.cancel();
     subscription.origin.served(subscription.ticket);
-    for (const { upstream, uri } of subscription.watched.values()) upstream.unwatch(uri);
+    for (const watched of subscription.watched) {
+      subscription.origin.account.release(sizeOf(watched));
+      if (!subscription.isOpen) continue;
+      this.#watched.remove(watched);
+      watched.upstream.unwatch(watched.uri);
+    }
     for (const listener of subscription.tasks) listener.stop();
   }
+}
+
+/** Finds the server of a resource that a request names. */
+function resolve(subscription: Subscription, publicUri: string, directory: Directory): void {
+  const target = watchable(publicUri, directory);
+  if (target === undefined) return;
+  const watched: Watched = { ...target, subscription };
+  subscription.watched.push(watched);
+  subscription.origin.account.charge(sizeOf(watched));
 }
 
 function publicUriEdits({ params }: Message, publicUri: string | undefined): Edit[] {
@@ -204,34 +281,24 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
 }
 
 /** A server of the modern era knows no subscribing: it is told by listening. */
-function isTold({ upstream }: Pick<Watched, 'upstream'>): boolean {
+function isTold({ upstream }: Pick<Followed, 'upstream'>): boolean {
   return upstream.era === 'modern';
 }
 
 /** Whether it is known how many watch: a client's own server is its own affair. */
-function isCounted({ upstream }: Pick<Watched, 'upstream'>): boolean {
+function isCounted({ upstream }: Pick<Followed, 'upstream'>): boolean {
   return isTold({ upstream }) || upstream.sharing === 'shared';
 }
 
-function isSame(a: Watched, b: Watched): boolean {
-  return a.upstream === b.upstream && a.uri === b.uri;
+/** Those of a server's last start, which belong to this one from now on. */
+function moved(index: UriIndex<Followed>, upstream: Upstream): Followed[] {
+  const own = [...index.of(upstream.serverKey)].filter((followed) => followed.upstream !== upstream);
+  for (const followed of own) followed.upstream = upstream;
+  return own;
 }
 
-/** Those of a server's last start now belong to this one; their URIs. */
-function moved(watched: Map<string, Watched>, upstream: Upstream): string[] {
-  const own = [...watched].filter(
-    ([, { upstream: before }]) => before !== upstream && before.serverKey === upstream.serverKey,
-  );
-  for (const [publicUri, { uri }] of own) watched.set(publicUri, { upstream, uri });
-  return own.map(([, { uri }]) => uri);
-}
-
-/** A server may report a part of what was asked for. */
-function isBelow(asked: Watched, changed: Watched): boolean {
-  return (
-    asked.upstream === changed.upstream &&
-    changed.uri.startsWith(asked.uri.endsWith('/') ? asked.uri : `${asked.uri}/`)
-  );
+function sizeOf({ publicUri, uri }: Followed): number {
+  return publicUri.length + uri.length + ENTRY_BYTES;
 }
 
 /** What is honoured is told first. */
@@ -246,6 +313,13 @@ function tag(id: string): string {
   return `{"${Meta.SUBSCRIPTION_ID}":${id}}`;
 }
 
+function tooMany(): RpcError {
+  return new RpcError(
+    RpcErrorCode.INVALID_PARAMS,
+    `A client may follow ${MOST_URIS} resources or tasks by one request of 2026-07-28, or by all subscriptions of earlier revisions. End some of them.`,
+  );
+}
+
 function badFilter(): RpcError {
   return new RpcError(
     RpcErrorCode.INVALID_PARAMS,
@@ -256,11 +330,21 @@ function badFilter(): RpcError {
 /** An error where the inside of a string is no JSON, which nobody has looked at before, or where the client must not ask. */
 function readFilter(message: Message): Filter | RpcError {
   try {
+    if (namesTooMany(message)) return tooMany();
     const filter = parseFilter(message);
     return (filter.taskIds && tasksRefusal(message)) ?? filter;
   } catch {
     return badFilter();
   }
+}
+
+/** Counts what a filter names before it is parsed, and no further than the limit. */
+function namesTooMany({ params }: Message): boolean {
+  const notifications = params && objectValue(params, 'notifications');
+  return (
+    notifications !== undefined &&
+    ['resourceSubscriptions', 'taskIds'].some((key) => hasMoreThan(MOST_URIS, notifications, key))
+  );
 }
 
 function parseFilter({ bytes, params }: Message): Filter {
@@ -311,14 +395,9 @@ function listenToTasks(followed: FollowedTasks, { caller, message: { meta } }: A
   return Array.from(followed, ([upstream, ids]) => new TaskListener(upstream, [...ids.keys()], members));
 }
 
-/** Those of the URIs that a server can be asked to watch. */
-function watchedUris(uris: readonly string[], directory: Directory): Map<string, Watched> {
-  const watched = new Map<string, Watched>();
-  for (const publicUri of uris) {
-    const target = resolveUri(directory, publicUri);
-    if (target instanceof RpcError || !canWatch(target.client)) continue;
-    const uri = decode(target.originalText);
-    watched.set(publicUri, { upstream: target.client, uri });
-  }
-  return watched;
+/** The resource of a server that can be asked to watch it. */
+function watchable(publicUri: string, directory: Directory): Followed | undefined {
+  const target = resolveUri(directory, publicUri);
+  if (target instanceof RpcError || !canWatch(target.client)) return undefined;
+  return { publicUri, upstream: target.client, uri: decode(target.originalText) };
 }

@@ -1,7 +1,9 @@
 import type { AskedClient, Caller } from '../call/caller.ts';
 import type { ListName } from '../call/notices.ts';
+import type { Log } from '../log.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Message } from '../wire/message.ts';
+import { spend, workOff } from '../wire/slices.ts';
 
 /** A client of the gateway, as the servers' news reach it. */
 export interface Client extends Caller, AskedClient {
@@ -28,9 +30,11 @@ export interface Front {
 /** All clients there are, as servers and the gateway see them: somebody to tell things. */
 export class Clients implements Front {
   readonly clients: Set<Client> = new Set();
+  readonly #log: Log;
   readonly #left: (client: Client) => void;
 
-  constructor(left: (client: Client) => void) {
+  constructor(log: Log, left: (client: Client) => void) {
+    this.#log = log;
     this.#left = left;
   }
 
@@ -66,6 +70,7 @@ export class Clients implements Front {
   }
 
   notified(upstream: Upstream, message: Message, related: number | undefined): void {
+    spend(this.clients.size, message.bytes.length);
     for (const client of this.clients) client.notified(upstream, message, related);
   }
 
@@ -74,7 +79,11 @@ export class Clients implements Front {
   }
 
   returned(upstream: Upstream): void {
-    for (const client of this.clients) client.returned(upstream);
+    workOff('returned', [...this.clients], {
+      each: (client) => client.returned(upstream),
+      failed: (error) =>
+        this.#log.error(`A client could not be told of ${upstream.serverKey}: ${error.stack}`),
+    });
   }
 
   alert(text: string): void {

@@ -54,7 +54,7 @@ interface Circumstances {
 
 /** What a gateway consists of, and who of them hears of what happens to the others. */
 export class Parts {
-  readonly clients: Clients = new Clients((client) => this.#serving.leave(client));
+  readonly clients: Clients;
   readonly publication: Publication;
   readonly fleet: Fleet;
   readonly wishes: Wishes;
@@ -75,6 +75,7 @@ export class Parts {
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
+    this.clients = new Clients(options.log, (client) => this.#serving.leave(client));
     this.#nameWarnings = new NameWarnings(options.log);
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
     const heard: ApartEvents = {

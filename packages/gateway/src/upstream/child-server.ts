@@ -286,7 +286,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #launch(): Promise<Connection> {
     const { config, serverKey } = this;
     const context = this.#context;
-    const account = context.accounts.open((reason) => this.#exceeded(account, reason));
+    const account = context.accounts.open((reason) => this.#end(account, reason));
     const connection = await openConnection({
       config,
       context,
@@ -297,6 +297,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       patienceMs: this.#patience.startup,
       request: (message, related) => context.on.request(this, message, related),
       notification: (message, related) => this.#notified(message, related),
+      failed: (error) => this.#failed(account, error),
       renewed: () => this.#catalogue?.refreshAll(),
       outdated: async () => this.#catalogue?.readNow('tools'),
       isStopped: () => this.#isStopped(),
@@ -333,6 +334,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       meta: await this.#meta(),
       capabilities: greeting.capabilities,
       missed: () => this.#catalogue?.refreshAll(),
+      failed: (error) => this.#failed(peer.account, error),
     });
     await this.#readLists(connection, deadline);
     if (this.#status === ServerStatus.INITIALIZING) this.#runs();
@@ -384,8 +386,14 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#context.on.crashed(this);
   }
 
-  /** Ends the server, because the gateway would have to hold too much for it. While it starts, its start fails. */
-  #exceeded(account: Account, reason: string): void {
+  /** Ends the server after an exception in work for it: an unknown part of that work is not done. */
+  #failed(account: Account, error: Error): void {
+    this.#log.error(`failed through a mistake of Weir's own: ${error.stack ?? error.message}`);
+    this.#end(account, "was ended after a mistake of Weir's own, which the log describes");
+  }
+
+  /** Ends the server. While it starts, its start fails. */
+  #end(account: Account, reason: string): void {
     const connection = this.#connection;
     if (connection?.peer.account !== account) return;
     this.giveUpOn(reason);

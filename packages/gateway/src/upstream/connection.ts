@@ -43,6 +43,8 @@ export interface ConnectionOptions {
   /** What the server says of its own accord; `related` is the id of the request that it is about, where that is known. */
   request(message: Message, related?: number): void;
   notification(message: Message, related?: number): void;
+  /** What the server sent could not be worked off, through a mistake of ours: it is ended. */
+  failed(error: Error): void;
   /** For a while the server was not heard. */
   renewed(): void;
   /** What is known of its tools is wrong; resolves when they have been read again. */

@@ -44,7 +44,7 @@ export class ProcessConnection implements Connection {
         unusable: (line) => this.#unusable(line),
         takesBatches: () => this.peer.version === BATCH_VERSION,
         oversized: (line) => this.#oversized(line),
-        failed: (error) => this.#failed(error),
+        failed: (error) => options.failed(error),
         ended: () => {
           this.#ended.resolve();
           void this.#cutOff('has closed its stdout');
@@ -111,13 +111,6 @@ export class ProcessConnection implements Connection {
     if (await within(this.#lastBreathMs, this.#process.exited)) return;
     this.#lost.resolve(what);
     await this.stop();
-  }
-
-  /** Ends a server whose words the gateway failed to work off: what it said last may be half done. */
-  #failed(error: Error): void {
-    this.#options.log.error(`what it sent could not be worked off: ${error.stack ?? error.message}`);
-    this.#lost.resolve('was ended after a mistake of the gateway in working off what it sent');
-    void this.stop();
   }
 
   #receive(message: Message): void {

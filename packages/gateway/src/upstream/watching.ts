@@ -1,6 +1,7 @@
 import { requestLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
+import { atEndOfSlice, workOff } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
 import { BackOff } from './remote/back-off.ts';
 
@@ -11,14 +12,28 @@ export interface WatchingOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** For a while nobody listened: what changed meanwhile was not told. */
   missed(): void;
+  /** Ends the server after a mistake of ours. */
+  readonly failed: (error: Error) => void;
 }
 
-/** What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. */
+/** A list of this many bytes is sent again a millisecond later at the earliest: a list of 1 MiB once a second. */
+const BYTES_PER_MS = 1024;
+
+/**
+ * What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. A change of what
+ * is watched is noted at once, and the server is told of all changes of one turn together.
+ */
 export class Watching {
   readonly #peer: Peer;
   readonly #options: WatchingOptions;
   readonly #watchers = new Map<string, number>();
+  /** Resources that a legacy server has been told of. */
+  readonly #told = new Set<string>();
+  /** Resources that it may have to be told of; undefined where nothing has changed. */
+  #changed: Set<string> | undefined;
   #listening: number | undefined;
+  /** When a modern server may be sent the whole list again. */
+  #nextListen = 0;
   #again: BackOff | undefined;
   #isDeaf = false;
 
@@ -45,19 +60,46 @@ export class Watching {
   watch(uri: string, isAsked: boolean): void {
     const watchers = this.#watchers.get(uri) ?? 0;
     this.#watchers.set(uri, watchers + 1);
-    if (watchers === 0 && !isAsked) this.#tell('resources/subscribe', uri);
+    if (watchers > 0) return;
+    if (isAsked) this.#told.add(uri);
+    else this.#tellLater(uri);
   }
 
   /** False where somebody else watches it still. */
   unwatch(uri: string, isAsked: boolean): boolean {
     const watchers = this.#watchers.get(uri) ?? 0;
     if (watchers > 1) this.#watchers.set(uri, watchers - 1);
-    else if (this.#watchers.delete(uri) && !isAsked) this.#tell('resources/unsubscribe', uri);
+    else if (this.#watchers.delete(uri)) {
+      if (isAsked) this.#told.delete(uri);
+      else this.#tellLater(uri);
+    }
     return watchers <= 1;
   }
 
-  #tell(method: string, uri: string): void {
+  #tellLater(uri: string): void {
+    if (this.#changed !== undefined) return void this.#changed.add(uri);
+    this.#changed = new Set([uri]);
+    const tell = (): void => this.#tell();
+    const wait = this.#nextListen - Date.now();
+    if (wait > 0) setTimeout(tell, wait).unref();
+    else if (!atEndOfSlice(tell)) queueMicrotask(tell);
+  }
+
+  #tell(): void {
+    const changed = [...(this.#changed ?? [])];
+    this.#changed = undefined;
+    if (this.#peer.gone !== undefined) return;
     if (this.#options.era === 'modern') return this.#listen();
+    workOff('watching', changed, { each: (uri) => this.#tellOf(uri), failed: this.#options.failed });
+  }
+
+  /** A legacy server is told of each resource by itself, where it does not know already. */
+  #tellOf(uri: string): void {
+    const isWatched = this.#watchers.has(uri);
+    if (isWatched === this.#told.has(uri)) return;
+    if (isWatched) this.#told.add(uri);
+    else this.#told.delete(uri);
+    const method = isWatched ? 'resources/subscribe' : 'resources/unsubscribe';
     this.#peer.request(method, encode({ uri })).catch(() => {});
   }
 
@@ -79,6 +121,7 @@ export class Watching {
       lost: () => this.#ended(id),
     });
     this.#listening = id;
+    this.#nextListen = Date.now() + notifications.length / BYTES_PER_MS;
     this.#peer.send(
       requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`),
     );

@@ -184,6 +184,17 @@ export function walkArray(
   }
 }
 
+/** Returns true where a member is an array with more than `most` elements; those beyond are not looked at. */
+export function hasMoreThan(most: number, members: Members, key: string): boolean {
+  const m = findMember(members, key);
+  if (m < 0) return false;
+  let count = 0;
+  walkArray(members.bytes, members.flat[m + 2] as number, (bytes, at) =>
+    ++count > most ? -1 : skipValue(bytes, at),
+  );
+  return count > most;
+}
+
 /** The spans `[start, end, start, end, …]` of the array's elements, or undefined where there is no array. */
 export function readElements(bytes: Buffer, at: number): number[] | undefined {
   const spans: number[] = [];

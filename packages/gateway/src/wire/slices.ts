@@ -109,20 +109,24 @@ export class Slices {
 }
 
 /** Works off a list that is complete. What `each` throws ends the work. */
-export function workOff<T>(what: string, list: readonly T[], { each, failed }: EachElement<T>): void {
+export function workOff<T>(what: string, list: readonly T[], handlers: EachElement<T>): Slices {
   let at = 0;
-  new Slices({
+  const work = new Slices({
     what,
     next() {
-      if (at === list.length) return false;
-      each(list[at++] as T);
-      return true;
+      if (at < list.length) handlers.each(list[at++] as T);
+      else if (at++ === list.length) handlers.done?.();
+      return at <= list.length;
     },
-    failed,
-  }).run();
+    failed: handlers.failed,
+  });
+  work.run();
+  return work;
 }
 
 interface EachElement<T> {
   readonly each: (element: T) => void;
   readonly failed: (error: Error) => void;
+  /** Called after the last element. */
+  readonly done?: () => void;
 }

@@ -1,0 +1,70 @@
+import type { Upstream } from '../upstream/upstream.ts';
+
+/** A resource that a client follows. */
+export interface Followed {
+  /** URI under which the client asked for it. */
+  readonly publicUri: string;
+  /** URI that its server knows it by. */
+  readonly uri: string;
+  /** The present start of its server. */
+  upstream: Upstream;
+}
+
+/** Levels of a URI that are looked up, and its longest length: a hostile server would have each byte looked up otherwise. */
+const MOST_LEVELS = 64;
+const LONGEST_URI = 8192;
+
+/** The resources that one client follows, found by server and URI: a server's notification costs the same however many there are. */
+export class UriIndex<T extends Followed> {
+  readonly #servers = new Map<string, Map<string, Set<T>>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(followed: T): void {
+    const { upstream, uri } = followed;
+    const uris = this.#servers.get(upstream.serverKey) ?? new Map<string, Set<T>>();
+    this.#servers.set(upstream.serverKey, uris);
+    uris.set(uri, (uris.get(uri) ?? new Set<T>()).add(followed));
+    this.#size++;
+  }
+
+  remove(followed: T): void {
+    const { upstream, uri } = followed;
+    const uris = this.#servers.get(upstream.serverKey);
+    const same = uris?.get(uri);
+    if (uris === undefined || same?.delete(followed) !== true) return;
+    this.#size--;
+    if (same.size === 0) uris.delete(uri);
+    if (uris.size === 0) this.#servers.delete(upstream.serverKey);
+  }
+
+  /** Returns true where something of this server is followed. */
+  has(serverKey: string): boolean {
+    return this.#servers.has(serverKey);
+  }
+
+  /** All that is followed of one server. */
+  *of(serverKey: string): Iterable<T> {
+    for (const same of this.#servers.get(serverKey)?.values() ?? []) yield* same;
+  }
+
+  /** Those who follow exactly this resource. */
+  exact(serverKey: string, uri: string): Iterable<T> {
+    return this.#servers.get(serverKey)?.get(uri) ?? [];
+  }
+
+  /** Those who follow a resource that this one is a part of: a server may report a part of what was asked for. */
+  *above(serverKey: string, uri: string): Iterable<T> {
+    const uris = this.#servers.get(serverKey);
+    if (uris === undefined || uri.length > LONGEST_URI) return;
+    let slash = uri.indexOf('/');
+    for (let level = 0; slash >= 0 && level < MOST_LEVELS; level++) {
+      yield* uris.get(uri.slice(0, slash)) ?? [];
+      if (slash + 1 < uri.length) yield* uris.get(uri.slice(0, slash + 1)) ?? [];
+      slash = uri.indexOf('/', slash + 1);
+    }
+  }
+}
