@@ -262,18 +262,18 @@ describe('a URI that its server lists no more', () => {
 });
 
 describe('a URI that nobody lists', () => {
-  verifies('AGG-CALL-3', 'is read by the first template in the order of the config that fits', async () => {
+  verifies('AGG-CALL-3', 'is read by the server whose template begins like it', async () => {
     await using weir = serveInProcess({
       first: templates('first', 'x://{id}', 'y://a/{id}/b'),
-      second: templates('second', 'x://{+path}', 'y://{+path}', 'z://q{?a,b}'),
+      second: templates('second', 'w://{+path}', 'y://b/{+path}', 'z://q{?a,b}'),
       notes: fixture('resources', 'note'),
     });
     await weir.initialize();
     for (const [uri, owner] of [
       ['x://7', 'first'],
-      ['x://7/8', 'second'],
+      ['w://7/8', 'second'],
       ['y://a/7/b', 'first'],
-      ['y://a/7/c', 'second'],
+      ['y://b/7/c', 'second'],
       ['z://q?a=1&b=2', 'second'],
       ['note://one', 'note: note://one'],
     ] as const) {

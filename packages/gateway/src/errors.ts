@@ -92,6 +92,16 @@ export interface NameCollision {
   readonly publicName: string;
   readonly keeper: { readonly serverKey: string; readonly name: string };
   readonly heldBack: { readonly serverKey: string; readonly name: string };
+  /** The name begins with the key of the server that keeps it, whether or not that server lists it. */
+  readonly isByKey: boolean;
+}
+
+/** A template of one server that covers what another server lists. */
+interface CoveringTemplate {
+  readonly serverKey: string;
+  readonly template: string;
+  readonly publicUri: string;
+  readonly covered: { readonly serverKey: string; readonly uri: string };
 }
 
 /** What a client may ask for by name. */
@@ -225,14 +235,22 @@ export const Messages = {
   badAnswer: (method: string): string => `The client's answer to ${quoted(method)} is not JSON`,
   notVisited: (addresses: number): string =>
     `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
-  namesCollide: ({ publicName, keeper, heldBack }: NameCollision): string => {
+  namesCollide: ({ publicName, keeper, heldBack, isByKey }: NameCollision): string => {
+    if (isByKey)
+      return `Name '${publicName}' begins with the key of server '${keeper.serverKey}', so it cannot be that of '${heldBack.name}' of server '${heldBack.serverKey}'`;
     const owners = [keeper, heldBack].map(({ serverKey, name }) =>
       name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${quoted(name)}'`,
     );
     return `Name '${quoted(publicName)}' is wanted by two servers: ${owners.join(' and ')}`;
   },
-  heldBack: ({ keeper, heldBack }: NameCollision): string =>
-    `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  heldBack: ({ keeper, heldBack, isByKey }: NameCollision): string =>
+    isByKey
+      ? `It is left out, whether or not '${keeper.serverKey}' runs`
+      : `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
+  templateCovers: ({ serverKey, template, publicUri, covered }: CoveringTemplate): string => {
+    const what = covered.uri === '' ? 'URIs of any scheme' : `'${quoted(covered.uri)}'`;
+    return `Template '${quoted(template)}' of server '${serverKey}' covers ${what} of server '${covered.serverKey}'; it is offered as '${quoted(publicUri)}' instead`;
+  },
   listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
     `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
   notRunning: (serverKey: string, prospect?: string): string =>

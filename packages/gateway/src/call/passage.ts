@@ -93,7 +93,7 @@ export class Passage implements Hop {
   adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
     this.#invocation?.answered(answer);
     const { era, serverKey } = this.#upstream;
-    const renamesUris = this.#renamed !== undefined || this.#builder.sharesUris(serverKey);
+    const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
     const isSameEra = era === this.caller.era;
     const asker = isSameEra && (era === 'modern' || answer.isError) ? this.#askerOf(serverKey) : undefined;
     const isNamed = asker !== undefined && mayAsk(answer);
@@ -149,7 +149,7 @@ export class Passage implements Hop {
 
   #publicUri(uri: string): string | undefined {
     if (this.#renamed?.uri === uri) return this.#renamed.publicUri;
-    return this.#builder.sharedUri(this.#upstream.serverKey, uri);
+    return this.#builder.uris.sharedUri(this.#upstream.serverKey, uri);
   }
 
   ended(outcome: Outcome, error?: RpcError): void {

@@ -1,8 +1,9 @@
 import { Messages, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
-import { parseToolPrefix, validateToolName } from '../registry/names.ts';
+import type { Meaning } from '../registry/name-book.ts';
+import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
-import { joinUri, matchesTemplate, splitTemplateUri, splitUri } from '../registry/uris.ts';
+import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
@@ -45,6 +46,9 @@ export interface Directory {
   readonly trace?: ((text: string) => void) | undefined;
 }
 
+/** Servers that an error names. */
+const MOST_NAMED = 5;
+
 /** What is called is noted: a name that nobody has listed must not fill the history. */
 const LONGEST_UNLISTED = 256;
 
@@ -64,7 +68,7 @@ export class OwnerAway extends RpcError {
   /** What the server calls it. */
   readonly ownName: string;
 
-  constructor(error: RpcError, owner: { serverKey: string; name: string }) {
+  constructor(error: RpcError, owner: Owner) {
     super(error.code, error.message, error.data);
     this.serverKey = owner.serverKey;
     this.ownName = owner.name;
@@ -79,16 +83,20 @@ export function resolvePrompt(directory: Directory, name: string): Target | RpcE
   return directory.registry.prompts.get(name) ?? resolveAlias(directory, 'prompts', name);
 }
 
-/** The exact owner, else the first template that fits, else the only server that has resources at all. */
+/** The exact owner, else the one whose template stands for it, else the only server that has resources at all. */
 export function resolveUri(directory: Directory, uri: string): Target | RpcError {
   const { registry, builder, servers } = directory;
   const exact = registry.resources.get(uri) ?? registry.templates.get(uri) ?? registry.apps.get(uri);
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
   if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
-  const owners = builder.listersOf(uri);
-  if (owners.length > 0) return ofListers(directory, uri, owners);
-  const client = byTemplate(registry, uri) ?? onlyOneWithResources(directory);
+  if (named?.serverKey === INSTRUCTIONS) return invalid(Messages.notFound('Resource', uri), { uri });
+  const listers = builder.uris.listersOf(uri);
+  if (listers.length > 0) return ofServers(directory, uri, listers);
+  const { owner, heldBack } = builder.uris.claimantsOf(uri);
+  if (owner !== undefined) return ofServers(directory, uri, [owner]);
+  if (heldBack.length > 0) return notUnique(uri, heldBack);
+  const client = onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return (
     notYet(directory, { what: 'Resource', name: uri }) ?? invalid(Messages.notFound('Resource', uri), { uri })
@@ -114,37 +122,24 @@ function resolveOwnUri(
   const { registry, builder } = directory;
   const client = registry.upstreams.get(serverKey);
   if (client === undefined) return absent(directory, { what: 'Resource', name: publicUri, serverKey });
-  const isListed = builder.sharedUri(serverKey, uri) !== undefined;
-  const expanded = isListed ? undefined : fromTemplate(registry, serverKey, publicUri);
+  const isListed = builder.uris.sharedUri(serverKey, uri) !== undefined;
+  const expanded = isListed ? undefined : builder.uris.expanded(serverKey, publicUri);
   return { client, originalText: encode(expanded ?? uri), publicUri };
 }
 
-/** Somebody has listed it, and no other server is asked for it; whoever lists it no more knows best whether it is still there. */
-function ofListers(directory: Directory, uri: string, listers: readonly string[]): Target | RpcError {
-  const [serverKey = '', ...others] = listers;
-  if (others.length > 0) {
-    const publicUris = listers.map((lister) => joinUri(lister, uri));
-    return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
-  }
+/** No other server is asked for what these have listed, or a template of theirs stands for; its owner knows whether it is still there. */
+function ofServers(directory: Directory, uri: string, serverKeys: readonly string[]): Target | RpcError {
+  const [serverKey = '', ...others] = serverKeys;
+  if (others.length > 0) return notUnique(uri, serverKeys);
   const client = directory.registry.upstreams.get(serverKey);
   if (client === undefined) return absent(directory, { what: 'Resource', name: uri, serverKey });
   return { client, originalText: encode(uri) };
 }
 
-/** The server's own URI for one that was made from a template it shares with others. */
-function fromTemplate({ templates }: Registry, serverKey: string, publicUri: string): string | undefined {
-  for (const route of templates.values()) {
-    const uri =
-      route.serverKey === serverKey ? splitTemplateUri(serverKey, route.originalName, publicUri) : undefined;
-    if (uri !== undefined) return uri;
-  }
-  return undefined;
-}
-
-function byTemplate({ templates }: Registry, uri: string): Upstream | undefined {
-  for (const { client, originalName } of templates.values())
-    if (matchesTemplate(originalName, uri)) return client;
-  return undefined;
+/** Names the URIs under which each of these servers can be asked. */
+function notUnique(uri: string, serverKeys: readonly string[]): RpcError {
+  const publicUris = serverKeys.slice(0, MOST_NAMED).map((serverKey) => quotedData(joinUri(serverKey, uri)));
+  return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
 }
 
 /** Only where all servers run: one that is missing may be the one that has it. */
@@ -160,29 +155,42 @@ function onlyOneWithResources({ registry: { upstreams }, servers }: Directory): 
 function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: string): Target | RpcError {
   const what = kind === 'tools' ? 'Tool' : 'Prompt';
   const book = directory.builder.books[kind];
-  const owners = book.ownersByAlias(name);
+  const meaning = book.meaningOf(name);
+  const { owners, claim } = meaning;
   const heldBack = kind === 'tools' ? directory.builder.heldBack(name) : undefined;
   // A bare name may mean what another server offers; a full one never does.
   if (heldBack !== undefined && (owners.length === 0 || name !== heldBack.name))
     return invalid(Messages.toolHeldBack(name, heldBack.serverKey, heldBack.key));
-  const publicNames = owners.map((owner) => book.publicName(owner.serverKey, owner.name) ?? owner.name);
-  if (owners.length > 1) return invalid(Messages.ambiguousName(what, name, publicNames));
-  const route = publicNames[0] === undefined ? undefined : directory.registry[kind].get(publicNames[0]);
+  if (owners.length > 1) {
+    const publicNames = owners.map(({ publicName }) => publicName);
+    return invalid(Messages.ambiguousName(what, name, publicNames));
+  }
+  const away = awayOwner(directory, meaning);
+  if (away !== undefined) {
+    const { serverKey } = away;
+    return new OwnerAway(absent(directory, { what, name, serverKey }), away);
+  }
+  const [owner] = owners;
+  const isOwn = owner !== undefined && claim?.owners.includes(owner.serverKey) !== false;
+  const route = isOwn ? directory.registry[kind].get(owner.publicName) : undefined;
   if (route !== undefined) return route;
   const { separator, noPrefix } = book.rules;
-  const owner = book.ownerOf(name) ?? owners[0] ?? parseToolPrefix(name, separator);
-  if (owner !== null && isMissing(directory, owner.serverKey))
-    return new OwnerAway(absent(directory, { what, name, serverKey: owner.serverKey }), {
-      serverKey: owner.serverKey,
-      name: 'name' in owner ? owner.name : owner.toolName,
-    });
-  const isOfOneThatRuns = owner !== null && directory.servers.has(owner.serverKey) && !noPrefix;
+  const isOfOneThatRuns = (owner !== undefined || claim !== undefined) && !noPrefix;
   const mayCome = isOfOneThatRuns ? undefined : notYet(directory, { what, name });
   if (mayCome !== undefined) return mayCome;
   const unlisted = noPrefix ? ofOnlyServer(directory, kind, name) : undefined;
   if (unlisted !== undefined) return unlisted;
-  const isWellFormed = noPrefix || validateToolName(name, separator);
+  const isWellFormed = noPrefix || claim !== undefined || validateToolName(name, separator);
   return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
+}
+
+/** Returns what is meant of a server that is away: it has listed the name, or the name begins with its key. */
+function awayOwner(directory: Directory, { owners, claim }: Meaning): Owner | undefined {
+  const [owner] = owners;
+  if (claim === undefined) return owner && isMissing(directory, owner.serverKey) ? owner : undefined;
+  const serverKey = claim.owners.find((key) => isMissing(directory, key));
+  if (serverKey === undefined) return undefined;
+  return claim.readings.find((reading) => reading.serverKey === serverKey);
 }
 
 /** Where there is one server, and names are its own, it knows best what it has; none is started for what it did not list. */
@@ -199,8 +207,9 @@ function ofOnlyServer(
   return name.length > LONGEST_UNLISTED ? undefined : { client, originalText: encode(name) };
 }
 
-function isMissing({ registry, servers }: Directory, serverKey: string): boolean {
-  return servers.has(serverKey) && !registry.upstreams.has(serverKey);
+/** True for a server of the config that does not run, also where the config switches it off. */
+function isMissing({ registry, builder }: Directory, serverKey: string): boolean {
+  return builder.books.tools.isConfigured(serverKey) && !registry.upstreams.has(serverKey);
 }
 
 /** What a client has asked for. */

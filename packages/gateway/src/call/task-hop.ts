@@ -84,7 +84,7 @@ class TaskHop extends HopAround {
   /** A modern server tells of a finished task with its result inside. */
   #uriEdits(inner: Members | undefined): Edit[] {
     if (inner === undefined || this.#method !== 'tasks/get') return [];
-    return resultUriEdits(inner, (uri) => this.#builder.sharedUri(this.#upstream.serverKey, uri));
+    return resultUriEdits(inner, (uri) => this.#builder.uris.sharedUri(this.#upstream.serverKey, uri));
   }
 }
 

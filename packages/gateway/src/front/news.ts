@@ -42,7 +42,7 @@ export class News {
     const { era, peer } = this.#session;
     const uri = params && stringValue(params, 'uri');
     if (params === undefined || uri === undefined) return;
-    const sharedUri = this.#gateway.directory.builder.sharedUri(server.serverKey, uri);
+    const sharedUri = this.#gateway.directory.builder.uris.sharedUri(server.serverKey, uri);
     if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
     if (!this.#mayHear(server, uri)) return;
     const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(server, found) ?? sharedUri);
@@ -61,7 +61,8 @@ export class News {
     const { era, identity, peer } = this.#session;
     if (server.era !== era) return;
     const { directory, server: front } = this.#gateway;
-    const publicUri = (uri: string): string | undefined => directory.builder.sharedUri(server.serverKey, uri);
+    const publicUri = (uri: string): string | undefined =>
+      directory.builder.uris.sharedUri(server.serverKey, uri);
     if (era === 'modern') {
       const edits = this.#askerEdits(server, message);
       if (!(edits instanceof RpcError))

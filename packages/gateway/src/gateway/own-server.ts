@@ -1,4 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import { OWN_KEY } from '../registry/names.ts';
 import { instructionsUri } from '../registry/uris.ts';
 import {
   KINDS,
@@ -17,8 +18,6 @@ import { readMessage, type Message } from '../wire/message.ts';
 import { Peer } from '../wire/peer.ts';
 import { encode, lineBytes, type Line } from '../wire/splice.ts';
 
-/** The key under which the gateway's own tool is listed. A configured server may have it as well. */
-export const OWN_KEY = 'weir';
 export const STATUS = 'status';
 
 const STATUS_TOOL = {

@@ -14,6 +14,7 @@ import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { OWN_KEY } from '../registry/names.ts';
 import type { ApartEvents } from '../upstream/apart.ts';
 import type { Kind } from '../upstream/catalogue.ts';
 import type { Chain } from '../upstream/chain.ts';
@@ -29,7 +30,7 @@ import { AwayServers } from './away-servers.ts';
 import { Clients } from './clients.ts';
 import { DEFAULT_BUDGET, mergeInstructions, validateBudget } from './instructions.ts';
 import type { GatewayOptions } from './options.ts';
-import { OWN_KEY, OwnServer, STATUS } from './own-server.ts';
+import { OwnServer, STATUS } from './own-server.ts';
 import { Publication } from './publication.ts';
 import { Wishes } from './wishes.ts';
 

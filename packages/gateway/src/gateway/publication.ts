@@ -6,9 +6,13 @@ import { Collisions } from '../registry/collisions.ts';
 import type { Collision } from '../registry/name-book.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
+import type { CoveringTemplate } from '../registry/uri-book.ts';
 import { listedKinds, type Kind } from '../upstream/catalogue.ts';
 import { differingKinds } from '../upstream/remembered/remembered.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+
+/** Templates that are reported because they cover what other servers list: a server may list them without end. */
+const MOST_COVERING = 1000;
 
 export interface PublicationOptions {
   readonly separator?: string;
@@ -38,6 +42,7 @@ export class Publication {
   #servers: Registry;
   #registry: Registry;
   #isOpen = false;
+  #covering = 0;
 
   constructor(servers: Readonly<Record<string, ServerConfig>>, options: PublicationOptions) {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log } = options;
@@ -52,6 +57,7 @@ export class Publication {
           log.warn(Messages.nameHasPassed(passed));
           this.#notices.changed([kind]);
         },
+        covering: (template) => this.#covers(template),
         unmatched: (pattern) => log.warn(Messages.filterUnmatched(pattern)),
       },
     );
@@ -91,10 +97,10 @@ export class Publication {
   /** What servers offer of these kinds has changed. Before the first list can be answered there is nothing to replace. */
   rebuild(kinds: readonly Kind[]): void {
     if (!this.#isOpen) return;
-    const { shares } = this.builder;
+    const { shares } = this.builder.uris;
     this.#replace(this.builder.build(this.#options.offering()), kinds);
-    // Where a URI has moved, tools that name it have changed as well.
-    if (this.builder.shares !== shares) this.#notices.changed(['tools']);
+    // Where a URI or a template has moved, tools that name it have changed as well.
+    if (this.builder.uris.shares !== shares) this.#notices.changed(['tools', 'resources']);
   }
 
   /** Publishes what the own server offers by now, where that has changed. */
@@ -137,6 +143,10 @@ export class Publication {
     const kinds = differingKinds(before.catalogue, catalogue);
     if (kinds.length > 0) this.#options.log.info(Messages.listsDiffer(serverKey, kinds));
     return kinds;
+  }
+
+  #covers(template: CoveringTemplate): void {
+    if (this.#covering++ < MOST_COVERING) this.#options.log.warn(Messages.templateCovers(template));
   }
 
   #collided(kind: Kind, collision: Collision): void {

@@ -5,6 +5,9 @@ import type { Collision } from './name-book.ts';
 /** How many collisions an error names. */
 const MOST_NAMED = 5;
 
+/** Collisions that are remembered, and so the most that are reported: a server may list names without end. */
+const MOST_KNOWN = 1000;
+
 /** The names that two servers want. They turn up at every build of the registry; each is news once. */
 export class Collisions {
   readonly #known = new Map<string, Collision>();
@@ -16,9 +19,9 @@ export class Collisions {
   /** True where this one was not known yet. */
   note(kind: string, collision: Collision): boolean {
     const id = JSON.stringify([kind, collision.publicName, collision.heldBack]);
-    const isNew = !this.#known.has(id);
+    if (this.#known.has(id) || this.#known.size === MOST_KNOWN) return false;
     this.#known.set(id, collision);
-    return isNew;
+    return true;
   }
 
   /** What a start says that refuses them. */

@@ -1,9 +1,11 @@
-import { ALIAS_SEPARATORS, isHostSafe, joinName, SAFE_SEPARATOR, withHash } from './names.ts';
+import { Aliases } from './aliases.ts';
+import { KeyPrefixes, type Claim } from './key-prefixes.ts';
+import { isHostSafe, joinName, SAFE_SEPARATOR, withHash, type Owner } from './names.ts';
+import { SeenNames } from './seen-names.ts';
 
-/** One thing that a server offers under its own name. */
-export interface Owner {
-  readonly serverKey: string;
-  readonly name: string;
+/** What a server offers, and the name that clients know it by. */
+interface Named extends Owner {
+  readonly publicName: string;
 }
 
 /** Two servers that want the same public name. */
@@ -11,6 +13,16 @@ export interface Collision {
   readonly publicName: string;
   readonly keeper: Owner;
   readonly heldBack: Owner;
+  /** The name begins with the key of the server that keeps it, whether or not that server lists it. */
+  readonly isByKey: boolean;
+}
+
+/** What a name that is not listed may mean. */
+export interface Meaning {
+  /** What servers have listed since the gateway started. */
+  readonly owners: readonly Named[];
+  /** The configured servers whose key the name begins with. */
+  readonly claim: Claim | undefined;
 }
 
 export interface NameRules {
@@ -24,17 +36,24 @@ export interface NameRules {
 /** Told when a name that was freed has another owner now. */
 type PassedOn = (publicName: string, from: Owner, to: Owner) => void;
 
+/** Freed names of which it is told when another server gets them. */
+const MOST_FREED = 10_000;
+
 /**
- * Who has which public name. Entries stay until the gateway ends or the server is taken out of its config, so that a
- * name never passes to another server because its owner crashed.
+ * Who has which public name. Names stay with their server, within the bounds of `SeenNames`, until the gateway ends or the
+ * server is taken out of its config, so that none passes to another server because its owner crashed.
  */
 export class NameBook {
   #rules: NameRules;
   readonly #onPassedOn: PassedOn;
   readonly #freed = new Map<string, Owner>();
-  readonly #owners = new Map<string, Owner>();
-  readonly #publicNames = new Map<string, Map<string, string>>();
-  #aliases: Map<string, Owner[]> | undefined;
+  readonly #owners = new Map<string, Named>();
+  readonly #aliases = new Aliases<Named>();
+  readonly #seen = new Map<string, SeenNames>();
+  /** How many names each server has lost to another one. */
+  readonly #losses = new Map<string, number>();
+  #keys: ReadonlySet<string>;
+  #prefixes: KeyPrefixes;
 
   /** A host-safe separator makes names safe, and what that makes equal is told apart by a suffix. */
   readonly #makesSafe: boolean;
@@ -45,6 +64,8 @@ export class NameBook {
     this.#onPassedOn = onPassedOn;
     this.#makesSafe = !rules.noPrefix && isHostSafe(rules.separator);
     this.#ambiguous = new Set(this.#makesSafe ? ambiguousKeys(rules) : []);
+    this.#keys = new Set(rules.order);
+    this.#prefixes = new KeyPrefixes(rules.order, rules.separator);
   }
 
   get rules(): NameRules {
@@ -54,10 +75,13 @@ export class NameBook {
   /** The servers of another config. Newcomers come last, wherever they stand in it: nobody loses a name to them. */
   meant(serverKeys: readonly string[]): void {
     const { order } = this.#rules;
-    const stay = order.filter((serverKey) => serverKeys.includes(serverKey));
-    const come = serverKeys.filter((serverKey) => !order.includes(serverKey));
-    for (const serverKey of order) if (!serverKeys.includes(serverKey)) this.#free(serverKey);
+    const meant = new Set(serverKeys);
+    const stay = order.filter((serverKey) => meant.has(serverKey));
+    const come = serverKeys.filter((serverKey) => !this.#keys.has(serverKey));
+    for (const serverKey of order) if (!meant.has(serverKey)) this.#dismiss(serverKey);
+    this.#keys = meant;
     this.#rules = { ...this.#rules, order: [...stay, ...come] };
+    this.#prefixes = new KeyPrefixes(this.#rules.order, this.#rules.separator);
     if (this.#makesSafe) this.#ambiguous = new Set(ambiguousKeys(this.#rules));
   }
 
@@ -77,11 +101,26 @@ export class NameBook {
 
   #assign(owner: Owner, wanted: string): string | Collision {
     const { serverKey, name } = owner;
+    const { noPrefix } = this.rules;
+    const [rival] = this.#prefixes.rivals(serverKey, wanted, noPrefix) ?? [];
     const keeper = this.#owners.get(wanted);
     const isTaken =
-      keeper !== undefined || (this.#ambiguous.has(serverKey) && !this.#isExact(wanted, serverKey, name));
+      keeper !== undefined ||
+      rival !== undefined ||
+      (this.#ambiguous.has(serverKey) && !this.#isExact(wanted, serverKey, name));
     if (isTaken && this.#makesSafe) return this.#enter(this.#hashedName(wanted, owner), owner);
+    if (rival !== undefined) return this.#ofKey(wanted, rival, owner);
     return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
+  }
+
+  /** Takes over what a server lists by now; what it lists no more is kept for it, up to a number of names. */
+  listed(serverKey: string, names: ReadonlySet<string>): void {
+    const seen = this.#seen.get(serverKey) ?? new SeenNames();
+    this.#seen.set(serverKey, seen);
+    for (const name of seen.update(names)) {
+      const forgotten = this.#aliases.get(serverKey, name);
+      if (forgotten !== undefined) this.#remove(forgotten);
+    }
   }
 
   /**
@@ -109,22 +148,34 @@ export class NameBook {
   }
 
   publicName(serverKey: string, name: string): string | undefined {
-    return this.#publicNames.get(serverKey)?.get(name);
+    return this.#aliases.get(serverKey, name)?.publicName;
   }
 
-  ownerOf(publicName: string): Owner | undefined {
-    return this.#owners.get(publicName);
+  /** Returns what a name means that nothing is listed under: one that is away, or another spelling. */
+  meaningOf(name: string): Meaning {
+    const exact = this.#owners.get(name);
+    if (exact !== undefined) return { owners: [exact], claim: undefined };
+    const claim = this.claimOf(name);
+    return { owners: this.#aliases.meant(name, claim), claim };
   }
 
-  /** All that another spelling of a name may mean: another separator, or no prefix at all. */
-  ownersByAlias(alias: string): readonly Owner[] {
-    this.#aliases ??= this.#collectAliases();
-    return this.#aliases.get(alias) ?? [];
+  /** Returns the configured servers whose key a name begins with. */
+  claimOf(name: string): Claim | undefined {
+    return this.#prefixes.claim(name);
+  }
+
+  isConfigured(serverKey: string): boolean {
+    return this.#keys.has(serverKey);
+  }
+
+  /** Returns how many names a server has lost to others. */
+  lossesOf(serverKey: string): number {
+    return this.#losses.get(serverKey) ?? 0;
   }
 
   /** Frees the names of what is not offered any more. */
   release(isReleased: (owner: Owner) => boolean): void {
-    for (const [publicName, owner] of this.#owners) if (isReleased(owner)) this.#freeName(publicName, owner);
+    for (const owner of this.#owners.values()) if (isReleased(owner)) this.#free(owner);
   }
 
   /** The hash of a name that another tool has is made anew, with one character more each time. */
@@ -135,62 +186,54 @@ export class NameBook {
     return hashed;
   }
 
-  #contest(publicName: string, keeper: Owner, newcomer: Owner): string | Collision {
+  /** Frees the names of a server that is no more in the config. */
+  #dismiss(serverKey: string): void {
+    this.#seen.delete(serverKey);
+    for (const owner of this.#aliases.of(serverKey)) this.#free(owner);
+  }
+
+  #ofKey(publicName: string, rival: string, heldBack: Owner): Collision {
+    const reading = this.claimOf(publicName)?.readings.find(({ serverKey }) => serverKey === rival);
+    return { publicName, keeper: { serverKey: rival, name: reading?.name ?? '' }, heldBack, isByKey: true };
+  }
+
+  #contest(publicName: string, keeper: Named, newcomer: Owner): string | Collision {
     const { order } = this.rules;
     if (order.indexOf(newcomer.serverKey) >= order.indexOf(keeper.serverKey)) {
-      return { publicName, keeper, heldBack: newcomer };
+      return { publicName, keeper, heldBack: newcomer, isByKey: false };
     }
-    this.#publicNames.get(keeper.serverKey)?.delete(keeper.name);
+    this.#remove(keeper);
+    this.#losses.set(keeper.serverKey, this.lossesOf(keeper.serverKey) + 1);
     return this.#enter(publicName, newcomer);
   }
 
-  #free(serverKey: string): void {
-    for (const publicName of this.#publicNames.get(serverKey)?.values() ?? [])
-      this.#freeName(publicName, this.#owners.get(publicName) as Owner);
+  #free(owner: Named): void {
+    const [oldest] = this.#freed.keys();
+    if (this.#freed.size >= MOST_FREED && oldest !== undefined) this.#freed.delete(oldest);
+    this.#freed.set(owner.publicName, owner);
+    this.#remove(owner);
   }
 
-  #freeName(publicName: string, owner: Owner): void {
-    this.#freed.set(publicName, owner);
-    this.#owners.delete(publicName);
-    this.#publicNames.get(owner.serverKey)?.delete(owner.name);
-    this.#aliases = undefined;
+  #remove(owner: Named): void {
+    this.#owners.delete(owner.publicName);
+    this.#aliases.delete(owner);
   }
 
-  #enter(publicName: string, owner: Owner): string {
+  #enter(publicName: string, { serverKey, name }: Owner): string {
+    const owner = { serverKey, name, publicName };
     const before = this.#freed.get(publicName);
     this.#freed.delete(publicName);
-    if (before !== undefined && before.serverKey !== owner.serverKey)
-      this.#onPassedOn(publicName, before, owner);
+    if (before !== undefined && before.serverKey !== serverKey) this.#onPassedOn(publicName, before, owner);
     this.#owners.set(publicName, owner);
-    const names = this.#publicNames.get(owner.serverKey) ?? new Map<string, string>();
-    this.#publicNames.set(owner.serverKey, names.set(owner.name, publicName));
-    this.#aliases = undefined;
+    this.#aliases.add(owner);
     return publicName;
-  }
-
-  #collectAliases(): Map<string, Owner[]> {
-    const aliases = new Map<string, Owner[]>();
-    for (const owner of this.#owners.values()) {
-      for (const alias of aliasesOf(owner)) {
-        const owners = aliases.get(alias);
-        if (owners === undefined) aliases.set(alias, [owner]);
-        else owners.push(owner);
-      }
-    }
-    return aliases;
   }
 }
 
 /** Keys of the config that become equal when made safe, whether or not their servers run. */
 function ambiguousKeys({ order, separator }: NameRules): string[] {
+  const counts = new Map<string, number>();
   const safe = order.map((key) => joinName(key, '', separator));
-  return order.filter((_, i) => safe.indexOf(safe[i] as string) !== safe.lastIndexOf(safe[i] as string));
-}
-
-/** Returns every name under which a call reaches what a server lists. */
-export function aliasesOf({ serverKey, name }: Owner): Set<string> {
-  return new Set([
-    name,
-    ...ALIAS_SEPARATORS.flatMap((s) => [`${serverKey}${s}${name}`, joinName(serverKey, name, s)]),
-  ]);
+  for (const key of safe) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return order.filter((_, i) => (counts.get(safe[i] as string) as number) > 1);
 }

@@ -6,12 +6,23 @@ export const DEFAULT_SEPARATOR = ':';
 /** The separator whose names every known host accepts. */
 export const SAFE_SEPARATOR = '__';
 
+/** The key under which the gateway's own tool is listed. A configured server may have it as well. */
+export const OWN_KEY = 'weir';
+
+/** One thing that a server offers under its own name. */
+export interface Owner {
+  readonly serverKey: string;
+  readonly name: string;
+}
+
 /** A call is also accepted under a name written with one of these. */
 export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
 
 /** What the pickiest hosts and model APIs accept. */
 const LONGEST_SAFE_NAME = 64;
 const HASH_LENGTH = 8;
+/** Characters that a name keeps before its hash. */
+const LONGEST_HASHED = LONGEST_SAFE_NAME - HASH_LENGTH - 1;
 
 /** Throws where a separator cannot separate; the message names the one that counts without `--separator`. */
 export function validateSeparator(separator: string, defaultSeparator: string = DEFAULT_SEPARATOR): void {
@@ -23,8 +34,21 @@ export function validateSeparator(separator: string, defaultSeparator: string = 
 export function joinName(serverKey: string, name: string, separator: string): string {
   const joined = `${serverKey}${separator}${name}`;
   if (isHostSafe(joined) || !isHostSafe(separator)) return joined;
-  const safe = joined.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
+  const safe = madeSafe(joined);
   return safe.length <= LONGEST_SAFE_NAME ? safe : withHash(safe, serverKey, name);
+}
+
+/** Returns the beginnings of public names by which a server is known: its key as it is, made host-safe, and cut. */
+export function prefixesOf(serverKey: string, separator: string): Set<string> {
+  const prefix = `${serverKey}${separator}`;
+  if (!isHostSafe(separator)) return new Set([prefix]);
+  const safe = madeSafe(prefix);
+  const isCut = safe.length > LONGEST_HASHED;
+  return new Set([prefix, safe, ...(isCut ? [`${safe.slice(0, LONGEST_HASHED)}_`] : [])]);
+}
+
+function madeSafe(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
 }
 
 /** The other direction, by the first separator; null where there are not two parts. Routing never depends on it. */
@@ -49,5 +73,5 @@ export function isHostSafe(name: string): boolean {
 /** The same name made different from every other, and the same again at every start. */
 export function withHash(safeName: string, serverKey: string, name: string): string {
   const hash = shortHash(`${serverKey}\0${name}`).slice(0, HASH_LENGTH);
-  return `${safeName.slice(0, LONGEST_SAFE_NAME - HASH_LENGTH - 1)}_${hash}`;
+  return `${safeName.slice(0, LONGEST_HASHED)}_${hash}`;
 }

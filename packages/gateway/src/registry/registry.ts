@@ -2,20 +2,22 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import {
   ALL_KINDS,
   KINDS,
+  NOTHING,
   strictest,
   type CacheHints,
   type Catalogue,
   type Kind,
+  type Listing,
 } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/splice.ts';
 import { allAppUris } from './apps.ts';
-import { aliasesOf, NameBook, type Collision, type NameRules, type Owner } from './name-book.ts';
-import { joinName } from './names.ts';
+import { NameBook, type Collision, type NameRules } from './name-book.ts';
+import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
-import { ToolFilters, type UnmatchedPattern } from './tool-filters.ts';
+import { ToolFilters, type HeldBack, type UnmatchedPattern } from './tool-filters.ts';
 import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
-import { INSTRUCTIONS, joinUri, splitUri } from './uris.ts';
+import { UriBook, type CoveringTemplate } from './uri-book.ts';
 
 type Routes = Map<string, Route>;
 
@@ -48,6 +50,8 @@ interface PassedOn {
 export interface RegistryEvents {
   collided(kind: Kind, collision: Collision): void;
   passedOn(kind: Kind, passed: PassedOn): void;
+  /** A template covers what another server lists. */
+  covering(template: CoveringTemplate): void;
   /** A filter names a tool that its server does not list. */
   unmatched(pattern: UnmatchedPattern): void;
 }
@@ -59,26 +63,29 @@ interface Offer {
   readonly catalogue: Catalogue;
 }
 
-/** A tool that a filter holds back, and the key of its server's entry that does so. */
-export interface HeldBack extends Owner {
-  readonly key: string;
+/** The routes of one list of a server, and what they were made of beside that list. */
+interface Part {
+  readonly upstream: Upstream;
+  readonly stamp: number;
+  readonly routes: Routes;
 }
 
 /** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
 export class RegistryBuilder {
   readonly books: Readonly<Record<'tools' | 'prompts', NameBook>>;
-  readonly #listers = new Map<string, Set<string>>();
-  readonly #sharers = new Map<string, Set<string>>();
-  #shares = 0;
+  readonly uris: UriBook;
   readonly #on: RegistryEvents;
   readonly #filters: ToolFilters;
-  /** By every name under which a call would reach them. Made when a name leads nowhere. */
-  #heldBack: ReadonlyMap<string, HeldBack> | undefined;
+  /** What each server listed when its names were last entered. */
+  readonly #noted = new Map<string, Catalogue>();
+  /** Made anew only where a list, or what its names depend on, has changed. */
+  readonly #parts = new WeakMap<Listing, Part>();
 
   constructor(rules: NameRules, on: RegistryEvents) {
     const book = (kind: Kind): NameBook =>
       new NameBook(rules, (publicName, from, to) => on.passedOn(kind, { publicName, from, to }));
     this.books = { tools: book('tools'), prompts: book('prompts') };
+    this.uris = new UriBook(rules.order, (template) => on.covering(template));
     this.#on = on;
     this.#filters = new ToolFilters((pattern) => on.unmatched(pattern));
   }
@@ -87,7 +94,6 @@ export class RegistryBuilder {
   filter(servers: Readonly<Record<string, ServerConfig>>): boolean {
     const isChanged = this.#filters.use(servers);
     if (!isChanged) return false;
-    this.#heldBack = undefined;
     this.books.tools.release((owner) => this.heldBackBy(owner) !== undefined);
     return true;
   }
@@ -99,18 +105,14 @@ export class RegistryBuilder {
 
   /** Returns the tool that is held back and that this name would otherwise lead to. */
   heldBack(alias: string): HeldBack | undefined {
-    this.#heldBack ??= this.#collectHeldBack();
-    return this.#heldBack.get(alias);
+    return this.#filters.meant(alias, this.books.tools.claimOf(alias));
   }
 
   /** The servers of another config, in its order: what those that are not in it have had is free again. */
   meant(serverKeys: readonly string[]): void {
-    const meant = new Set(serverKeys);
     for (const book of Object.values(this.books)) book.meant(serverKeys);
-    for (const [uri, listers] of this.#listers) {
-      for (const lister of listers) if (!meant.has(lister)) listers.delete(lister);
-      if (listers.size === 0) this.#listers.delete(uri);
-    }
+    this.uris.meant(this.books.tools.rules.order);
+    for (const key of this.#noted.keys()) if (!this.books.tools.isConfigured(key)) this.#noted.delete(key);
   }
 
   /** From the running servers, in the order of the config. */
@@ -119,13 +121,12 @@ export class RegistryBuilder {
       const catalogue = this.#filters.catalogueOf(upstream);
       return { upstream, serverKey: upstream.serverKey, catalogue };
     });
-    this.#heldBack = undefined;
-    for (const offer of offers) this.#note(offer);
+    this.#note(offers);
     const routes = {
-      tools: this.#named('tools', offers),
-      prompts: this.#named('prompts', offers),
-      resources: this.#located('resources', offers),
-      templates: this.#located('templates', offers),
+      tools: this.#joined('tools', offers),
+      prompts: this.#joined('prompts', offers),
+      resources: this.#joined('resources', offers),
+      templates: this.#joined('templates', offers),
     };
     return publish(routes, this.#apps(offers, routes.resources), upstreams);
   }
@@ -171,61 +172,87 @@ export class RegistryBuilder {
     return { ...registry, ...routes, pages };
   }
 
-  publicUri(serverKey: string, uri: string): string {
-    return this.sharedUri(serverKey, uri) ?? uri;
+  /** Enters what has changed since the last time: who has listed which names and URIs. */
+  #note(offers: readonly Offer[]): void {
+    const changed = offers.filter(({ serverKey, catalogue }) => {
+      const noted = this.#noted.get(serverKey);
+      return ALL_KINDS.some((kind) => noted?.[kind] !== catalogue[kind]);
+    });
+    for (const { serverKey, catalogue } of changed) this.#noteUris(serverKey, catalogue);
+    for (const kind of ['tools', 'prompts'] as const) {
+      for (const { serverKey, catalogue } of changed) this.#noteNames(kind, serverKey, catalogue[kind]);
+    }
+    for (const { serverKey, catalogue } of changed) this.#noted.set(serverKey, catalogue);
   }
 
-  /** The URI of a server's own for what several servers have listed; undefined where a URI has one owner. */
-  sharedUri(serverKey: string, uri: string): string | undefined {
-    return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
+  /** Who is called exactly so keeps the name, in whatever order a server lists what becomes equal. */
+  #noteNames(kind: 'tools' | 'prompts', serverKey: string, listing: Listing): void {
+    if (listing === NOTHING || listing === this.#noted.get(serverKey)?.[kind]) return;
+    const book = this.books[kind];
+    for (const { key } of listing.items) book.assignExact(serverKey, key);
+    book.listed(serverKey, new Set(listing.items.map(({ key }) => key)));
   }
 
-  /** How many URIs servers have of their own for what they share; never fewer than before. */
-  get shares(): number {
-    return this.#shares;
+  #noteUris(serverKey: string, { resources, templates, tools }: Catalogue): void {
+    const noted = this.#noted.get(serverKey);
+    const isSame = noted?.resources === resources && noted.templates === templates && noted.tools === tools;
+    if (isSame || (resources === NOTHING && templates === NOTHING && tools === NOTHING)) return;
+    const apps = allAppUris(tools).map(({ uri }) => uri);
+    const items = [...resources.items, ...templates.items];
+    if (noted === undefined && items.length + apps.length === 0) return;
+    this.uris.listed(serverKey, new Set([...items.map(({ key }) => key), ...apps]));
   }
 
-  /** The servers that have listed a URI since the gateway started. */
-  listersOf(uri: string): readonly string[] {
-    return [...(this.#listers.get(uri) ?? [])];
+  #joined(kind: Kind, offers: readonly Offer[]): Routes {
+    const parts = offers.map((offer) => this.#part(kind, offer)).filter(({ size }) => size > 0);
+    const [first = new Map<string, Route>(), ...others] = parts;
+    if (others.length === 0) return first;
+    const joined: Routes = new Map(first);
+    for (const part of others) for (const [publicName, route] of part) joined.set(publicName, route);
+    return joined;
   }
 
-  sharesUris(serverKey: string): boolean {
-    return this.#sharers.has(serverKey);
+  /** Returns the routes of one list. They are made anew where a name is held back: it may be free by now. */
+  #part(kind: Kind, offer: Offer): Routes {
+    const { upstream, serverKey, catalogue } = offer;
+    const listing = catalogue[kind];
+    const known = this.#parts.get(listing);
+    const stamp = this.#stamp(kind, serverKey);
+    if (known?.upstream === upstream && known.stamp === stamp && known.routes.size === listing.items.length)
+      return known.routes;
+    const routes =
+      kind === 'tools' || kind === 'prompts' ? this.#named(kind, offer) : this.#located(kind, offer);
+    if (listing !== NOTHING) this.#parts.set(listing, { upstream, stamp, routes });
+    return routes;
   }
 
-  #named(kind: 'tools' | 'prompts', offers: readonly Offer[]): Routes {
-    const routes: Routes = new Map();
-    const nameOf = (serverKey: string, name: string): string | undefined => {
-      const assigned = this.books[kind].assign(serverKey, name);
+  /** Returns a number that differs once the routes of a server's list have to be made anew. */
+  #stamp(kind: Kind, serverKey: string): number {
+    if (kind === 'prompts') return this.books.prompts.lossesOf(serverKey);
+    const shares = this.uris.sharesOf(serverKey);
+    return kind === 'tools' ? this.books.tools.lossesOf(serverKey) + shares : shares;
+  }
+
+  #named(kind: 'tools' | 'prompts', { upstream, serverKey, catalogue }: Offer): Routes {
+    const nameOf = (key: string, name: string): string | undefined => {
+      const assigned = this.books[kind].assign(key, name);
       if (typeof assigned === 'string') return assigned;
       this.#on.collided(kind, assigned);
       return undefined;
     };
-    const uriOf = (serverKey: string, uri: string): string | undefined => this.sharedUri(serverKey, uri);
-    this.#assignExact(kind, offers);
-    for (const { upstream, serverKey, catalogue } of offers) {
-      const naming = { nameOf, uriOf: kind === 'tools' && this.sharesUris(serverKey) ? uriOf : undefined };
-      addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
-    }
+    const uriOf = (key: string, uri: string): string | undefined => this.uris.sharedUri(key, uri);
+    const renamesUris = kind === 'tools' && this.uris.sharesUris(serverKey);
+    const routes: Routes = new Map();
+    const naming = { nameOf, uriOf: renamesUris ? uriOf : undefined };
+    addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
     return routes;
   }
 
-  /** Who is called exactly so keeps the name, in whatever order a server lists what becomes equal. */
-  #assignExact(kind: 'tools' | 'prompts', offers: readonly Offer[]): void {
-    const book = this.books[kind];
-    for (const { serverKey, catalogue } of offers) {
-      for (const { key } of catalogue[kind].items) book.assignExact(serverKey, key);
-    }
-  }
-
-  #located(kind: 'resources' | 'templates', offers: readonly Offer[]): Routes {
+  #located(kind: 'resources' | 'templates', { upstream, serverKey, catalogue }: Offer): Routes {
     const routes: Routes = new Map();
-    for (const { upstream, serverKey, catalogue } of offers) {
-      for (const item of catalogue[kind].items) {
-        const uri = this.publicUri(serverKey, item.key);
-        routes.set(uri, new Route(upstream, item, { serverKey, publicName: uri }));
-      }
+    for (const item of catalogue[kind].items) {
+      const uri = this.uris.publicUri(serverKey, item.key);
+      routes.set(uri, new Route(upstream, item, { serverKey, publicName: uri }));
     }
     return routes;
   }
@@ -234,48 +261,11 @@ export class RegistryBuilder {
     const apps = new Map<string, AppResource>();
     for (const { upstream: client, serverKey, catalogue } of offers) {
       for (const { uri } of allAppUris(catalogue.tools)) {
-        const publicUri = this.publicUri(serverKey, uri);
+        const publicUri = this.uris.publicUri(serverKey, uri);
         if (!listed.has(publicUri)) apps.set(publicUri, { client, originalText: encode(uri) });
       }
     }
     return apps;
-  }
-
-  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
-  #note({ serverKey, catalogue: { resources, templates, tools } }: Offer): void {
-    for (const { key } of [...resources.items, ...templates.items]) this.#noteUri(serverKey, key);
-    for (const { uri } of allAppUris(tools)) this.#noteUri(serverKey, uri);
-  }
-
-  #collectHeldBack(): Map<string, HeldBack> {
-    const { separator } = this.books.tools.rules;
-    const found = new Map<string, HeldBack>();
-    for (const owner of this.#filters.heldBack()) {
-      const { serverKey, name } = owner;
-      const heldBack = { ...owner, key: this.heldBackBy(owner) ?? '' };
-      const names = [`${serverKey}${separator}${name}`, joinName(serverKey, name, separator)];
-      for (const alias of [...aliasesOf(owner), ...names]) found.set(alias, heldBack);
-    }
-    return found;
-  }
-
-  #noteUri(lister: string, uri: string): void {
-    const listers = this.#listers.get(uri) ?? new Set<string>();
-    this.#listers.set(uri, listers.add(lister));
-    if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
-    else if (this.#isOfOurForm(uri)) this.#share(lister, uri);
-  }
-
-  /** Whoever lists such a URI might be taken for the server that it names. */
-  #isOfOurForm(uri: string): boolean {
-    const named = splitUri(uri)?.serverKey;
-    return named !== undefined && (named === INSTRUCTIONS || this.books.tools.rules.order.includes(named));
-  }
-
-  #share(serverKey: string, uri: string): void {
-    const shared = this.#sharers.get(serverKey) ?? new Set<string>();
-    if (!shared.has(uri)) this.#shares++;
-    this.#sharers.set(serverKey, shared.add(uri));
   }
 }
 

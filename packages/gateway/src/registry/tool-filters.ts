@@ -1,8 +1,10 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import type { Catalogue, Listing } from '../upstream/catalogue.ts';
+import type { Catalogue, Listed, Listing } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Owner } from './name-book.ts';
+import { Aliases } from './aliases.ts';
+import type { Claim } from './key-prefixes.ts';
+import type { Owner } from './names.ts';
 import { ToolFilter, type FilterPattern } from './tool-filter.ts';
 
 /** A pattern that matches no tool of its server. */
@@ -13,11 +15,15 @@ export interface UnmatchedPattern extends FilterPattern {
   readonly listed: readonly string[];
 }
 
+/** A tool that a filter holds back, and the key of its server's entry that does so. */
+export interface HeldBack extends Owner {
+  readonly key: string;
+}
+
 /** A filter applied to one list of a server. */
 interface Applied {
   readonly listing: Listing;
   readonly offered: Listing;
-  readonly heldBack: readonly Owner[];
 }
 
 /** The filters of all servers. They run when a registry is built, so that they cost a call nothing. */
@@ -25,6 +31,7 @@ export class ToolFilters {
   readonly #onUnmatched: (found: UnmatchedPattern) => void;
   readonly #reported = new Set<string>();
   readonly #applied = new Map<string, Applied>();
+  readonly #heldBack = new Aliases<HeldBack>();
   #filters: ReadonlyMap<string, ToolFilter> = new Map();
 
   constructor(onUnmatched: (found: UnmatchedPattern) => void) {
@@ -42,7 +49,10 @@ export class ToolFilters {
     this.#filters = filters;
     const all = new Set([...before.keys(), ...filters.keys()]);
     const changed = [...all].filter((key) => before.get(key)?.id !== filters.get(key)?.id);
-    for (const key of changed) this.#applied.delete(key);
+    for (const key of changed) {
+      this.#applied.delete(key);
+      for (const tool of this.#heldBack.of(key)) this.#heldBack.delete(tool);
+    }
     return changed.length > 0;
   }
 
@@ -61,18 +71,20 @@ export class ToolFilters {
     return this.#filters.get(serverKey)?.heldBackBy(name);
   }
 
-  /** Returns the listed tools that are held back. */
-  heldBack(): Owner[] {
-    return [...this.#applied.values()].flatMap(({ heldBack }) => heldBack);
+  /** Returns the listed tool that is held back and that a name would otherwise lead to. */
+  meant(name: string, claim: Claim | undefined): HeldBack | undefined {
+    return this.#heldBack.meant(name, claim)[0];
   }
 
   #apply(filter: ToolFilter, serverKey: string, listing: Listing): Applied {
-    const isHeldBack = ({ key }: { key: string }): boolean => filter.heldBackBy(key) !== undefined;
-    const applied = {
-      listing,
-      offered: { ...listing, items: listing.items.filter((item) => !isHeldBack(item)) },
-      heldBack: listing.items.filter(isHeldBack).map(({ key: name }) => ({ serverKey, name })),
-    };
+    const offered: Listed[] = [];
+    for (const tool of this.#heldBack.of(serverKey)) this.#heldBack.delete(tool);
+    for (const item of listing.items) {
+      const key = filter.heldBackBy(item.key);
+      if (key === undefined) offered.push(item);
+      else this.#heldBack.add({ serverKey, name: item.key, key });
+    }
+    const applied = { listing, offered: { ...listing, items: offered } };
     this.#applied.set(serverKey, applied);
     this.#report(
       filter,

@@ -65,22 +65,11 @@ function encodePart(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }
 
-/** True where a URI can come from a template. `{x}` stands for one path segment or less, `{+x}` and its like for anything. */
-export function matchesTemplate(template: string, uri: string): boolean {
-  const parts = template.split(EXPRESSION);
-  let at = 0;
-  let open: 'no' | 'segment' | 'anything' = 'no';
-  for (const part of parts) {
-    if (part.startsWith('{') && part.endsWith('}')) {
-      open = /^\{[+#./;?&]/u.test(part) ? 'anything' : open === 'anything' ? open : 'segment';
-      continue;
-    }
-    if (part === '') continue;
-    const found = open === 'no' ? (uri.startsWith(part, at) ? at : -1) : uri.indexOf(part, at);
-    if (found < 0 || (open === 'segment' && uri.slice(at, found).includes('/'))) return false;
-    at = found + part.length;
-    open = 'no';
-  }
-  const rest = uri.slice(at);
-  return open === 'no' ? rest === '' : open === 'anything' || !rest.includes('/');
+/** Characters of a template's beginning that decide for which URIs it stands: a bound on the work of a look-up. */
+const LONGEST_PREFIX = 128;
+
+/** Returns the text of a template before its first expression; undefined for a URI, which has none. */
+export function literalPrefix(uri: string): string | undefined {
+  const open = uri.indexOf('{');
+  return open < 0 ? undefined : uri.slice(0, Math.min(open, LONGEST_PREFIX));
 }

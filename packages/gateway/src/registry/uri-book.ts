@@ -1,0 +1,248 @@
+import { PrefixTable } from './prefix-table.ts';
+import { SeenNames } from './seen-names.ts';
+import { INSTRUCTIONS, joinUri, literalPrefix, splitTemplateUri, splitUri } from './uris.ts';
+
+/** A template that covers what another server lists. */
+export interface CoveringTemplate {
+  readonly serverKey: string;
+  readonly template: string;
+  /** The URI under which the template is offered instead. */
+  readonly publicUri: string;
+  /** What it covers: a URI, or the text before the first expression of another template. */
+  readonly covered: { readonly serverKey: string; readonly uri: string };
+}
+
+/** The templates of one server that begin with one text. */
+interface TemplateClaim {
+  readonly serverKey: string;
+  readonly prefix: string;
+  readonly templates: Set<string>;
+  /** It covers what another server lists: its templates are offered under URIs of their server's own. */
+  isHeldBack: boolean;
+}
+
+/** Something listed: a URI, or the text before the first expression of a template. */
+interface Place {
+  readonly serverKey: string;
+  readonly text: string;
+  readonly isTemplate: boolean;
+}
+
+/** Templates of a server that are tried when a URI of its own is taken apart. */
+const MOST_TRIED = 64;
+
+/**
+ * Who has listed which URIs and templates since the gateway started, within the bounds of `SeenNames`. A URI that several
+ * servers list is theirs under separate URIs. A template stands for all URIs that begin with its text before the first
+ * expression; where that covers what another server lists, it is offered under a URI of its server's own as well.
+ */
+export class UriBook {
+  readonly #onCovering: (template: CoveringTemplate) => void;
+  readonly #listers = new Map<string, Set<string>>();
+  readonly #sharers = new Map<string, Set<string>>();
+  readonly #seen = new Map<string, SeenNames>();
+  /** By prefix and server key. */
+  readonly #claims = new PrefixTable<Map<string, TemplateClaim>>();
+  /** By server key: the templates that are offered under URIs of their server's own, by the beginning of these. */
+  readonly #sharedTemplates = new Map<string, PrefixTable<Set<string>>>();
+  #order: ReadonlyMap<string, number>;
+  readonly #sharesOf = new Map<string, number>();
+  #shares = 0;
+
+  constructor(order: readonly string[], onCovering: (template: CoveringTemplate) => void) {
+    this.#order = placesOf(order);
+    this.#onCovering = onCovering;
+  }
+
+  /** The servers of another config, in the order of names: what those that are not in it have had is free again. */
+  meant(order: readonly string[]): void {
+    this.#order = placesOf(order);
+    for (const [serverKey, seen] of this.#seen) {
+      if (this.#order.has(serverKey)) continue;
+      this.#seen.delete(serverKey);
+      for (const uri of seen.all()) this.#forget(serverKey, uri);
+    }
+    for (const prefix of this.#claims.prefixes())
+      for (const claim of this.#claims.get(prefix)?.values() ?? []) this.#judgeScheme(claim);
+  }
+
+  /** Takes over the URIs and templates that a server lists by now. */
+  listed(serverKey: string, uris: ReadonlySet<string>): void {
+    const seen = this.#seen.get(serverKey) ?? new SeenNames();
+    this.#seen.set(serverKey, seen);
+    const added = [...uris].filter((uri) => this.#listers.get(uri)?.has(serverKey) !== true);
+    for (const uri of seen.update(uris)) this.#forget(serverKey, uri);
+    for (const uri of added) this.#note(serverKey, uri);
+    this.#claimAll(serverKey, added);
+  }
+
+  publicUri(serverKey: string, uri: string): string {
+    return this.sharedUri(serverKey, uri) ?? uri;
+  }
+
+  /** Returns the URI of a server's own for what it may not have under the plain one; undefined where it may. */
+  sharedUri(serverKey: string, uri: string): string | undefined {
+    return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
+  }
+
+  /** How many URIs servers have got of their own; never fewer than before. */
+  get shares(): number {
+    return this.#shares;
+  }
+
+  /** How many URIs a server has of its own; never fewer than before. */
+  sharesOf(serverKey: string): number {
+    return this.#sharesOf.get(serverKey) ?? 0;
+  }
+
+  sharesUris(serverKey: string): boolean {
+    return this.#sharers.has(serverKey);
+  }
+
+  /** The servers that have listed a URI. */
+  listersOf(uri: string): readonly string[] {
+    return [...(this.#listers.get(uri) ?? [])];
+  }
+
+  /** Returns the server whose template stands for a URI, running or not, and those whose template is held back. */
+  claimantsOf(uri: string): { readonly owner: string | undefined; readonly heldBack: readonly string[] } {
+    const claims = this.#claims.matches(uri).flatMap(({ value }) => [...value.values()]);
+    return {
+      owner: claims.find(({ isHeldBack }) => !isHeldBack)?.serverKey,
+      heldBack: [...new Set(claims.map(({ serverKey }) => serverKey))],
+    };
+  }
+
+  /** Returns the server's own URI for one that was made from a template under a URI of the server's own. */
+  expanded(serverKey: string, publicUri: string): string | undefined {
+    let tried = 0;
+    for (const { value } of this.#sharedTemplates.get(serverKey)?.matches(publicUri) ?? []) {
+      for (const template of value) {
+        if (tried++ === MOST_TRIED) return undefined;
+        const uri = splitTemplateUri(serverKey, template, publicUri);
+        if (uri !== undefined) return uri;
+      }
+    }
+    return undefined;
+  }
+
+  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
+  #note(lister: string, uri: string): void {
+    const listers = this.#listers.get(uri) ?? new Set<string>();
+    this.#listers.set(uri, listers.add(lister));
+    if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
+    else if (this.#isOfOurForm(uri)) this.#share(lister, uri);
+    const place = placeOf(lister, uri);
+    for (const { value } of this.#claims.matches(place.text))
+      for (const claim of value.values()) this.#judge(claim, place);
+  }
+
+  /** Enters the templates among these URIs, and looks once through what is known for all that they cover. */
+  #claimAll(serverKey: string, uris: readonly string[]): void {
+    const added = new PrefixTable<TemplateClaim>();
+    for (const uri of uris) {
+      const claim = this.#claim(serverKey, uri);
+      if (claim?.templates.size === 1) added.set(claim.prefix, claim);
+    }
+    if (added.prefixes().length === 0 || this.#order.size < 2) return;
+    for (const [uri, listers] of this.#listers) {
+      const { text } = placeOf(serverKey, uri);
+      for (const { value } of added.matches(text))
+        for (const lister of listers) this.#judge(value, placeOf(lister, uri));
+    }
+  }
+
+  #claim(serverKey: string, template: string): TemplateClaim | undefined {
+    const prefix = literalPrefix(template);
+    if (prefix === undefined) return undefined;
+    const claims = this.#claims.get(prefix) ?? new Map<string, TemplateClaim>();
+    this.#claims.set(prefix, claims);
+    const claim = claims.get(serverKey) ?? { serverKey, prefix, templates: new Set(), isHeldBack: false };
+    claims.set(serverKey, claim);
+    claim.templates.add(template);
+    if (claim.isHeldBack) this.#share(serverKey, template);
+    else this.#judgeScheme(claim);
+    return claim;
+  }
+
+  /** A template that may stand for every scheme would cover whatever other servers of the config list. */
+  #judgeScheme(claim: TemplateClaim): void {
+    if (claim.isHeldBack || claim.prefix.includes(':')) return;
+    const other = [...this.#order.keys()].find((serverKey) => serverKey !== claim.serverKey);
+    if (other !== undefined) this.#holdBack(claim, { serverKey: other, uri: '' });
+  }
+
+  /** Holds a template back that covers what another server lists; of two that cover the same, the later in the config. */
+  #judge(claim: TemplateClaim, { serverKey, text, isTemplate }: Place): void {
+    if (claim.isHeldBack || claim.serverKey === serverKey) return;
+    const isEqual = isTemplate && text === claim.prefix;
+    if (isEqual && this.#placeOf(claim.serverKey) < this.#placeOf(serverKey)) return;
+    this.#holdBack(claim, { serverKey, uri: text });
+  }
+
+  #holdBack(claim: TemplateClaim, covered: CoveringTemplate['covered']): void {
+    const { serverKey, templates } = claim;
+    claim.isHeldBack = true;
+    for (const template of templates) this.#share(serverKey, template);
+    const [template = ''] = templates;
+    this.#onCovering({ serverKey, template, publicUri: joinUri(serverKey, template), covered });
+  }
+
+  #forget(serverKey: string, uri: string): void {
+    const listers = this.#listers.get(uri);
+    listers?.delete(serverKey);
+    if (listers?.size === 0) this.#listers.delete(uri);
+    this.#sharers.get(serverKey)?.delete(uri);
+    const prefix = literalPrefix(uri);
+    if (prefix === undefined) return;
+    removeFrom(this.#sharedTemplates.get(serverKey), sharedPrefix(serverKey, uri), uri);
+    const claims = this.#claims.get(prefix);
+    const claim = claims?.get(serverKey);
+    if (claim === undefined || !claim.templates.delete(uri) || claim.templates.size > 0) return;
+    claims?.delete(serverKey);
+    if (claims?.size === 0) this.#claims.delete(prefix);
+  }
+
+  #share(serverKey: string, uri: string): void {
+    const shared = this.#sharers.get(serverKey) ?? new Set<string>();
+    if (shared.has(uri)) return;
+    this.#shares++;
+    this.#sharesOf.set(serverKey, this.sharesOf(serverKey) + 1);
+    this.#sharers.set(serverKey, shared.add(uri));
+    if (literalPrefix(uri) === undefined) return;
+    const table = this.#sharedTemplates.get(serverKey) ?? new PrefixTable<Set<string>>();
+    this.#sharedTemplates.set(serverKey, table);
+    const prefix = sharedPrefix(serverKey, uri);
+    table.set(prefix, (table.get(prefix) ?? new Set()).add(uri));
+  }
+
+  /** Whoever lists such a URI might be taken for the server that it names. */
+  #isOfOurForm(uri: string): boolean {
+    const named = splitUri(uri)?.serverKey;
+    return named !== undefined && (named === INSTRUCTIONS || this.#order.has(named));
+  }
+
+  #placeOf(serverKey: string): number {
+    return this.#order.get(serverKey) ?? this.#order.size;
+  }
+}
+
+function placesOf(order: readonly string[]): Map<string, number> {
+  return new Map(order.map((serverKey, place) => [serverKey, place]));
+}
+
+function placeOf(serverKey: string, uri: string): Place {
+  const prefix = literalPrefix(uri);
+  return { serverKey, text: prefix ?? uri, isTemplate: prefix !== undefined };
+}
+
+/** Returns how the URI begins that a server has of its own for a template. */
+function sharedPrefix(serverKey: string, template: string): string {
+  return literalPrefix(joinUri(serverKey, template)) ?? '';
+}
+
+function removeFrom(table: PrefixTable<Set<string>> | undefined, prefix: string, uri: string): void {
+  const uris = table?.get(prefix);
+  uris?.delete(uri);
+  if (uris?.size === 0) table?.delete(prefix);
+}
