@@ -63,7 +63,7 @@ export const HOSTILE = [
   attackCase('L3', 'An error repeats a short part of what the client wrote.', [], UNTESTED),
   attackCase('L4', 'An answer with neither result nor error fails its call.', [], UNTESTED),
   attackCase('L5', 'retry: 0 of a remote server does not beat the back-off.', [], UNTESTED),
-  attackCase('L6', 'The path of a URL is treated as a secret.', [], UNTESTED),
+  attackCase('L6', 'The path of a URL is treated as a secret.'),
   attackCase('L7', 'A device or a pipe as config, log file or token fails at once.', [], UNTESTED),
   attackCase('L8', 'A state folder that others can write to, or own, is refused.', [], UNTESTED),
   attackCase('L9', 'A request of any shape on the control socket ends its connection at most.'),

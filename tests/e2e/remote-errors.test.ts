@@ -124,7 +124,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
       'Server \'far\' redirects to https://elsewhere.example (HTTP 307), where it is not followed; write the address meant as "url" in its entry',
     );
     expect(await told(302, '/other')).toContain(
-      'redirects to http://127.0.0.1:PORT/other (HTTP 302), where it is not followed',
+      'redirects to http://127.0.0.1:PORT/… (HTTP 302), where it is not followed',
     );
     let calls = 0;
     const handler = toolServer(era, ({ message }, response) =>

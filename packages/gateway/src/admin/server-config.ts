@@ -1,4 +1,5 @@
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
+import { shownAddress } from '../config/redact.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerReport } from '../gateway/server-report.ts';
@@ -104,16 +105,10 @@ function container(id: string, entry: ServerConfig): Placed {
 
 function remote({ url, sseConfig }: ServerConfig): Placed {
   const isSse = url === undefined;
-  const address = withoutSecrets(url ?? sseConfig?.url ?? '');
+  const address = url ?? sseConfig?.url ?? '';
   return {
     transport: isSse ? 'sse' : 'streamable-http',
     deploymentType: 'external',
-    sseConfig: { url: address },
+    sseConfig: { url: URL.canParse(address) ? shownAddress(new URL(address)) : '' },
   };
-}
-
-/** Names, passwords and queries of addresses are often secrets. */
-function withoutSecrets(text: string): string {
-  const { origin, pathname } = URL.parse(text) ?? { origin: '', pathname: '' };
-  return `${origin}${pathname}`;
 }

@@ -51,6 +51,16 @@ function withoutBegun(text: string, secrets: readonly string[]): string {
   return text.slice(0, Math.min(text.length, ...begun));
 }
 
+/** Takes out of a text what the entry of a remote server keeps secret: its headers, and its address but for the host. */
+export function withoutRemoteSecrets(text: string, { headers, url, sseConfig }: ServerConfig): string {
+  const secrets = secretsOf({
+    ...(headers && { headers }),
+    ...(url && { url }),
+    ...(sseConfig && { sseConfig }),
+  });
+  return secrets.length === 0 ? text : hidden(text, secrets);
+}
+
 /** The same for values by their names, such as the arguments of a call. */
 export function redactedBy(redact: (text: string) => string): (name: string, value: unknown) => unknown {
   return (name, value) => {
@@ -74,12 +84,24 @@ function secretsInArgument(argument: string, at: number, args: readonly string[]
   return equals > 0 && SECRET_NAME.test(argument.slice(0, equals)) ? [argument.slice(equals + 1)] : [];
 }
 
-/** Its password and the values of its query, as they are written and as they are meant. */
+/** Paths that say nothing but which protocol is spoken there. */
+const PLAIN_PATHS: readonly string[] = ['', '/', '/mcp', '/sse'];
+/** Tells a key from the words that paths are made of, which would leave holes in every sentence. */
+const KEY_IN_PATH = /^(?=.*[\dA-Z]).{8,}$|^.{20,}$/su;
+
+/** Returns the part of an address that may be shown: many services put their key into the path. */
+export function shownAddress({ origin, pathname }: URL): string {
+  return `${origin}${PLAIN_PATHS.includes(pathname) ? pathname : '/…'}`;
+}
+
+/** Its password, its path with the keys in it and the values of its query, as they are written and as they are meant. */
 function secretsInAddress(text: string | undefined): string[] {
   if (text === undefined || !URL.canParse(text)) return [];
-  const { password, search } = new URL(text);
+  const { password, pathname, search } = new URL(text);
   const written = [
     password,
+    ...(PLAIN_PATHS.includes(pathname) ? [] : [pathname]),
+    ...pathname.split('/').filter((step) => KEY_IN_PATH.test(step)),
     ...search
       .slice(1)
       .split('&')

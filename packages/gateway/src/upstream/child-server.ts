@@ -1,5 +1,6 @@
 import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { withoutRemoteSecrets } from '../config/redact.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
 import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
@@ -361,7 +362,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       request: (method, params) => peer.request(method, params),
       isGone: () => peer.gone !== undefined,
       screen: this.era === 'modern' ? screen : undefined,
-      warn: (text) => this.#log.warn(text),
+      warn: (text) => this.#log.warn(withoutRemoteSecrets(text, this.config)),
       changed: (kind) => this.#changed(kind),
     });
     await this.#catalogue.loadAll(() => deadline.remaining());
@@ -381,8 +382,9 @@ export class ChildServer implements Upstream, ChildServerClient {
   #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    const cause = connection.peer.gone ?? new Unavailable(this.serverKey, how);
-    this.error = new ChildServerError(`${what}: it ${how}`, this.serverKey, ErrorPhase.RUNTIME, cause);
+    const told = withoutRemoteSecrets(how, this.config);
+    const cause = connection.peer.gone ?? new Unavailable(this.serverKey, told);
+    this.error = new ChildServerError(`${what}: it ${told}`, this.serverKey, ErrorPhase.RUNTIME, cause);
     this.#context.on.crashed(this);
   }
 
@@ -405,6 +407,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const connection = this.#connection;
     const failure = startFailure(this.serverKey, error, {
       connection,
+      config: this.config,
       gateway: this.#context.chain.id,
     });
     if (!this.#isStopped()) {

@@ -1,3 +1,5 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import { withoutRemoteSecrets } from '../config/redact.ts';
 import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
 import { refusalIn, type Refusal } from './chain.ts';
 import type { Connection } from './connection.ts';
@@ -18,7 +20,11 @@ export class Skipped extends ChildServerError {
 export function startFailure(
   serverKey: string,
   error: Error,
-  { connection, gateway }: { connection: Connection | undefined; gateway: string },
+  {
+    connection,
+    config,
+    gateway,
+  }: { connection: Connection | undefined; config: ServerConfig; gateway: string },
 ): ChildServerError {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return new Skipped(serverKey, refusal, gateway);
@@ -26,6 +32,7 @@ export function startFailure(
     const text = Messages.spawnFailed(serverKey, error.message);
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);
   }
-  const text = [Messages.startFailed(serverKey, reasonOf(error)), ...connection.lastWords()].join('\n');
+  const reason = withoutRemoteSecrets(reasonOf(error), config);
+  const text = [Messages.startFailed(serverKey, reason), ...connection.lastWords()].join('\n');
   return new ChildServerError(text, serverKey, ErrorPhase.INITIALIZATION, error);
 }

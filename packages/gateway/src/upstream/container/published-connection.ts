@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../../clock.ts';
 import type { ServerConfig } from '../../config/config.generated.ts';
+import { shownAddress } from '../../config/redact.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue.ts';
@@ -44,7 +45,7 @@ export class PublishedConnection implements Connection {
     logStdout(container, options);
     try {
       const url = await answering(container, http, options);
-      options.log.debug?.(`answers at ${url}`);
+      options.log.debug?.(`answers at ${shownAddress(new URL(url))}`);
       const { sseConfig: _sse, url: _url, ...config } = options.config;
       const reached = http.isSse ? { ...config, sseConfig: { url } } : { ...config, url };
       return new PublishedConnection(container, await reachServer({ ...options, config: reached }), options);

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { shownAddress } from '../../config/redact.ts';
 
 // What can go wrong between here and a server at an address, each as the end of a sentence that begins with the server's name.
 
@@ -62,7 +63,7 @@ export function describeRedirect(status: number, target: URL | undefined, origin
   if (target === undefined) return `answered with HTTP ${status} and no address to go to`;
   // Only addresses of the web have an origin.
   const host = target.origin === 'null' ? `a ${target.protocol} address` : target.origin;
-  const where = target.origin === origin ? `${target.origin}${target.pathname}` : host;
+  const where = target.origin === origin ? shownAddress(target) : host;
   return `redirects to ${where} (HTTP ${status}), where it is not followed; write the address meant as "url" in its entry`;
 }
 
