@@ -223,6 +223,14 @@ export const Messages = {
     `The server has asked back ${most} times without an answer; it is given up`,
   tooManyParked: (most: number): string =>
     `${most} calls already wait for answers of their clients; try again later`,
+  tooManyOpen: (most: number): string =>
+    `The client has ${most} questions to answer already, the most at a time; ask again when it has answered some`,
+  tooManyAsked: (most: number): string =>
+    `The client was asked ${most} times in the course of this call, the most for one call`,
+  tooManyUnasked: (most: number): string =>
+    `The client was asked ${most} times within a minute without a call that it could belong to; ask again later, or during a call`,
+  tooManyInRound: (most: number): string =>
+    `The server asked back with more than ${most} questions at once, the most that a client is asked`,
   staleState: (): string =>
     'This requestState is not valid here: it has expired, was used before, belongs to another client or request, or was given out before a restart. Make the call again without it.',
   tooManyApart: (serverKey: string, most: number): string =>

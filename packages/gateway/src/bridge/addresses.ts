@@ -1,21 +1,23 @@
+import type { RpcError } from '../errors.ts';
 import { stringValue, valueText, readElements, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { judgeValue } from '../wire/scan.ts';
 import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
 import { objectIn, objectOf, readObject } from './objects.ts';
 import { modernQuestion } from './questions.ts';
-import type { Question } from './rounds.ts';
+import { asksTooMuch, crowded, type Question } from './rounds.ts';
 
 /** The error of 2025-11-25 for a call that can be made only after its user has been to some addresses. */
 export const ADDRESSES_FIRST = -32042;
 
 const ELICIT = 'elicitation/create';
 
-/** What such an error asks for, as questions that a modern client knows; undefined for every other answer. */
-export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | undefined {
+/** What such an error asks for, as questions that a modern client knows, or why it is not asked; undefined for every other answer. */
+export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | RpcError | undefined {
   const error = isError ? readObject(bytes, bodyAt) : undefined;
   if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;
   const data = objectIn(error, 'data');
+  if (asksTooMuch(error, true)) return crowded();
   const addresses = data && elementsIn(data, 'elicitations').map(addressParams);
   const isUsable = addresses !== undefined && addresses.length > 0 && judgeValue(bytes, bodyAt) >= 0;
   if (!isUsable || !addresses.every((params) => params !== undefined)) return undefined;

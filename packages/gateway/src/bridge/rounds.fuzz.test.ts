@@ -176,7 +176,9 @@ describe('rounds', () => {
         all.length > 0 &&
         all.every((one) => isObject(one) && typeof one['url'] === 'string');
       assert.equal(questions !== undefined, isUsable);
-      const params = (questions ?? []).map((one) => without(parsed(one.params) as Json));
+      const params = (Array.isArray(questions) ? questions : []).map((one) =>
+        without(parsed(one.params) as Json),
+      );
       const expected = (isUsable ? (all as Json[]) : []).map(
         (one) => new Map([...without(one, 'elicitationId', 'mode'), ['mode', 'url']]),
       );

@@ -1,5 +1,14 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import { findMember, isOdd, objectValue, stringValue, valueText } from '../wire/members.ts';
+import {
+  findMember,
+  hasMoreThan,
+  isOdd,
+  objectValue,
+  readMembers,
+  stringValue,
+  valueText,
+  type Members,
+} from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { judgeValue } from '../wire/scan.ts';
 import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
@@ -27,6 +36,11 @@ export interface Retry {
   readonly state: string | undefined;
 }
 
+/** Questions that a client is asked at once; a person answers them one by one. */
+const MOST_IN_ROUND = 32;
+
+const OPEN_BRACE = 0x7b;
+
 /** The members with which a call is made again. */
 const RETRY_MEMBERS = ['inputResponses', 'requestState'];
 
@@ -48,7 +62,27 @@ export function readRound(answer: Message): Round | RpcError | undefined {
   const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
   if (!isJson || !isComplete || !questions.every(isQuestion))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
-  return { questions, state };
+  return questions.length > MOST_IN_ROUND ? crowded() : { questions, state };
+}
+
+/** Returns true where an answer that asks back, or the params of a notification about a task, ask for too much. */
+export function asksTooMuch(holder: Members, isError: boolean): boolean {
+  if (isError) {
+    const data = objectIn(holder, 'data');
+    return data !== undefined && hasMoreThan(MOST_IN_ROUND, data, 'elicitations');
+  }
+  const object = readObject(holder.bytes, holder.at);
+  const m = object === undefined ? -1 : findMember(object, 'inputRequests');
+  if (object === undefined || m < 0) return false;
+  const start = object.flat[m + 2] as number;
+  // Of an object with far too many members nothing is read.
+  const count = readMembers(object.bytes, start)?.flat.length ?? Infinity;
+  return object.bytes[start] === OPEN_BRACE && count / 4 > MOST_IN_ROUND;
+}
+
+/** The error in place of an answer that asks for too much. */
+export function crowded(): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyInRound(MOST_IN_ROUND));
 }
 
 /** The other direction: the result that asks a modern client. */

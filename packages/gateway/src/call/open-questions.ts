@@ -12,12 +12,20 @@ interface Open extends Question {
   /** The server's id for its question, as JSON. */
   readonly id: string;
   readonly ticket: number;
+  /** Called once nobody waits for the answer any more. */
+  over(): void;
 }
 
 /** What a server has asked in the course of one call, and has no answer to yet. */
 export class OpenQuestions {
   readonly #open = new Map<string, Open>();
+  readonly #emptied: () => void;
   #last = 0;
+
+  /** `emptied` is called each time the last of them is answered or withdrawn. */
+  constructor(emptied: () => void) {
+    this.#emptied = emptied;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -27,13 +35,13 @@ export class OpenQuestions {
     return [...this.#open.values()];
   }
 
-  add({ peer }: Upstream, { id, method, bytes, params }: Message): void {
+  add({ peer }: Upstream, { id, method, bytes, params }: Message, over: () => void): void {
     const key = encode(`question-${++this.#last}`);
     const text = params === undefined ? '{}' : bytes.toString('latin1', params.at, params.end);
     // A server that takes its question back, or dies, wants no answer.
     const withdraw = (): void => void this.#close(key);
     const ticket = peer.serve({ id, cancel: withdraw, abandon: withdraw });
-    this.#open.set(key, { key, method, params: modernQuestion(method, text), peer, id, ticket });
+    this.#open.set(key, { key, method, params: modernQuestion(method, text), peer, id, ticket, over });
   }
 
   /** Passes an answer on; one that nobody waits for goes nowhere. */
@@ -52,8 +60,11 @@ export class OpenQuestions {
 
   #close(key: string): Open | undefined {
     const question = this.#open.get(key);
+    if (question === undefined) return undefined;
     this.#open.delete(key);
-    question?.peer.served(question.ticket);
+    question.peer.served(question.ticket);
+    question.over();
+    if (this.size === 0) this.#emptied();
     return question;
   }
 }

@@ -9,6 +9,7 @@ import { Peer } from '../wire/peer.ts';
 import { lineBytes, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import { Parking } from './parking.ts';
+import { QuestionBudget } from './question-budget.ts';
 import { ask } from './question.ts';
 import { relay, Relayed } from './relay.ts';
 import { RequestStates } from './request-state.ts';
@@ -56,6 +57,7 @@ function read1(value: object): Message {
 class Stage {
   time = 0;
   readonly parking = new Parking(new RequestStates(() => this.time));
+  readonly budget = new QuestionBudget(() => this.time);
   readonly client = new Wire();
   readonly server = new Wire();
   readonly upstream = { peer: this.server.peer, era: 'legacy', serverKey: 's' } as Upstream;
@@ -93,7 +95,13 @@ class Stage {
   async asks(id: string, related?: number): Promise<Received> {
     const question = read1({ jsonrpc: '2.0', id, method: 'roots/list' });
     const { parking } = this;
-    ask(this.upstream, question, { related, onlyClient: undefined, parking, tasks: undefined as never });
+    ask(this.upstream, question, {
+      related,
+      onlyClient: undefined,
+      parking,
+      budget: this.budget,
+      tasks: undefined as never,
+    });
     await vi.advanceTimersByTimeAsync(10);
     return this.client.sent.at(-1) ?? {};
   }

@@ -12,6 +12,7 @@ import { fingerprint } from './fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
 import type { Relayed } from './relay.ts';
 import { PATIENCE_MS, RequestStates, type Claim } from './request-state.ts';
+import { Unanswered } from './unanswered.ts';
 
 /** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
 const GATHER_MS = 5;
@@ -37,13 +38,15 @@ interface Parked extends Claim {
 export class Parking {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
   readonly inRounds: Set<Relayed> = new Set();
+  readonly unanswered: Unanswered;
   readonly #states: RequestStates;
   readonly #parked = new Map<number, Parked>();
   readonly #byCall = new WeakMap<Relayed, Parked>();
   #last = 0;
 
-  constructor(states: RequestStates = new RequestStates()) {
+  constructor(states: RequestStates = new RequestStates(), unanswered: Unanswered = new Unanswered()) {
     this.#states = states;
+    this.unanswered = unanswered;
   }
 
   /** How many calls have been asked something and are not over. */
@@ -51,13 +54,16 @@ export class Parking {
     return this.#parked.size;
   }
 
-  /** Has the client of a call asked what its server wants to know; an error where it cannot be. */
-  ask(call: Relayed, upstream: Upstream, message: Message): RpcError | undefined {
+  /** Has the client of a call asked what its server wants to know; an error where it cannot be. `over` is called once the question is. */
+  ask(call: Relayed, upstream: Upstream, message: Message, over: () => void): RpcError | undefined {
     const parked = this.#byCall.get(call) ?? this.#enter(call);
-    if (parked === undefined)
+    if (parked === undefined) {
+      over();
       return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyParked(MOST_PARKED));
-    parked.questions.add(upstream, message);
-    if (!parked.isAway) parked.timer ??= setTimeout(() => this.#park(parked), GATHER_MS);
+    }
+    parked.questions.add(upstream, message, over);
+    if (parked.isAway) this.unanswered.began(call);
+    else parked.timer ??= setTimeout(() => this.#park(parked), GATHER_MS);
     return undefined;
   }
 
@@ -100,7 +106,7 @@ export class Parking {
       number: ++this.#last,
       identity: caller.client.identity,
       fingerprint: fingerprint(request),
-      questions: new OpenQuestions(),
+      questions: new OpenQuestions(() => this.unanswered.over(call)),
       isAway: false,
       round: 0,
       timer: undefined,
@@ -117,6 +123,7 @@ export class Parking {
     parked.timer = undefined;
     if (questions.size === 0) return;
     parked.isAway = true;
+    this.unanswered.began(call);
     parked.timer = setTimeout(() => this.#giveUp(parked), PATIENCE_MS).unref();
     call.park(resultLine(call.id, this.#roundOf(parked, parked.identity, questions.all())));
   }
@@ -133,6 +140,7 @@ export class Parking {
 
   #goOn(parked: Parked, responses: ReadonlyMap<string, string>, takeUp: () => void): void {
     parked.isAway = false;
+    this.unanswered.over(parked.call);
     parked.round++;
     takeUp();
     for (const [key, text] of responses) parked.questions.answer(key, text);

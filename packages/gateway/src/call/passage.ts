@@ -2,7 +2,7 @@ import { addressesFirst } from '../bridge/addresses.ts';
 import { askerEdits, mayAsk, namedQuestion } from '../bridge/asker.ts';
 import { metaEdits } from '../bridge/requests.ts';
 import { answerEdits } from '../bridge/results.ts';
-import { canEndInRound, readRound, type Question } from '../bridge/rounds.ts';
+import { asksTooMuch, canEndInRound, crowded, readRound, type Question } from '../bridge/rounds.ts';
 import { now } from '../clock.ts';
 import { quoted, RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
@@ -95,8 +95,10 @@ export class Passage implements Hop {
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
     const isSameEra = era === this.caller.era;
-    const asker = isSameEra && (era === 'modern' || answer.isError) ? this.#askerOf(serverKey) : undefined;
-    const isNamed = asker !== undefined && mayAsk(answer);
+    const asks = isSameEra && (era === 'modern' || answer.isError) && mayAsk(answer);
+    if (asks && answer.body !== undefined && asksTooMuch(answer.body, answer.isError)) return crowded();
+    const asker = asks ? this.#askerOf(serverKey) : undefined;
+    const isNamed = asker !== undefined;
     if (isSameEra && !renamesUris && !isNamed) return undefined;
     const question = this.#askBack(answer, call);
     if (question !== undefined) return question;
@@ -126,7 +128,7 @@ export class Passage implements Hop {
 
   #sendOff(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
     const addresses = addressesFirst(answer);
-    if (addresses === undefined) return undefined;
+    if (addresses === undefined || addresses instanceof RpcError) return addresses;
     const result = this.#parking.sendOff(this.#named(addresses), request, this.caller);
     if (result instanceof RpcError) return result;
     call.end(result);

@@ -6,6 +6,7 @@ import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
 import type { Parking } from './parking.ts';
+import type { QuestionBudget } from './question-budget.ts';
 import { relay, Relayed } from './relay.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -18,6 +19,7 @@ export interface Audience {
   /** That client, or else the only one of the gateway, where there is but one. */
   readonly onlyClient: Caller | undefined;
   readonly parking: Parking;
+  readonly budget: QuestionBudget;
   readonly tasks: Tasks;
 }
 
@@ -58,9 +60,18 @@ function askFor(
   if (isModern && !isKnownQuestion(method)) return refused(Messages.unknownQuestion(method));
   const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call?.request));
   if (lacking !== undefined) return refused(Messages.clientLacks(method, lacking));
-  return isModern && call !== undefined
-    ? audience.parking.ask(call, upstream, message)
-    : passOn(upstream, message, { calls, caller, tasks: audience.tasks });
+  const isParked = isModern && call !== undefined;
+  const over = audience.budget.open({
+    upstream,
+    holder: call ?? caller.client,
+    isOfCall: call !== undefined,
+    // A question that is passed on at once is held for the client that has to read it.
+    bytes: isParked ? message.bytes.length : message.id.length,
+  });
+  if (over instanceof RpcError) return over;
+  return isParked
+    ? audience.parking.ask(call, upstream, message, over)
+    : passOn(upstream, message, { calls, caller, over, ...audience });
 }
 
 function refused(text: string): RpcError {
@@ -71,12 +82,21 @@ function unavailable(text: string): RpcError {
   return new RpcError(RpcErrorCode.UNAVAILABLE, text);
 }
 
+/** A question that a client gets as a request. */
+interface PassedOn extends Pick<Audience, 'tasks' | 'parking'> {
+  readonly calls: readonly Relayed[];
+  readonly caller: Caller;
+  readonly over: () => void;
+}
+
 /** To a client that is asked by a request, as the server asks. */
 function passOn(
   upstream: Upstream,
   message: Message,
-  { calls, caller, tasks }: { calls: readonly Relayed[]; caller: Caller; tasks: Tasks },
+  { calls, caller, over, tasks, parking: { unanswered } }: PassedOn,
 ): undefined {
+  const [likeliest] = calls;
+  if (likeliest !== undefined) unanswered.began(likeliest);
   // Which one waits is not known for sure: no clock may run, but only one place is free for another call.
   calls.forEach((call, index) => call.rests({ keepsPlace: index > 0 }));
   relay(message, {
@@ -86,16 +106,24 @@ function passOn(
     edits: (asked, token) =>
       metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
     adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
-    ended: () => calls.forEach((call, index) => call.goesOn({ keepsPlace: index > 0 })),
+    ended: () => {
+      over();
+      calls.forEach((call, index) => call.goesOn({ keepsPlace: index > 0 }));
+      if (likeliest?.isAway === false) unanswered.over(likeliest);
+    },
   });
   return undefined;
 }
 
 /** The call on whose behalf a server asks: the one it names, or those of the only client that it works for, the likeliest first. */
-function callsThatMayAsk(upstream: Upstream, { related, identity }: Audience): readonly Relayed[] | RpcError {
-  const calls = callsOf(upstream, related).filter(
+function callsThatMayAsk(
+  upstream: Upstream,
+  { related, identity, parking }: Audience,
+): readonly Relayed[] | RpcError {
+  const all = callsOf(upstream, related).filter(
     ({ caller }) => identity === undefined || caller?.client.identity === identity,
   );
+  const calls = parking.unanswered.withoutSilent(all);
   const isMany = calls.some(({ caller }) => caller?.client.isMany);
   // Of many programs behind one token any two calls may be those of two.
   const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));

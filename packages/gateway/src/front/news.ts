@@ -1,4 +1,5 @@
 import { roundEdits } from '../bridge/asker.ts';
+import { asksTooMuch, crowded } from '../bridge/rounds.ts';
 import { isWanted } from '../call/log-levels.ts';
 import { callsOf } from '../call/question.ts';
 import { isOver, taskIdOf } from '../call/tasks.ts';
@@ -78,6 +79,7 @@ export class News {
 
   /** A task may wait for what a person is asked. */
   #askerEdits({ serverKey }: Upstream, { params }: Message): Edit[] | RpcError {
+    if (params !== undefined && asksTooMuch(params, false)) return crowded();
     const asker = this.#gateway.directory.askerOf(serverKey);
     return asker === undefined || params === undefined ? [] : roundEdits(params, asker);
   }

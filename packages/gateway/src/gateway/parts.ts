@@ -5,6 +5,7 @@ import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
 import { NameWarnings } from '../call/name-warnings.ts';
 import { Parking } from '../call/parking.ts';
+import { QuestionBudget } from '../call/question-budget.ts';
 import { ask } from '../call/question.ts';
 import type { Directory } from '../call/resolve.ts';
 import { Revival } from '../call/revival.ts';
@@ -71,6 +72,7 @@ export class Parts {
   readonly #away: AwayServers;
   readonly #options: PartsOptions;
   readonly #logLevels = new LogLevels();
+  readonly #questions = new QuestionBudget();
   readonly #nameWarnings: NameWarnings;
   readonly #serving: Serving;
 
@@ -233,7 +235,7 @@ export class Parts {
     const question = asker === undefined ? told : namedRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);
     const onlyClient = identity === undefined ? clients.only : clients.known(identity);
-    ask(child, question, { related, identity, onlyClient, parking, tasks });
+    ask(child, question, { related, identity, onlyClient, parking, tasks, budget: this.#questions });
   }
 }
 
