@@ -21,7 +21,7 @@ import { CONFIGS, HTTP, LISTS, RESULTS } from './list-cases.mjs';
 /** @typedef {{ title: string; cases: readonly Case[] }} Section */
 
 /** @type {readonly Section[]} */
-const SECTIONS = [
+export const SECTIONS = [
   { title: 'Hostile servers and clients', cases: HOSTILE },
   { title: 'A. Configs and processes of servers', cases: CONFIGS },
   { title: 'B. What servers list', cases: LISTS },

@@ -52,9 +52,13 @@ export class Probe {
     return { ...inside, growthMb: inside.highestMb - this.#startMb, healthzMs };
   }
 
-  async [Symbol.asyncDispose]() {
+  async close() {
     await this.#stop();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.close();
   }
 
   /** @returns {Promise<Inside>} */

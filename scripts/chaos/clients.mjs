@@ -36,6 +36,8 @@ export async function connectLines(child) {
   let lastId = 0;
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line);
+    // A server's question may have the id of a call.
+    if (message.method !== undefined) return;
     waiting.get(message.id)?.(message);
     waiting.delete(message.id);
   });
