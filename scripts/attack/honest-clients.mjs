@@ -28,7 +28,9 @@ let [calls, crossed] = [0, 0];
 const until = performance.now() + Number(seconds) * 1000;
 await Promise.all(
   Array.from({ length: Number(clients) }, (_, i) =>
-    (i % 2 === 0 ? callAsModern(i) : callAsLegacy(i)).catch((error) => errors.push(String(error))),
+    (i % 2 === 0 ? callAsModern(i) : callAsLegacy(i)).catch((/** @type {unknown} */ error) =>
+      errors.push(String(error)),
+    ),
   ),
 );
 times.sort((a, b) => a - b);
