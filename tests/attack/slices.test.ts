@@ -8,6 +8,7 @@ import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/slice
 import { Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
 import { fixture, scripted, startWeir, temporaryFolder, textOf, type ServerEntry } from '../e2e/harness.ts';
 import { eventually, modern, open, send, startServe } from '../e2e/http.ts';
+import { answerText, openEvents, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 /** A server whose tool `attack` runs `script`, and whose tool `hello` answers. */
@@ -115,4 +116,90 @@ describe('a client that follows thousands of resources', () => {
         );
       },
     );
+});
+
+describe('a flood of small messages', () => {
+  const SHAPES: Record<string, string> = {
+    'empty objects': '{}',
+    pings: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    'unknown requests': '{"jsonrpc":"2.0","id":1,"method":"x/y"}',
+    'unknown notifications': '{"jsonrpc":"2.0","method":"notifications/x"}',
+    'log messages':
+      '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}}',
+    'answers that nobody waits for': '{"jsonrpc":"2.0","id":77,"result":{}}',
+  };
+  for (const [what, line] of Object.entries(SHAPES))
+    verifies('SAFE-4', `H2: of a server, 100,000 ${what}, is worked off in slices`, async () => {
+      await using probe = new Probe();
+      const servers = {
+        bad: attacker(
+          `for (let i = 0; i < 100; i++) process.stdout.write(${JSON.stringify(`${line}\n`)}.repeat(1000)); return text('sent')`,
+        ),
+        echo: fixture('echo'),
+      };
+      await using weir = startWeir(servers, { env: probe.env });
+      await weir.tools();
+      await probe.begin();
+      const sent = weir.callTool('bad:attack');
+      expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
+      expect(textOf(await sent)).toBe('sent');
+      const figures = await probe.end();
+      print(figures);
+      expectSmallSlices(figures);
+    });
+
+  verifies('SAFE-4', 'H2: of a remote server, 100,000 events, is worked off in slices', async () => {
+    await using probe = new Probe();
+    const handler = toolServer('legacy', ({ message: { id } }, response) => {
+      const events = openEvents(response);
+      const event = 'data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n';
+      for (let i = 0; i < 100; i++) response.write(event.repeat(1000));
+      events.send(answerText(id, 'sent'));
+      events.end();
+    });
+    await using remote = await serveHttp(handler);
+    await using weir = startWeir({ bad: { url: remote.url }, echo: fixture('echo') }, { env: probe.env });
+    await weir.tools();
+    await probe.begin();
+    const sent = weir.callTool('bad:tool');
+    expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
+    expect(textOf(await sent)).toBe('sent');
+    const figures = await probe.end();
+    print(figures);
+    expectSmallSlices(figures);
+  });
+});
+
+describe('a server that wants to be asked again and again', () => {
+  verifies('SAFE-4', 'M4: is read a few times, though its list differs with each reading', async () => {
+    const server = scripted(`
+      import { notify, serve, text, tool } from 'stdio';
+      let readings = 0;
+      const tools = () => {
+        queueMicrotask(() => notify('notifications/tools/list_changed'));
+        return [tool('readings'), tool('new' + ++readings)];
+      };
+      serve({ name: 'restless', capabilities: { tools: { listChanged: true } }, tools, call: { readings: () => text(readings) } });
+    `);
+    await using weir = startWeir({ restless: server });
+    await weir.tools();
+    await delay(2000);
+    expect(Number(textOf(await weir.callTool('restless:readings')))).toBeLessThanOrEqual(8);
+    const told = weir.messages.filter(({ method }) => method === 'notifications/tools/list_changed');
+    expect(told.length).toBeLessThanOrEqual(8);
+  });
+
+  verifies('SAFE-4', 'L5: is asked ever less often, though it says "retry: 0"', async () => {
+    const tools = toolServer('legacy', () => undefined);
+    const handler: Handler = (seen, response) => {
+      if (seen.method !== 'GET') return tools(seen, response);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return response.end('retry: 0\nid: 1\ndata: \n\n');
+    };
+    await using remote = await serveHttp(handler);
+    await using weir = startWeir({ restless: { url: remote.url } });
+    await weir.tools();
+    await delay(2000);
+    expect(remote.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(12);
+  });
 });

@@ -137,6 +137,7 @@ export function toolServer(
   era: Era,
   call: Handler,
   tools: readonly Json[] = [{ name: 'tool', inputSchema: { type: 'object' } }],
+  protocolVersion = '2025-11-25',
 ): Handler {
   const sessions = new Set<string>();
   const capabilities = { tools: {}, logging: {}, resources: { subscribe: true } };
@@ -169,7 +170,7 @@ export function toolServer(
     if (method === 'initialize' && !isModern) {
       sessions.add(`session-${sessions.size + 1}`);
       const headers = { 'mcp-session-id': `session-${sessions.size}` };
-      return sendJson(response, result(id, { ...opened, protocolVersion: '2025-11-25' }), 200, headers);
+      return sendJson(response, result(id, { ...opened, protocolVersion }), 200, headers);
     }
     if (method === 'tools/call') return call(seen, response);
     if (method === 'subscriptions/listen') return void openEvents(response);

@@ -7,7 +7,15 @@ import { verifies } from '../verifies.ts';
 import { startWeir, textOf, type Era, type Json } from './harness.ts';
 import { open, serveInProcess } from './in-process.ts';
 import { itemsOf } from './line-client.ts';
-import { answerText, openEvents, sendJson, serveHttp, startRemote, toolServer } from './remote-server.ts';
+import {
+  answerText,
+  openEvents,
+  sendJson,
+  serveHttp,
+  startRemote,
+  toolServer,
+  type Handler,
+} from './remote-server.ts';
 
 const INFO = { name: 'remote', version: '1.0.0' };
 
@@ -329,7 +337,7 @@ describe('headers', () => {
     'MANAGED-4',
     'several messages in one event, as one revision allowed, are taken one by one',
     async () => {
-      const handler = toolServer('legacy', ({ message: { id, params } }, response) => {
+      const call: Handler = ({ message: { id, params } }, response) => {
         const progressToken = (params?.['_meta'] as Json | undefined)?.['progressToken'];
         const update = {
           jsonrpc: '2.0',
@@ -339,7 +347,8 @@ describe('headers', () => {
         const events = openEvents(response);
         events.send([update, answerText(id, 'ok')]);
         events.end();
-      });
+      };
+      const handler = toolServer('legacy', call, undefined, '2025-03-26');
       await using remote = await serveHttp(handler);
       await using weir = serveInProcess({ r: { url: remote.url } });
       await weir.tools();

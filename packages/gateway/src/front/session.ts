@@ -99,6 +99,7 @@ export class Session implements Client {
         failed: (error) => this.#failed(error),
         full: (full) => gateway.holdServers(full),
       }),
+      (error) => this.#logMistake(error),
     );
     this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logMistake(error));
     this.#news = new News(this, gateway, this.#subscriptions);

@@ -51,7 +51,7 @@ export class ProcessConnection implements Connection {
         },
       },
     );
-    this.peer = new Peer(link);
+    this.peer = new Peer(link, (error) => options.failed(error));
     process.stdin.once('error', () => void this.#cutOff('has closed its stdin'));
     this.#flowing.resolve();
     void process.exited.then((exit) => this.#exited(describeExit(exit)));

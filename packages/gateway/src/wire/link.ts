@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Account } from './account.ts';
-import { Intake } from './intake.ts';
+import { MessageReader } from './message-reader.ts';
 import type { Message, Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
+import { SlicedInput } from './sliced-input.ts';
 import type { Line } from './splice.ts';
 import { LineWriter } from './writer.ts';
 
@@ -48,14 +49,14 @@ export interface LinkOptions {
 export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const { input, output, maxMessageSize, account } = options;
   const writer = new LineWriter(output, (full) => handlers.full?.(full));
-  const intake = new Intake(input, maxMessageSize, handlers);
+  const reading = new SlicedInput(input, new MessageReader(maxMessageSize, handlers), handlers);
   // A peer that is gone shows as the end of its output; the failed write has nothing to add.
   output.on('error', () => {});
   return {
     account,
     send: (line, expectsMore) => writer.write(line, expectsMore),
-    pause: () => intake.hold(true),
-    resume: () => intake.hold(false),
+    pause: () => reading.hold(true),
+    resume: () => reading.hold(false),
     get backlog() {
       return writer.backlog;
     },

@@ -6,6 +6,7 @@ import type { Link } from './link.ts';
 import { valueText } from './members.ts';
 import type { Message } from './message.ts';
 import { Requests } from './requests.ts';
+import { workOff } from './slices.ts';
 import { encode, type Line } from './splice.ts';
 
 /** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
@@ -69,9 +70,13 @@ export class Peer implements Origin {
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
   #asked = 0;
+  #inFlight = 0;
+  readonly #failed: (error: Error) => void;
 
-  constructor(link: Link) {
+  /** `failed` gets what is thrown by those who hear that the peer is gone. */
+  constructor(link: Link, failed: (error: Error) => void = rethrow) {
     this.#link = link;
+    this.#failed = failed;
   }
 
   get account(): Account {
@@ -110,7 +115,10 @@ export class Peer implements Origin {
 
   /** The id under which `waiter` will hear of the answer. */
   expect(waiter: Waiter): number {
-    if (waiter.isOwn !== true) this.#asked++;
+    if (waiter.isOwn !== true) {
+      this.#asked++;
+      this.#inFlight++;
+    }
     return this.#waiting.add(waiter);
   }
 
@@ -126,7 +134,7 @@ export class Peer implements Origin {
 
   /** How many answers are waited for on behalf of somebody. */
   get inFlight(): number {
-    return this.#waiting.all().filter(({ isOwn }) => isOwn !== true).length;
+    return this.#inFlight;
   }
 
   /** How much was asked on behalf of somebody since the beginning. */
@@ -145,7 +153,7 @@ export class Peer implements Origin {
   }
 
   forget(id: number): void {
-    this.#waiting.take(id);
+    this.#take(id);
   }
 
   /** Notes a request of the peer's that is under way; the number is for `served`. */
@@ -182,7 +190,7 @@ export class Peer implements Origin {
 
   /** One request will not be answered; its id is the text that stood in the peer's message. */
   lose(id: string, error: RpcError): void {
-    this.#waiting.take(sentId(id))?.lost(error);
+    this.#take(sentId(id))?.lost(error);
   }
 
   /** Takes what concerns requests under way. False: the message is for somebody else. */
@@ -200,12 +208,31 @@ export class Peer implements Origin {
     this.#link.account.close();
     const waiters = this.#waiting.all();
     this.#waiting = new Ledger();
-    for (const waiter of waiters) waiter.lost(error);
-    for (const served of this.#served.all()) served.abandon(error.message);
+    this.#inFlight = 0;
+    this.#endEach(waiters, (waiter) => waiter.lost(error));
+    this.#endEach(this.#served.all(), (served) => served.abandon(error.message));
+  }
+
+  /** Tens of thousands may wait; what one of them throws concerns no other. */
+  #endEach<T>(list: readonly T[], end: (one: T) => void): void {
+    const each = (one: T): void => {
+      try {
+        end(one);
+      } catch (error) {
+        this.#failed(error as Error);
+      }
+    };
+    workOff('waiters', list, { each, failed: this.#failed });
+  }
+
+  #take(id: number): Waiter | undefined {
+    const waiter = this.#waiting.take(id);
+    if (waiter !== undefined && waiter.isOwn !== true) this.#inFlight--;
+    return waiter;
   }
 
   #answer(message: Message): boolean {
-    const waiter = this.#waiting.take(sentId(message.id));
+    const waiter = this.#take(sentId(message.id));
     waiter?.answered(message);
     return waiter !== undefined;
   }
@@ -224,6 +251,10 @@ export class Peer implements Origin {
     if (id !== undefined) for (const served of this.#served.withId(id)) served.cancel(message);
     return true;
   }
+}
+
+function rethrow(error: Error): never {
+  throw error;
 }
 
 /** The number that we sent, from the text that came back. Some servers return it as a string; what else is in quotes is not ours. */

@@ -1,29 +1,21 @@
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
-import { readElements, readMembers, valueText } from '../../wire/members.ts';
-import { readMessage, type Message } from '../../wire/message.ts';
+import { readMembers, valueText } from '../../wire/members.ts';
+import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { skipSpace } from '../../wire/scan.ts';
 import { lineBytes } from '../../wire/splice.ts';
-
-const OPEN_BRACKET = 0x5b;
 
 /** A refusal is short. */
 export const LONGEST_REFUSAL: number = 1024 * 1024;
 
 /** The message in a body, an error without an id of its own taken for the answer to `id`; undefined where there is none. */
 export function readAnswer(body: Buffer, id: number): Message | undefined {
-  const message = readMessage(body);
-  return message.kind === 'unusable' ? namelessError(message.bytes, id) : message;
+  return asAnswer(readMessage(body), id);
 }
 
-/** One revision allowed several messages in an array. */
-export function partsOf(data: Buffer): Buffer[] {
-  const at = skipSpace(data, 0);
-  const spans = data[at] === OPEN_BRACKET ? readElements(data, at) : undefined;
-  if (spans === undefined) return [data];
-  return Array.from({ length: spans.length / 2 }, (_, index) =>
-    data.subarray(spans[2 * index], spans[2 * index + 1]),
-  );
+/** The same for a body that has been read. */
+export function asAnswer(message: Message | Unusable, id: number): Message | undefined {
+  return message.kind === 'unusable' ? namelessError(message.bytes, id) : message;
 }
 
 /** Whether the error in a body says whose it is. */

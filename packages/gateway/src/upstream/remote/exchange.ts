@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { Message } from '../../wire/message.ts';
+import { Batch } from '../../wire/batch.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 import { BackOff } from './back-off.ts';
-import { LONGEST_REFUSAL, partsOf, readAnswer } from './error-body.ts';
+import { asAnswer, LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
 import { contentType, readBody, readEvents, readJson } from './response-stream.ts';
@@ -18,6 +19,10 @@ export interface Wire {
   /** The headers of a request; of one that is taken up again, where `resumes` says so. */
   headers(exchange: Exchange, resumes: boolean): Record<string, string>;
   debug(text: string): void;
+  /** Returns true where the server's revision knows batches. */
+  takesBatches(): boolean;
+  /** Ends the server after a mistake of ours. */
+  readonly failed: (error: Error) => void;
 }
 
 /** What comes of an exchange. Of all but `received` and `suspended` one comes, once. */
@@ -52,6 +57,8 @@ export class Exchange {
   #lastEventId: string | undefined;
   #backOff: BackOff | undefined;
   #failures = 0;
+  /** The rest of an array of messages that one event held. */
+  #batch: Batch | undefined;
 
   constructor(message: Message, isModern: boolean, { wire, events }: { wire: Wire; events: ExchangeEvents }) {
     this.id = Number(message.id);
@@ -98,16 +105,20 @@ export class Exchange {
   }
 
   #readRefusal(response: IncomingMessage, status: number): void {
-    readBody(response, LONGEST_REFUSAL, (body) => {
-      if (this.#isOver) return;
-      this.#isOver = true;
-      this.#events.refused(this, status, Buffer.isBuffer(body) ? body : undefined);
+    readBody(response, LONGEST_REFUSAL, {
+      done: (body) => {
+        if (this.#isOver) return;
+        this.#isOver = true;
+        this.#events.refused(this, status, Buffer.isBuffer(body) ? body : undefined);
+      },
+      failed: this.#wire.failed,
     });
   }
 
   #readAnswer(response: IncomingMessage): void {
-    readJson(response, this.#wire.maxMessageSize, {
+    const reading = readJson(response, this.#wire.maxMessageSize, {
       line: (bytes) => this.#read(bytes, response),
+      failed: this.#wire.failed,
       oversized: (line) => !this.#isOver && this.#oversized(line),
       done: (body) => {
         if (this.#isOver) return;
@@ -122,7 +133,7 @@ export class Exchange {
         else this.#lose(`answered ${this.method} under an id that was not asked`);
       },
     });
-    this.#wire.streams.add(response);
+    this.#wire.streams.add(response, reading);
   }
 
   #without({ complete }: IncomingMessage): string {
@@ -132,8 +143,10 @@ export class Exchange {
   }
 
   #readStream(response: IncomingMessage): void {
-    readEvents(response, this.#wire.maxMessageSize, {
+    const reading = readEvents(response, this.#wire.maxMessageSize, {
       event: (event) => this.#event(event, response),
+      part: () => this.#nextPart(response),
+      failed: this.#wire.failed,
       oversized: (data) => !this.#isOver && this.#oversized(data),
       retry: (milliseconds) => {
         this.#backOff ??= new BackOff({ isBackground: false });
@@ -141,7 +154,7 @@ export class Exchange {
       },
       ended: () => this.#ended(),
     });
-    this.#wire.streams.add(response);
+    this.#wire.streams.add(response, reading);
   }
 
   #event({ type, data, id }: SseEvent, response: IncomingMessage): void {
@@ -149,12 +162,26 @@ export class Exchange {
     if (id !== undefined) this.#lastEventId = id;
     this.#failures = 0;
     if (data.length === 0 || type !== 'message') return;
-    for (const part of partsOf(data)) this.#read(part, response);
+    const message = readMessage(data);
+    const isBatch = message.kind === 'unusable' && message.reason === 'batch' && this.#wire.takesBatches();
+    this.#batch = isBatch ? Batch.open(data) : undefined;
+    if (this.#batch === undefined) this.#receive(asAnswer(message, this.id), response);
+  }
+
+  /** Works off one message of a batch. */
+  #nextPart(response: IncomingMessage): boolean {
+    const part = this.#batch?.next();
+    if (part === undefined) this.#batch = undefined;
+    else this.#receive(asAnswer(part, this.id), response);
+    return part !== undefined;
   }
 
   #read(data: Buffer, response: IncomingMessage): void {
+    this.#receive(readAnswer(data, this.id), response);
+  }
+
+  #receive(message: Message | undefined, response: IncomingMessage): void {
     if (this.#isOver) return;
-    const message = readAnswer(data, this.id);
     if (message === undefined)
       this.#wire.debug(`sent an event that is no JSON-RPC message on the way to ${this.method}`);
     else if (message.kind !== 'response') this.#events.received(this, message);

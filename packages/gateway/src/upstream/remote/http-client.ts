@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { inSlice } from '../../wire/slices.ts';
 import { CHAIN_HEADER } from '../chain.ts';
 import {
   closedUnanswered,
@@ -49,17 +50,22 @@ const SMALL = 16 * 1024;
 export async function createHttpClient(
   url: URL,
   headers: Readonly<Record<string, string>>,
-  onChain: (reach: string) => void,
+  events: ClientEvents,
 ): Promise<HttpClient> {
   const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return new HttpClient(http, { url, headers, onChain });
+  return new HttpClient(http, { url, headers, ...events });
 }
 
-interface ClientOptions {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+export interface ClientEvents {
   /** The server is a gateway, and says which others it leads to. */
   readonly onChain: (reach: string) => void;
+  /** An outcome could not be worked off, through a mistake of ours. */
+  readonly failed: (error: Error) => void;
+}
+
+interface ClientOptions extends ClientEvents {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
@@ -67,6 +73,7 @@ export class HttpClient {
   readonly #http: HttpModule;
   readonly #configured: readonly string[];
   readonly #onChain: ClientOptions['onChain'];
+  readonly #failed: ClientOptions['failed'];
   readonly #calls: Agent;
   readonly #asides: Agent;
   #url: URL;
@@ -75,9 +82,10 @@ export class HttpClient {
   #largest = 0;
   #wasReached = false;
 
-  constructor(http: HttpModule, { url, headers, onChain }: ClientOptions) {
+  constructor(http: HttpModule, { url, headers, onChain, failed }: ClientOptions) {
     this.#http = http;
     this.#onChain = onChain;
+    this.#failed = failed;
     this.#url = url;
     this.#target = urlToHttpOptions(url);
     this.#configured = configuredHeaders(url, headers);
@@ -107,6 +115,15 @@ export class HttpClient {
   close(): void {
     this.#calls.destroy();
     this.#asides.destroy();
+  }
+
+  /** Tells an outcome, whose reader may throw. */
+  tell(outcome: () => void): void {
+    try {
+      inSlice('response', outcome);
+    } catch (error) {
+      this.#failed(error as Error);
+    }
   }
 
   /** Throws where a configured header cannot be sent. */
@@ -236,7 +253,7 @@ class Sending implements Abortable {
   #fail(what: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#outcome.failed(what);
+    this.#client.tell(() => this.#outcome.failed(what));
   }
 
   #limitConnecting(sent: ClientRequest, socket: Socket): void {
@@ -261,7 +278,7 @@ class Sending implements Abortable {
       return this.#redirect(response, status, headers.location);
     this.#isOver = true;
     this.#client.answered(response);
-    this.#outcome.response(response);
+    this.#client.tell(() => this.#outcome.response(response));
   }
 
   /** Only within the same origin, only where the method stays, and only once: headers may hold secrets. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { ChunkReader } from '../../wire/sliced-input.ts';
 import { JsonBody } from './json-body.ts';
+
+function push(reader: ChunkReader, chunk: Buffer): void {
+  reader.begin(chunk);
+  while (reader.next());
+}
 
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}';
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"text":"grüße"}}';
@@ -12,8 +18,8 @@ function read(text: string, size: number, limit = 1000): { lines: string[]; text
     oversized: ({ size: length }) => lines.push(`too long: ${length}`),
   });
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += size) body.push(bytes.subarray(at, at + size));
-  const rest = body.end();
+  for (let at = 0; at < bytes.length; at += size) push(body, bytes.subarray(at, at + size));
+  const rest = body.take();
   if (rest === undefined || Buffer.isBuffer(rest)) return { lines, text: rest?.toString() };
   return { lines, text: `too long: ${rest.size}` };
 }
@@ -52,7 +58,7 @@ describe.each([1, 7, 50, 10_000])('a body of JSON in chunks of %i', (size) => {
 test('a line is told as soon as it is there', () => {
   const lines: string[] = [];
   const body = new JsonBody(1000, { line: (bytes) => lines.push(String(bytes)), oversized() {} });
-  body.push(Buffer.from(`${NOTE}\n{"json`));
+  push(body, Buffer.from(`${NOTE}\n{"json`));
   expect(lines).toEqual([NOTE]);
 });
 

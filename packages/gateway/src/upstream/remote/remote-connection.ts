@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine, resultLine } from '../../wire/answer.ts';
+import { BATCH_VERSION } from '../../wire/batch.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
@@ -15,7 +16,7 @@ import {
   type ParameterHeader,
 } from '../parameter-headers.ts';
 import { Unavailable } from '../unavailable.ts';
-import { createHttpClient, type HttpClient } from './http-client.ts';
+import { createHttpClient, type ClientEvents, type HttpClient } from './http-client.ts';
 import { RemoteLink } from './remote-link.ts';
 
 export interface ReachOptions extends ConnectionOptions {
@@ -39,10 +40,13 @@ export async function reachServer(options: ReachOptions): Promise<Connection> {
     ...lowerCased(headers),
     [CHAIN_HEADER]: options.chain.text,
   };
-  const onChain = (reach: string): void => options.chain.learn(options.serverKey, reach);
-  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent, onChain);
+  const events: ClientEvents = {
+    onChain: (reach) => options.chain.learn(options.serverKey, reach),
+    failed: (error) => options.failed(error),
+  };
+  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent, events);
   const sseUrl = sseConfig?.url;
-  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent, onChain);
+  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent, events);
   if (sse === undefined) throw new Error('has no "url" in its entry');
   return new RemoteConnection(options, { streamable, sse });
 }
@@ -75,10 +79,12 @@ class RemoteConnection implements Connection {
         lost: (id, what) => this.#lose(String(id), what),
         renewed: () => options.renewed(),
         outdated: () => options.outdated(),
+        takesBatches: () => this.peer.version === BATCH_VERSION,
+        failed: (error) => options.failed(error),
         debug: (text) => options.log.debug?.(text),
       },
     });
-    this.peer = new Peer(this.#link);
+    this.peer = new Peer(this.#link, (error) => options.failed(error));
   }
 
   get heard(): number {

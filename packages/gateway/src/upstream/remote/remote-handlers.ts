@@ -16,5 +16,9 @@ export interface RemoteHandlers {
   renewed(): void;
   /** The server does not agree with what we know of its tools; resolves when they have been read again. */
   outdated(): Promise<void>;
+  /** Returns true where the server's revision knows batches. */
+  takesBatches(): boolean;
+  /** What the server sent could not be worked off, through a mistake of ours: it is ended. */
+  readonly failed: (error: Error) => void;
   readonly debug: (text: string) => void;
 }

@@ -95,7 +95,10 @@ export class SseLink implements Link {
     const type = contentType(response);
     if (status === 200 && type === 'text/event-stream') return this.#read(response);
     if (status === LOOP_DETECTED)
-      return readBody(response, LONGEST_REFUSAL, (body) => this.#refused(status, body));
+      return void readBody(response, LONGEST_REFUSAL, {
+        done: (body) => this.#refused(status, body),
+        failed: this.#options.handlers.failed,
+      });
     response.destroy();
     this.#broken(status === 200 ? describeContentType(type, 'GET') : describeStatus(status, 'GET'));
   }
@@ -117,7 +120,8 @@ export class SseLink implements Link {
   #read(response: IncomingMessage): void {
     const { maxMessageSize, handlers } = this.#options;
     const stream = this.#sending;
-    readEvents(response, maxMessageSize, {
+    const reading = readEvents(response, maxMessageSize, {
+      failed: handlers.failed,
       // What still comes of one that was given up is nobody's.
       event: (event) => this.#sending === stream && this.#event(event),
       oversized: (data) => handlers.oversized(data),
@@ -126,7 +130,7 @@ export class SseLink implements Link {
       },
       ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
     });
-    this.#streams.add(response);
+    this.#streams.add(response, reading);
   }
 
   #event({ type, data }: SseEvent): void {

@@ -1,4 +1,6 @@
 import type { Oversized } from '../../wire/oversized.ts';
+import type { ChunkReader } from '../../wire/sliced-input.ts';
+import { spend } from '../../wire/slices.ts';
 import { Bounded } from './bounded.ts';
 
 const NEWLINE = 0x0a;
@@ -6,6 +8,7 @@ const RETURN = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
+const NOTHING: Buffer = Buffer.alloc(0);
 const LINE_BREAK: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
 const DATA: Buffer = Buffer.from('data:');
@@ -31,7 +34,7 @@ export interface SseHandlers {
 }
 
 /** Reads a stream of server-sent events, cut anywhere. Each byte is searched twice and copied at most three times. */
-export class SseParser {
+export class SseParser implements ChunkReader {
   readonly #limit: number;
   readonly #handlers: SseHandlers;
   readonly #line: Bounded;
@@ -44,6 +47,11 @@ export class SseParser {
   #type = '';
   #id: string | undefined;
   #hasNewId = false;
+  /** The chunk that is being read: where its next line begins, and where the next ends of lines are. */
+  #chunk: Buffer = NOTHING;
+  #at = 0;
+  #newline = -1;
+  #carriage = -1;
 
   constructor(limit: number, handlers: SseHandlers) {
     this.#limit = limit;
@@ -52,23 +60,33 @@ export class SseParser {
     this.#data = new Bounded(limit);
   }
 
-  push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
-    let start = this.#endedByReturn && chunk[0] === NEWLINE ? 1 : 0;
-    this.#endedByReturn = false;
-    let newline = chunk.indexOf(NEWLINE, start);
-    let carriage = chunk.indexOf(RETURN, start);
-    while (newline >= 0 || carriage >= 0) {
-      const isReturn = newline < 0 || (carriage >= 0 && carriage < newline);
-      const end = isReturn ? carriage : newline;
-      this.#finish(chunk.subarray(start, end));
-      start = end + 1;
-      if (isReturn && start === chunk.length) this.#endedByReturn = true;
-      if (isReturn && newline === start) start += 1;
-      if (isReturn) carriage = chunk.indexOf(RETURN, start);
-      if (newline >= 0 && newline < start) newline = chunk.indexOf(NEWLINE, start);
+  begin(chunk: Buffer): void {
+    this.#chunk = chunk;
+    this.#at = this.#endedByReturn && chunk[0] === NEWLINE ? 1 : 0;
+    if (chunk.length > 0) this.#endedByReturn = false;
+    this.#newline = chunk.indexOf(NEWLINE, this.#at);
+    this.#carriage = chunk.indexOf(RETURN, this.#at);
+  }
+
+  /** Reads one line. Returns false where the chunk holds no more whole ones. */
+  next(): boolean {
+    const [chunk, start, newline, carriage] = [this.#chunk, this.#at, this.#newline, this.#carriage];
+    if (newline < 0 && carriage < 0) {
+      this.#chunk = NOTHING;
+      this.#at = 0;
+      if (start < chunk.length) this.#keep(chunk.subarray(start));
+      return false;
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    const isReturn = newline < 0 || (carriage >= 0 && carriage < newline);
+    const end = isReturn ? carriage : newline;
+    this.#at = end + 1;
+    if (isReturn && this.#at === chunk.length) this.#endedByReturn = true;
+    if (isReturn && newline === this.#at) this.#at += 1;
+    if (isReturn) this.#carriage = chunk.indexOf(RETURN, this.#at);
+    if (newline >= 0 && newline < this.#at) this.#newline = chunk.indexOf(NEWLINE, this.#at);
+    spend(0, end - start);
+    this.#finish(chunk.subarray(start, end));
+    return true;
   }
 
   #keep(part: Buffer): void {

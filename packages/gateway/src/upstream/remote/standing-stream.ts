@@ -21,6 +21,8 @@ export interface StandingStreamOptions {
   /** For a while nobody listened, and the server did not keep what it said. */
   missed(): void;
   debug(text: string): void;
+  /** Ends the server after a mistake of ours. */
+  readonly failed: (error: Error) => void;
 }
 
 /** The stream on which a server of the earlier revisions says what belongs to no request. A server may do without. */
@@ -88,7 +90,8 @@ export class StandingStream {
   #read(response: IncomingMessage, sending: Abortable): void {
     if (this.#hasBeenOpen && this.#lastEventId === undefined) this.#options.missed();
     this.#hasBeenOpen = true;
-    readEvents(response, this.#options.maxMessageSize, {
+    const reading = readEvents(response, this.#options.maxMessageSize, {
+      failed: this.#options.failed,
       event: (event) => this.#event(event),
       oversized: (data) => this.#options.oversized(data),
       retry: (milliseconds) => {
@@ -98,7 +101,7 @@ export class StandingStream {
         if (this.#sending === sending) this.#backOff.later(() => this.#ask());
       },
     });
-    this.#options.streams.add(response);
+    this.#options.streams.add(response, reading);
   }
 
   #event({ type, data, id }: SseEvent): void {

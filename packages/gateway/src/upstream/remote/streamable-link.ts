@@ -64,9 +64,19 @@ export class StreamableLink implements Link {
 
   constructor(options: StreamableOptions) {
     const { client, maxMessageSize, handlers } = options;
-    const shared = { client, streams: this.#streams, maxMessageSize, debug: handlers.debug };
+    const shared = {
+      client,
+      streams: this.#streams,
+      maxMessageSize,
+      debug: handlers.debug,
+      failed: handlers.failed,
+    };
     this.#options = options;
-    this.#wire = { ...shared, headers: (exchange, resumes) => this.#headersOf(exchange, resumes) };
+    this.#wire = {
+      ...shared,
+      takesBatches: () => handlers.takesBatches(),
+      headers: (exchange, resumes) => this.#headersOf(exchange, resumes),
+    };
     this.#events = this.#createEvents();
     this.#standing = new StandingStream({
       ...shared,

@@ -1,23 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import type { SlicedInput } from '../../wire/sliced-input.ts';
 
 /** The responses that are being read, to be paused and resumed together. */
 export class Streams {
-  readonly #open = new Set<IncomingMessage>();
+  readonly #open = new Set<SlicedInput>();
   #isPaused = false;
 
-  add(response: IncomingMessage): void {
-    this.#open.add(response);
-    if (this.#isPaused) response.pause();
-    response.once('close', () => this.#open.delete(response));
+  add(response: IncomingMessage, reading: SlicedInput): void {
+    this.#open.add(reading);
+    if (this.#isPaused) reading.hold(true);
+    response.once('close', () => this.#open.delete(reading));
   }
 
   pause(): void {
     this.#isPaused = true;
-    for (const response of this.#open) response.pause();
+    for (const reading of this.#open) reading.hold(true);
   }
 
   resume(): void {
     this.#isPaused = false;
-    for (const response of this.#open) response.resume();
+    for (const reading of this.#open) reading.hold(false);
   }
 }

@@ -1,0 +1,52 @@
+import { Batch } from './batch.ts';
+import { LineReader } from './lines.ts';
+import type { LinkHandlers } from './link.ts';
+import { readMessage } from './message.ts';
+import type { ChunkReader } from './sliced-input.ts';
+import { spend } from './slices.ts';
+
+/** Reads one message a line, or several where an array of them is allowed. */
+export class MessageReader implements ChunkReader {
+  readonly #handlers: LinkHandlers;
+  readonly #lines: LineReader;
+  #batch: Batch | undefined;
+
+  constructor(maxMessageSize: number, handlers: LinkHandlers) {
+    this.#handlers = handlers;
+    this.#lines = new LineReader(maxMessageSize, {
+      line: (bytes) => this.#line(bytes),
+      oversized: (line) => handlers.oversized(line),
+    });
+  }
+
+  begin(chunk: Buffer): void {
+    this.#lines.begin(chunk);
+  }
+
+  next(): boolean {
+    if (this.#batch === undefined) return this.#lines.next();
+    this.#nextOf(this.#batch);
+    return true;
+  }
+
+  end(): void {
+    this.#lines.end();
+    while (this.#batch !== undefined) this.#nextOf(this.#batch);
+  }
+
+  #line(bytes: Buffer): void {
+    spend(0, bytes.length);
+    const message = readMessage(bytes);
+    if (message.kind !== 'unusable') return this.#handlers.message(message);
+    if (message.reason === 'batch' && this.#handlers.takesBatches?.() === true)
+      this.#batch = Batch.open(message.bytes);
+    if (this.#batch === undefined) this.#handlers.unusable(message);
+  }
+
+  #nextOf(batch: Batch): void {
+    const message = batch.next();
+    if (message === undefined) this.#batch = undefined;
+    else if (message.kind === 'unusable') this.#handlers.unusable(message);
+    else this.#handlers.message(message);
+  }
+}
