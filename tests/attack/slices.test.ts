@@ -1,5 +1,6 @@
 // No peer holds up the others by how much it sends at once: work is bounded per turn of the event loop.
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,7 +8,7 @@ import { describe, expect } from 'vitest';
 import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/slices.ts';
 import { Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
 import { fixture, scripted, startWeir, temporaryFolder, textOf, type ServerEntry } from '../e2e/harness.ts';
-import { eventually, modern, open, send, startServe } from '../e2e/http.ts';
+import { eventually, modern, open, send, startServe, wireText, type ServeProcess } from '../e2e/http.ts';
 import { answerText, openEvents, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
@@ -201,5 +202,43 @@ describe('a server that wants to be asked again and again', () => {
     await weir.tools();
     await delay(2000);
     expect(remote.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('a connection with requests behind one that lasts', () => {
+  /** Opens a stream that lasts, sends `count` requests behind it and hangs up after a while. */
+  async function pipeline(weir: ServeProcess, count: number): Promise<void> {
+    const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const headers = { ...listen.headers, Authorization: `Bearer ${weir.token}` };
+    const socket = connect(Number(new URL(weir.url).port), '127.0.0.1').on('error', () => {});
+    socket.resume().write(wireText(weir.url, { ...listen, headers }));
+    await delay(100);
+    const health = wireText(new URL('/healthz', weir.url).href, { method: 'GET' });
+    socket.write(health.repeat(count));
+    await delay(500);
+    socket.destroy();
+    await delay(200);
+  }
+
+  verifies('SAFE-4', 'M3: is closed or read no further, and its end holds up nobody', async () => {
+    await using probe = new Probe();
+    await using weir = await startServe({ echo: fixture('echo') }, { env: probe.env });
+    await ready(weir.url);
+    await probe.begin({ url: weir.url });
+    await pipeline(weir, 40_000);
+    const figures = await probe.end();
+    print(figures);
+    expect(figures.growthMb).toBeLessThan(40);
+  });
+
+  verifies('SAFE-4', 'M3: has all of 500 requests answered once its turn comes', async () => {
+    await using weir = await startServe({ echo: fixture('echo') });
+    const health = wireText(new URL('/healthz', weir.url).href, { method: 'GET' });
+    const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    socket.write(health.repeat(500));
+    await eventually(async () => text.match(/HTTP\/1\.1 200/gu)?.length === 500 || undefined);
+    socket.destroy();
   });
 });

@@ -12,6 +12,7 @@ import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
+import { inTurn } from './pipeline.ts';
 import { Pulse } from './pulse.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
@@ -80,7 +81,7 @@ export class HttpFront {
       openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
-      inTurn(res, () => this.#guard(res, () => this.#handle(req, res)));
+      inTurn(req, res, () => this.#guard(res, () => this.#handle(req, res)));
     // A client that waits for 100 before it sends its body is admitted or refused first.
     this.#server.on('request', serve).on('checkContinue', serve);
     this.#open();
@@ -245,12 +246,6 @@ export class HttpFront {
     const isReady = this.#gateway.isTried && this.#closing === undefined;
     respondEmpty(res, isHealth || isReady ? 200 : 503);
   }
-}
-
-/** A request that came before the last one is answered waits for that: of the end of its connection Node would not tell it. */
-function inTurn(res: ServerResponse, work: () => void): void {
-  if (res.socket === null) res.once('socket', work);
-  else work();
 }
 
 function whyNoJson(bytes: Buffer): string {
