@@ -8,6 +8,7 @@ import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
+import { Elicitations } from './elicitations.ts';
 import { fingerprint } from './fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
 import type { Relayed } from './relay.ts';
@@ -38,6 +39,8 @@ interface Parked extends Claim {
 export class Parking {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
   readonly inRounds: Set<Relayed> = new Set();
+  /** Which client was sent to which address. */
+  readonly elicitations: Elicitations = new Elicitations();
   readonly unanswered: Unanswered;
   readonly #states: RequestStates;
   readonly #parked = new Map<number, Parked>();

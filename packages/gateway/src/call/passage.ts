@@ -96,7 +96,11 @@ export class Passage implements Hop {
     const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
     const isSameEra = era === this.caller.era;
     const asks = isSameEra && (era === 'modern' || answer.isError) && mayAsk(answer);
-    if (asks && answer.body !== undefined && asksTooMuch(answer.body, answer.isError)) return crowded();
+    if (asks && answer.body !== undefined) {
+      if (asksTooMuch(answer.body, answer.isError)) return crowded();
+      if (answer.isError)
+        this.#parking.elicitations.sentOff(serverKey, answer.body, this.caller.client.identity);
+    }
     const asker = asks ? this.#askerOf(serverKey) : undefined;
     const isNamed = asker !== undefined;
     if (isSameEra && !renamesUris && !isNamed) return undefined;

@@ -93,8 +93,9 @@ interface PassedOn extends Pick<Audience, 'tasks' | 'parking'> {
 function passOn(
   upstream: Upstream,
   message: Message,
-  { calls, caller, over, tasks, parking: { unanswered } }: PassedOn,
+  { calls, caller, over, tasks, parking: { unanswered, elicitations } }: PassedOn,
 ): undefined {
+  elicitations.asked(upstream.serverKey, message, caller.client.identity);
   const [likeliest] = calls;
   if (likeliest !== undefined) unanswered.began(likeliest);
   // Which one waits is not known for sure: no clock may run, but only one place is free for another call.

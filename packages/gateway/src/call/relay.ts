@@ -107,6 +107,11 @@ export class Relayed implements Waiter, Served {
     return this.#id;
   }
 
+  /** The progress token of its client, as JSON. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
   get caller(): Caller | undefined {
     return this.#caller;
   }

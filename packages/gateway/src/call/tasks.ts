@@ -112,6 +112,13 @@ export class Tasks {
     return this.#owners.get(publicId);
   }
 
+  /** Returns the public id of the task that a notification of a server names or belongs to. */
+  idNamed(serverKey: string, { params, meta }: Message): string | undefined {
+    const related = meta && objectValue(meta, RELATED_TASK);
+    const id = [params, related].map((holder) => holder && stringValue(holder, 'taskId')).find(Boolean);
+    return id === undefined ? undefined : this.publicId(serverKey, id);
+  }
+
   /** The client for whose task a server asks something, where it says so. */
   askedFor({ meta }: Message): string | undefined {
     const related = meta && objectValue(meta, RELATED_TASK);
@@ -144,9 +151,9 @@ export class Tasks {
   /** A request or notification of a server's with the ids of its tasks as clients know them. */
   publicMessage({ serverKey }: Upstream, message: Message): Message {
     if (!this.areApart) return message;
-    const { bytes, method, params, meta } = message;
+    const { bytes, kind, params, meta } = message;
     const edits = this.relatedEdits(serverKey, meta);
-    if (method.startsWith('notifications/tasks')) edits.push(...this.idEdits(serverKey, params));
+    if (kind === 'notification') edits.push(...this.idEdits(serverKey, params));
     if (edits.length === 0) return message;
     const changed = readMessage(lineBytes(splice(bytes, edits)));
     return changed.kind === 'unusable' ? message : changed;

@@ -1,5 +1,6 @@
 import { roundEdits } from '../bridge/asker.ts';
 import { asksTooMuch, crowded } from '../bridge/rounds.ts';
+import { callEdits, callNamed } from '../call/addressee.ts';
 import { isWanted } from '../call/log-levels.ts';
 import { callsOf } from '../call/question.ts';
 import { isOver, taskIdOf } from '../call/tasks.ts';
@@ -34,8 +35,16 @@ export class News {
     if (message.method.startsWith('notifications/tasks')) return this.#taskChanged(server, message);
     // Between the gateway and a modern server.
     if (message.method === 'notifications/subscriptions/acknowledged') return;
+    this.#other(server, message, related);
+  }
+
+  /** What is about a call goes where the call came from; `clients.notified` has chosen this client for the rest. */
+  #other(server: Upstream, message: Message, related: number | undefined): void {
     const { era, peer } = this.#session;
-    if (server.era === era) peer.send(splice(message.bytes, []));
+    const call = callNamed(server, message, related);
+    if (server.era !== era || (call !== undefined && call.caller?.client !== this.#session)) return;
+    const edits = call === undefined ? [] : callEdits(message, call);
+    (call?.origin ?? peer).send(splice(message.bytes, edits));
   }
 
   #resourceUpdated(server: Upstream, message: Message): void {

@@ -1,3 +1,4 @@
+import type { Addressee } from '../call/addressee.ts';
 import type { AskedClient, Caller } from '../call/caller.ts';
 import type { ListName } from '../call/notices.ts';
 import type { Log } from '../log.ts';
@@ -69,9 +70,16 @@ export class Clients implements Front {
     return [...this.clients].some((client) => client.follows?.(upstream) === true);
   }
 
-  notified(upstream: Upstream, message: Message, related: number | undefined): void {
-    spend(this.clients.size, message.bytes.length);
-    for (const client of this.clients) client.notified(upstream, message, related);
+  /** Passes on a notification of a server's; returns false where nobody may hear it. */
+  notified(upstream: Upstream, message: Message, related: number | undefined, to: Addressee): boolean {
+    const owner = typeof to === 'string' ? undefined : this.known(to.identity);
+    if (owner !== undefined) owner.notified(upstream, message, related);
+    // A client that stays the only one is told all: there is nobody else whose it could be.
+    else if (to === 'all' || this.only?.isAlone === true) {
+      spend(this.clients.size, message.bytes.length);
+      for (const client of this.clients) client.notified(upstream, message, related);
+    } else return false;
+    return true;
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {

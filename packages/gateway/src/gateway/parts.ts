@@ -1,4 +1,5 @@
 import { namedRequest } from '../bridge/asker.ts';
+import { addresseeOf } from '../call/addressee.ts';
 import type { AskedClient } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
@@ -13,7 +14,7 @@ import { Serving } from '../call/serving.ts';
 import { Tasks } from '../call/tasks.ts';
 import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
-import { Messages } from '../errors.ts';
+import { Messages, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { OWN_KEY } from '../registry/names.ts';
 import type { ApartEvents } from '../upstream/apart.ts';
@@ -83,7 +84,7 @@ export class Parts {
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
     const heard: ApartEvents = {
       request: (child, message, related) => this.#asked(child, message, { related }),
-      notification: (child, message, related) => this.clients.notified(child, message, related),
+      notification: (child, message, related) => this.#notified(child, message, related),
     };
     this.publication = this.#createPublication(config);
     this.fleet = this.#createFleet(config, heard);
@@ -225,6 +226,15 @@ export class Parts {
       // A mistake of whoever listens is not to be the end of a server.
       this.#options.log.error(`The listener for ${type} has failed: ${(error as Error).message}`);
     }
+  }
+
+  #notified(child: ChildServer, message: Message, related: number | undefined): void {
+    const { clients, parking, tasks } = this;
+    const to = addresseeOf(child, message, related, { tasks, elicitations: parking.elicitations });
+    if (!clients.notified(child, message, related, to))
+      this.#options.log.debug?.(
+        `[${child.serverKey}] ${quoted(message.method)} is not passed on: it names what no client has`,
+      );
   }
 
   /** `owner` is the client that has the server for itself. */

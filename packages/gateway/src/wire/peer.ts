@@ -258,7 +258,7 @@ function rethrow(error: Error): never {
 }
 
 /** The number that we sent, from the text that came back. Some servers return it as a string; what else is in quotes is not ours. */
-function sentId(text: string): number {
+export function sentId(text: string): number {
   if (!text.startsWith('"')) return Number(text);
   const inner = text.slice(1, -1);
   const id = Number(inner);
