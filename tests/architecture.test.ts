@@ -12,7 +12,7 @@ const packages: Record<string, { name: string; siblings: string[]; outside: stri
 
 // The stages of the gateway, lowest first: each may import itself and what stands to its left.
 const stages =
-  'shorten ← errors ← log ← hash ← clock ← deferred ← wire ← config ← state ← upstream ← bridge ← registry ← call ← gateway ← front ← admin ← index'.split(
+  'shorten ← errors ← log ← hash ← clock ← deferred ← read-file ← wire ← config ← state ← upstream ← bridge ← registry ← call ← gateway ← front ← admin ← index'.split(
     ' ← ',
   );
 

@@ -70,7 +70,10 @@ export const CONFIGS = [
       'are hardened by default, whatever the entry looks like',
     ],
   ]),
-  attackCase(16, 'A config of 10 MB, too deep, or full of mistakes is refused with a bounded message.'),
+  attackCase(
+    16,
+    'A config over 16 MiB, of over 1,000 servers, too deep or full of mistakes is refused with a bounded message.',
+  ),
   attackCase(17, 'Two tools that would get the same public name fail the start.', [
     [START, 'because a key and a tool hold the separator'],
   ]),

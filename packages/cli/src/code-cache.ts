@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   mkdirSync,
@@ -64,10 +65,12 @@ export class CodeCache {
 
   /** What it holds is run: only a file that nobody else can have written is taken. */
   #readOwn(file: string): Buffer | undefined {
-    const descriptor = openSync(file, 'r');
+    // A pipe in its place must not hold up the start.
+    const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
-      const { uid, mode } = fstatSync(descriptor);
-      const isOwn = (this.#runtime.getuid?.() ?? uid) === uid && (mode & OTHERS_WRITE) === 0;
+      const stat = fstatSync(descriptor);
+      const { uid, mode } = stat;
+      const isOwn = stat.isFile() && (this.#runtime.getuid?.() ?? uid) === uid && (mode & OTHERS_WRITE) === 0;
       return isOwn ? readFileSync(descriptor) : undefined;
     } finally {
       closeSync(descriptor);

@@ -1,4 +1,4 @@
-import { createWriteStream, openSync } from 'node:fs';
+import { closeSync, constants, createWriteStream, fstatSync, openSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Log } from '@weir/gateway';
 import { timestamp } from './timestamp.ts';
@@ -66,8 +66,7 @@ class Output {
 
   #open(file: string): void {
     try {
-      const fd = openSync(file, 'a', 0o600);
-      this.#stream = createWriteStream(file, { fd }).on('error', (error) => this.#fallBack(file, error));
+      this.#stream = openStream(file).on('error', (error) => this.#fallBack(file, error));
     } catch (error) {
       this.#fallBack(file, error as Error);
     }
@@ -77,4 +76,20 @@ class Output {
     this.#stream = this.#stderr;
     this.#stderr.write(`Cannot write to the log file ${file}, logging here instead: ${message}\n`);
   }
+}
+
+/** Opening must not wait for a process that reads from a pipe; Windows has no such flag. */
+const APPEND: number =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a file, a device such as /dev/null, or a pipe that a process reads from; throws for a pipe that none does. */
+function openStream(file: string): Writable {
+  const fd = openSync(file, APPEND, 0o600);
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return createWriteStream(file, { fd });
+  // A full pipe would block a thread of Node's pool, or fail: sockets wait for it.
+  if (stat.isFIFO()) return new (process.getBuiltinModule('node:net').Socket)({ fd, readable: false });
+  closeSync(fd);
+  if (!stat.isCharacterDevice()) throw new Error(`${file} is not a file`);
+  return createWriteStream(file, { fd: openSync(file, 'a') });
 }

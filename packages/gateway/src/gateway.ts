@@ -18,6 +18,7 @@ import { reportOf, type ServerReport } from './gateway/server-report.ts';
 import { printable, silentLog, type Log } from './log.ts';
 import { DEFAULT_SEPARATOR } from './registry/names.ts';
 import type { ToolRegistry } from './registry/tool-registry.ts';
+import { stateProblem } from './state/state-problem.ts';
 import { Chain, CHAIN_VARIABLE, gatewayId } from './upstream/chain.ts';
 import type { ChildServer } from './upstream/child-server.ts';
 import type { Reloaded } from './upstream/fleet.ts';
@@ -56,6 +57,13 @@ export function gatewayFor(
   return new Gateway(config, { ...options, configPath, unexpanded });
 }
 
+/** Takes out a state folder that others may have written to: such a gateway remembers nothing. */
+function withUsableState({ state, ...others }: GatewayOptions, log: Log): GatewayOptions {
+  const problem = state === undefined ? undefined : stateProblem(state);
+  if (problem !== undefined) log.warn(problem);
+  return { ...others, ...(state !== undefined && problem === undefined && { state }) };
+}
+
 /** The chain of a gateway that serves the config of this file, where it came from one. */
 export function chainFor({ configPath, env }: Pick<GatewayOptions, 'configPath' | 'env'>): Chain {
   return new Chain(() => gatewayId(configPath), env?.[CHAIN_VARIABLE]);
@@ -87,11 +95,12 @@ export class Gateway implements AggregatorServer {
   #reloading: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(config: McpConfig, options: GatewayOptions, chain: Chain = chainFor(options)) {
+  constructor(config: McpConfig, given: GatewayOptions, chain: Chain = chainFor(given)) {
     this.#config = config;
     this.chain = chain;
+    this.log = printable(given.log ?? silentLog);
+    const options = withUsableState(given, this.log);
     this.#options = options;
-    this.log = printable(options.log ?? silentLog);
     this.commandName = options.commandName ?? DEFAULT_COMMAND;
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;

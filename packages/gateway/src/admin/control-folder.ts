@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { makeFolder } from '../state/make-folder.ts';
+import { stateProblem } from '../state/state-problem.ts';
 import { isAlive } from '../upstream/is-alive.ts';
 
 /** Where gateways can be spoken to, as a process sees it. */
@@ -52,11 +53,12 @@ export function doorsIn(place: Place): Door[] {
 /** A host may start a gateway without the variable that a terminal has: both places count. */
 function foldersFor({ env, state }: Place): string[] {
   const runtime = env['XDG_RUNTIME_DIR'];
-  const folders = [
-    runtime !== undefined && isAbsolute(runtime) ? join(runtime, 'weir') : undefined,
-    state === undefined ? undefined : join(state, 'run'),
-  ];
-  return folders.filter((folder) => folder !== undefined);
+  const folders = runtime !== undefined && isAbsolute(runtime) ? [join(runtime, 'weir')] : [];
+  if (state === undefined) return folders;
+  const problem = stateProblem(state);
+  if (problem === undefined) return [...folders, join(state, 'run')];
+  if (folders.length === 0) throw new Error(problem);
+  return folders;
 }
 
 function doorsAmong(folder: string, shape: RegExp): Door[] {

@@ -29,11 +29,19 @@ function describeWarnings(details: unknown): string[] {
   return (details.warnings as ValidationError[]).map((warning) => `  note: ${formatFinding(warning)}`);
 }
 
+/** Mistakes that are named; a file with more of them is hardly a config. */
+const MOST_SHOWN = 100;
+
 /** The message for a config with mistakes: how many, then each with its place on a line of its own. */
 export function schemaMessage(errors: readonly ValidationError[], path?: string): string {
   const place = path === undefined ? '' : ` in ${path}`;
   const count = errors.length === 1 ? '1 mistake' : `${errors.length} mistakes`;
-  return [`Invalid config: ${count}${place}`, ...errors.map(inTwoLines)].join('\n');
+  const rest = errors.length - MOST_SHOWN;
+  return [
+    `Invalid config: ${count}${place}`,
+    ...errors.slice(0, MOST_SHOWN).map(inTwoLines),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+  ].join('\n');
 }
 
 function inTwoLines(error: ValidationError): string {

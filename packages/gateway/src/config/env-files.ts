@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { CompleteServerConfig } from './config.generated.ts';
 import type { ConfigFinding } from './findings.ts';
 import { isSwitchedOff, ServerKind, serverKind } from './server-entry.ts';
@@ -25,14 +25,15 @@ export function readEnvFiles(servers: Servers, folder: string, errors: ConfigFin
 
 function readVariables(file: string, failed: (message: string) => void): Record<string, string> {
   try {
-    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+    return parseEnv(readWhole(file, GIVEN_FILE).toString('utf8')) as Record<string, string>;
   } catch (error) {
-    failed(`envFile cannot be read: ${reasonOf((error as NodeJS.ErrnoException).code, file)}`);
+    failed(`envFile cannot be read: ${reasonOf(error as NodeJS.ErrnoException, file)}`);
     return {};
   }
 }
 
-function reasonOf(code = 'unknown', file: string): string {
+function reasonOf({ code = 'unknown', message }: NodeJS.ErrnoException, file: string): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no file ${file}`;
-  return code === 'EISDIR' ? `${file} is a directory` : `${file} may not be read (${code})`;
+  if (code === 'EACCES' || code === 'EPERM') return `${file} may not be read (${code})`;
+  return message;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { ConfigFinding } from './findings.ts';
 import { type DuplicateKey, JsonSyntaxError, NOT_UTF8, type ParsedJson, parseJson } from './json.ts';
 import { adoptConfig } from './other-hosts.ts';
@@ -50,7 +50,7 @@ function parseHostFile(text: string, path: string): ParsedJson | undefined {
 }
 
 function readText(path: string): string {
-  const bytes = readFileSync(path);
+  const bytes = readWhole(path, GIVEN_FILE);
   const text = bytes.toString('utf8');
   // What cannot be decoded is replaced in silence, a letter of a password as well.
   const unclear = text.indexOf('\uFFFD');
@@ -78,6 +78,10 @@ const WHY_UNREADABLE: ReadonlyMap<string, string> = new Map([
   ['EISDIR', ' is a directory; name the file in it'],
   ['EACCES', ' may not be read by this user; check its permissions'],
   ['EPERM', ' may not be read by this user; check its permissions'],
+  ['ENOTFILE', ' is a device, not a file; name a file'],
+  ['ENXIO', ' is a device or a socket, not a file; name a file'],
+  ['EFBIG', ` is larger than ${GIVEN_FILE.most / 1024 / 1024} MiB; check that it is a config`],
+  ['ETIMEDOUT', ` is a pipe that was not written to its end within ${GIVEN_FILE.pipeMs / 1000} s`],
 ]);
 
 /** Reads the text of a config; `path` is only there to be named in errors. */

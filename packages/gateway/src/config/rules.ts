@@ -13,9 +13,17 @@ interface Server {
   readonly at: JsonPath;
 }
 
+/** Each server is a process or a connection: ten times as many would exhaust a machine before one is called. */
+const MOST_SERVERS = 1000;
+
 /** The rules that concern more than one key at a time. */
 export function checkRules(config: unknown, found: Findings): void {
   if (!isRecord(config) || !isRecord(config.mcpServers)) return;
+  const count = Object.keys(config.mcpServers).length;
+  if (count > MOST_SERVERS) {
+    const message = `${count} servers are more than the ${MOST_SERVERS} that one gateway serves: divide them between several`;
+    found.errors.push({ path: ['mcpServers'], message });
+  }
   const names: Names = { keys: config.mcpServers, owners: new Map() };
   for (const [key, entry] of Object.entries(config.mcpServers)) {
     if (!isRecord(entry)) continue;

@@ -1,5 +1,6 @@
-import { constants, promises as fs } from 'node:fs';
+import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
+import { OWN_FILE, readWhole } from '../read-file.ts';
 import { RecordError, type KeyValueStore } from './key-value-store.ts';
 import { makeFolder } from './make-folder.ts';
 import { createSealing, type Sealing } from './sealing.ts';
@@ -23,8 +24,6 @@ const UNFINISHED_LASTS_MS = 60_000;
 const WRITER = Math.floor(Math.random() * 2 ** 48);
 /** Counted for the whole process: no two of its writes share a file. */
 let writes = 0;
-/** To open a pipe would be to wait for somebody who writes to it. */
-const READ: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 interface Stored {
   readonly key: string;
@@ -135,7 +134,7 @@ class EncryptedDirectory implements KeyValueStore {
   async #read(name: string, key?: string): Promise<Stored | undefined> {
     const file = this.#path(name);
     try {
-      const sealed = await fs.readFile(file, { flag: READ });
+      const sealed = readWhole(file, OWN_FILE);
       return JSON.parse(this.#sealing.open(name, sealed).toString('utf8')) as Stored;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,5 +1,6 @@
-import { promises as fs, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { promises as fs, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { OWN_FILE, readWhole } from '../read-file.ts';
 import { makeFolder } from './make-folder.ts';
 
 export interface HistoryFilesOptions {
@@ -139,7 +140,7 @@ function sizeOf(file: string): number {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readWhole(file, OWN_FILE).toString('utf8');
   } catch {
     return '';
   }

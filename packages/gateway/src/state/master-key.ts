@@ -1,5 +1,6 @@
-import { linkSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { linkSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { GIVEN_FILE, OWN_SECRET, readWhole, type ReadOptions } from '../read-file.ts';
 import { makeFolder } from './make-folder.ts';
 import { writeSafely } from './write-safely.ts';
 
@@ -26,7 +27,7 @@ export async function masterKey({ env, folder }: MasterKeyOptions): Promise<Mast
   if (file) return readNamed(file);
   const own = join(folder, 'master.key');
   try {
-    return readFrom(own);
+    return readFrom(own, OWN_SECRET);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return await generate(own, folder);
@@ -50,14 +51,14 @@ async function readKeychain(env: MasterKeyOptions['env']): Promise<MasterKey> {
 
 function readNamed(file: string): MasterKey {
   try {
-    return readFrom(file);
+    return readFrom(file, GIVEN_FILE);
   } catch (error) {
     throw new Error(`WEIR_MASTER_KEY_FILE is of no use: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function readFrom(file: string): MasterKey {
-  const bytes = parse(readFileSync(file, 'utf8'), file);
+function readFrom(file: string, options: ReadOptions): MasterKey {
+  const bytes = parse(readWhole(file, options).toString('utf8'), file);
   const isPrivate = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
   return isPrivate ? { bytes } : { bytes, warning: `Others can read ${file}: chmod 600 it` };
 }
@@ -75,5 +76,5 @@ async function generate(file: string, folder: string): Promise<MasterKey> {
   } finally {
     rmSync(fresh, { force: true });
   }
-  return readFrom(file);
+  return readFrom(file, OWN_SECRET);
 }

@@ -1,6 +1,8 @@
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OWN_SECRET, readWhole } from '../read-file.ts';
 import { makeFolder } from './make-folder.ts';
+import { stateProblem } from './state-problem.ts';
 
 export interface StateToken {
   readonly token: string;
@@ -15,7 +17,9 @@ const SHAPE = /^[\w-]{20,}$/u;
 /** The token that clients show, made at the first start and the same ever after. */
 export async function stateToken(folder: string | undefined): Promise<StateToken> {
   const fresh = await createToken();
-  if (folder === undefined) return { token: fresh, warning: forThisRun('there is no state folder') };
+  const problem = folder === undefined ? 'there is no state folder' : stateProblem(folder);
+  if (folder === undefined || problem !== undefined)
+    return { token: fresh, warning: forThisRun(problem ?? '') };
   const file = join(folder, 'token');
   try {
     return read(file) ?? create(file, folder, fresh);
@@ -40,7 +44,7 @@ function read(file: string): StateToken | undefined {
 
 function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readWhole(file, OWN_SECRET).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

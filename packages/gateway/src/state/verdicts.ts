@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
+import { OWN_FILE, readWhole } from '../read-file.ts';
 import type { Era } from '../wire/era.ts';
 import { makeFolder } from './make-folder.ts';
 import { removeFile } from './remove-file.ts';
@@ -31,7 +32,10 @@ export function verdictsIn(folder: string, now: () => number = Date.now): Verdic
 
 function read(file: string, now: number): Era | undefined {
   try {
-    const { era, at } = JSON.parse(readFileSync(file, 'utf8')) as { era?: unknown; at?: unknown };
+    const { era, at } = JSON.parse(readWhole(file, OWN_FILE).toString('utf8')) as {
+      era?: unknown;
+      at?: unknown;
+    };
     const isFresh = typeof at === 'number' && at <= now && now - at < LASTS_MS;
     return isFresh && (era === 'legacy' || era === 'modern') ? era : undefined;
   } catch {

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
+import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { makeFolder } from '../../state/make-folder.ts';
 import { removeFile } from '../../state/remove-file.ts';
 import {
@@ -72,7 +73,7 @@ export class CatalogueFiles {
 
 function read(file: string): StoredOfferings {
   try {
-    return decodeOfferings(readFileSync(file));
+    return decodeOfferings(readWhole(file, OWN_FILE));
   } catch {
     return decodeOfferings(NO_FILE);
   }

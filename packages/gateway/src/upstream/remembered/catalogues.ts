@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
+import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { CatalogueFiles } from './catalogue-files.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
@@ -147,7 +147,7 @@ export class Catalogues {
 /** Undefined where there is no such file; one that may not be read is as good as an empty one. */
 function readBytes(file: string): Buffer | undefined {
   try {
-    return readFileSync(file);
+    return readWhole(file, OWN_FILE);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Buffer.alloc(0);
   }
