@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ describe('L7: a config', () => {
   onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7, 16: of more than 16 MiB is refused unread', async () => {
     const file = join(temporaryFolder(), 'mcp.json');
     writeFileSync(file, '');
-    spawnSync('truncate', ['--size=17M', file]);
+    truncateSync(file, 17 * 1024 * 1024);
     const { code, stderr } = await runWeir(['--config', file, '--state', temporaryFolder()]);
     expect(stderr).toContain('is larger than 16 MiB');
     expect(code).toBe(1);
