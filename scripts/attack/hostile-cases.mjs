@@ -19,12 +19,7 @@ export const HOSTILE = [
   ),
   attackCase('H3', 'A server that does not read what Weir answers is ended at its ceiling.', [], UNTESTED),
   attackCase('H4', 'The lists of a server may take 32 MiB; then the server is ended.', [], UNTESTED),
-  attackCase(
-    'H5',
-    'Bytes that are no valid JSON text reach no client: the one call gets an error.',
-    [],
-    UNTESTED,
-  ),
+  attackCase('H5', 'Bytes that are not valid JSON text reach no peer: the one call gets an error.'),
   attackCase(
     'H6',
     'Names that a server no longer lists are forgotten, and no call walks through all names.',
@@ -61,7 +56,7 @@ export const HOSTILE = [
   attackCase('L1', 'Every header of a request is read; more than 16 KiB of them are refused.'),
   attackCase('L2', 'Expect: 100-continue gets 100 only after admission.'),
   attackCase('L3', 'An error repeats a short part of what the client wrote.', [], UNTESTED),
-  attackCase('L4', 'An answer with neither result nor error fails its call.', [], UNTESTED),
+  attackCase('L4', 'An answer with neither result nor error fails its call.'),
   attackCase('L5', 'retry: 0 of a remote server does not beat the back-off.', [], UNTESTED),
   attackCase('L6', 'The path of a URL is treated as a secret.'),
   attackCase('L7', 'A device or a pipe as config, log file or token fails at once.'),

@@ -223,26 +223,25 @@ describe('a line', () => {
     ).toBe(true);
   });
 
-  verifies('AGG-CALL-1', 'keeps bytes that are no UTF-8', async () => {
-    const tape = new Tape('legacy');
-    tape.answer('tools/call', '"result":{"content":[]}');
-    await using weir = serveInProcess({ t: tape.entry });
-    await open(weir, 'legacy');
-    const odd = Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
-    weir.send(
-      Buffer.concat([
-        Buffer.from(`{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`),
-        odd,
-        Buffer.from('"}}}'),
-      ]),
-    );
-    await weir.answer(1);
-    expect(
-      readFileSync(join(tape.folder, 'received')).includes(
-        Buffer.concat([Buffer.from('{"x":"'), odd, Buffer.from('"}')]),
-      ),
-    ).toBe(true);
-  });
+  verifies(
+    'AGG-CALL-1',
+    'with bytes that are not UTF-8 is an error of its call, in both directions',
+    async () => {
+      const tape = new Tape('legacy');
+      await using weir = serveInProcess({ t: tape.entry });
+      await open(weir, 'legacy');
+      await weir.request('tools/list');
+      const odd = Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
+      const call = Buffer.from(
+        `{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`,
+      );
+      weir.send(Buffer.concat([call, odd, Buffer.from('"}}}')]));
+      expect((await weir.answer(1)).error?.code).toBe(-32700);
+      expect(tape.received('tools/call')).toBe('');
+      tape.answer('tools/call', Buffer.concat([Buffer.from('"result":{"x":"'), odd, Buffer.from('"}')]));
+      expect((await weir.callTool('t:play')).error?.message).toContain('bytes that are not UTF-8');
+    },
+  );
 
   verifies(
     'AGG-CALL-1',

@@ -260,7 +260,7 @@ describe('a server whose words cannot be read', () => {
 
     verifies(['AGG-CALL-1', 'AGG-API-1'], `as ${what} is an error of the program that asked`, async () => {
       const gateway = createTestGateway({ u: unreadable(answer), e: fixture('echo') });
-      await expect(gateway.callTool('u:any')).rejects.toThrow(what === 'data' ? 'no' : 'JSON');
+      await expect(gateway.callTool('u:any')).rejects.toThrow(what === 'data' ? 'no' : 'an invalid escape');
       expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
       await gateway.close();
     });

@@ -240,7 +240,6 @@ export const Messages = {
   callIsOver: (): string => 'The call that this was asked for is over',
   badRound: (): string =>
     'The server asked back in a way that the protocol does not know: neither questions nor a state, or questions other than elicitation/create, sampling/createMessage and roots/list',
-  badAnswer: (method: string): string => `The client's answer to ${quoted(method)} is not JSON`,
   notVisited: (addresses: number): string =>
     `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
   namesCollide: ({ publicName, keeper, heldBack, isByKey }: NameCollision): string => {

@@ -1,7 +1,6 @@
 import type { RpcError } from '../errors.ts';
 import { stringValue, valueText, readElements, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import { judgeValue } from '../wire/scan.ts';
 import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
 import { objectIn, objectOf, readObject } from './objects.ts';
 import { modernQuestion } from './questions.ts';
@@ -19,7 +18,7 @@ export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] 
   const data = objectIn(error, 'data');
   if (asksTooMuch(error, true)) return crowded();
   const addresses = data && elementsIn(data, 'elicitations').map(addressParams);
-  const isUsable = addresses !== undefined && addresses.length > 0 && judgeValue(bytes, bodyAt) >= 0;
+  const isUsable = addresses !== undefined && addresses.length > 0;
   if (!isUsable || !addresses.every((params) => params !== undefined)) return undefined;
   return addresses.map((params, index) => ({
     key: encode(`address-${index + 1}`),

@@ -10,7 +10,6 @@ import {
   type Members,
 } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { judgeValue } from '../wire/scan.ts';
 import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import { isKnownQuestion } from './capabilities.ts';
 import { entriesOf, objectIn, objectOf, readObject } from './objects.ts';
@@ -58,9 +57,8 @@ export function readRound(answer: Message): Round | RpcError | undefined {
   const requests = objectIn(result, 'inputRequests');
   const questions = requests === undefined ? [] : entriesOf(requests).map(readQuestion);
   const state = valueText(result, 'requestState');
-  const isJson = judgeValue(answer.bytes, answer.bodyAt) >= 0;
   const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
-  if (!isJson || !isComplete || !questions.every(isQuestion))
+  if (!isComplete || !questions.every(isQuestion))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
   return questions.length > MOST_IN_ROUND ? crowded() : { questions, state };
 }

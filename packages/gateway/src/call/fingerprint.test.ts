@@ -41,7 +41,6 @@ describe('the fingerprint of a request', () => {
     ['objects and arrays', '{"a":{"x":1}}', '{"a":[["x",1]]}'],
     ['what is hidden under an inner name', '{"a":{"_meta":1}}', '{"a":{"_meta":2}}'],
     ['prototypes', '{"a":{"__proto__":{"x":1}}}', '{"a":{"__proto__":{"x":2}}}'],
-    ['bytes that are no UTF-8', '{"a":"\xff"}', '{"a":"\xfe"}'],
   ])('tells apart %s', (_what, a, b) => {
     expect(of(a)).not.toBe(of(b));
   });

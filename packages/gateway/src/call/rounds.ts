@@ -6,7 +6,6 @@ import { requestLine } from '../wire/answer.ts';
 import { stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
-import { judgeValue } from '../wire/scan.ts';
 import { decode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import type { Relayed } from './relay.ts';
@@ -113,11 +112,9 @@ function inOrder({ questions }: Round, answers: ReadonlyMap<string, string>): Ma
   return new Map(questions.map(({ key }) => [key, answers.get(key) ?? 'null']));
 }
 
-/** The text of a client's answer, judged to its last byte now that it becomes part of a request. */
+/** Returns the text of a client's answer. */
 function readAnswer(method: string, answer: Message): string | RpcError {
   if (answer.isError) return refused(method, answer);
-  if (judgeValue(answer.bytes, answer.bodyAt) < 0)
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badAnswer(method));
   return answer.bytes.toString('latin1', answer.bodyAt, answer.bodyEnd);
 }
 
@@ -135,11 +132,5 @@ function refused(method: string, answer: Message): RpcError {
 
 function dataOf(error: Members): unknown {
   const text = valueText(error, 'data') ?? 'null';
-  if (text.length > LONGEST_DATA) return undefined;
-  try {
-    return decode(text) ?? undefined;
-  } catch {
-    // No JSON inside a long string: what it was meant to say is lost, the rest is not.
-    return undefined;
-  }
+  return text.length > LONGEST_DATA ? undefined : (decode(text) ?? undefined);
 }

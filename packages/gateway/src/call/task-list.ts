@@ -5,7 +5,7 @@ import { answerError, requestLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Served } from '../wire/peer.ts';
-import { judgeValue, skipValue } from '../wire/scan.ts';
+import { skipValue } from '../wire/scan.ts';
 import { encode, lineBytes, splice } from '../wire/splice.ts';
 import type { Asked } from './caller.ts';
 
@@ -95,8 +95,7 @@ class TaskList implements Served {
     const tasks: string[] = [];
     walkArray(bytes, result.flat[m + 2] as number, (_, at) => {
       const task = readMembers(bytes, at);
-      // Judged to its last byte: others are in the list as well.
-      if (task !== undefined && judgeValue(bytes, at) > 0 && this.#isVisible(serverKey, task))
+      if (task !== undefined && this.#isVisible(serverKey, task))
         tasks.push(this.#publicText(serverKey, task));
       return task?.end ?? skipValue(bytes, at);
     });

@@ -11,9 +11,11 @@ import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
 import { listTasks } from '../call/task-list.ts';
 import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks.ts';
+import { now } from '../clock.ts';
 import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
+import { Repeats } from '../upstream/repeats.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
 import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
@@ -21,6 +23,7 @@ import type { Envelope, Era, Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message, Unusable } from '../wire/message.ts';
+import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { encode, splice } from '../wire/splice.ts';
 import { News } from './news.ts';
@@ -82,6 +85,8 @@ export class Session implements Client {
   #hasTasks = false;
   #logLevel: string | undefined;
 
+  #warnings: Repeats | undefined;
+
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
     this.#gateway = gateway;
     this.#options = options;
@@ -94,7 +99,7 @@ export class Session implements Client {
         message: (message) => this.receive(message),
         unusable: (line) => this.#unusable(line),
         takesBatches: () => this.#version === BATCH_VERSION,
-        oversized: (line) => refuseOversized(this.peer, line, gateway),
+        oversized: (line) => this.#oversized(line),
         ended: () => options.onEnded?.(),
         failed: (error) => this.#failed(error),
         full: (full) => gateway.holdServers(full),
@@ -324,11 +329,23 @@ export class Session implements Client {
   #unusable(line: Unusable): void {
     const isRefusedBatch = line.reason === 'batch' && this.#version !== BATCH_VERSION;
     if (!isRefusedBatch || !visitBatch(line.bytes, (part) => this.#refusePart(part)))
-      refuseUnusable(this.peer, line, this.#gateway.log);
+      refuseUnusable(this.peer, line, (text) => this.#warn(text));
+  }
+
+  #oversized(line: Oversized): void {
+    const { maxMessageSize } = this.#gateway;
+    refuseOversized(this.peer, line, { maxMessageSize, warn: (text) => this.#warn(text) });
+  }
+
+  /** Warns of what the client sent; the same warning is held back for a while. */
+  #warn(text: string): void {
+    this.#warnings ??= new Repeats(now);
+    const said = this.#warnings.say(text);
+    if (said !== undefined) this.#gateway.log.warn(said);
   }
 
   #refusePart(part: Message | Unusable): void {
-    if (part.kind === 'unusable') refuseUnusable(this.peer, part, this.#gateway.log);
+    if (part.kind === 'unusable') refuseUnusable(this.peer, part, (text) => this.#warn(text));
     else if (part.kind === 'request') answerError(this.peer, part.id, batchRefused());
   }
 

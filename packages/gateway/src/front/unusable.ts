@@ -1,26 +1,41 @@
 import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { answerError } from '../wire/answer.ts';
+import { describeFault } from '../wire/fault.ts';
 import type { Unusable } from '../wire/message.ts';
 import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 
+type Warn = (text: string) => void;
+
 /** What a client sent is no message. */
-export function refuseUnusable(client: Peer, { id, meant, reason }: Unusable, log: Log): void {
-  log.warn(`The client sent a line that is no message (${reason})`);
-  const isJson = reason !== 'not-json';
-  const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
-  refuse(client, { id, meant }, new RpcError(code, isJson ? 'Not a JSON-RPC 2.0 message' : 'Not JSON'));
+export function refuseUnusable(client: Peer, { id, meant, reason, bytes }: Unusable, warn: Warn): void {
+  warn(`The client sent a line that is no message (${reason})`);
+  refuse(client, { id, meant }, reason === 'not-json' ? notJson(bytes) : notAMessage());
 }
 
 export function refuseOversized(
   client: Peer,
   { id, meant, size }: Oversized,
-  { maxMessageSize, log }: { readonly maxMessageSize: number; readonly log: Log },
+  { maxMessageSize, warn }: { readonly maxMessageSize: number; readonly warn: Warn },
 ): void {
   const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
-  log.warn(`The client's message was refused: ${text}`);
+  warn(`The client's message was refused: ${text}`);
   refuse(client, { id, meant }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
+}
+
+function notJson(bytes: Buffer): RpcError {
+  const fault = describeFault(bytes);
+  const text = fault === undefined ? 'Not JSON' : `Not JSON: the message holds ${fault}`;
+  return new RpcError(RpcErrorCode.PARSE_ERROR, text);
+}
+
+/** The error of the call in which a server has asked the client. */
+function badAnswer({ message }: RpcError): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, `The client's answer cannot be used. ${message}`);
+}
+
+function notAMessage(): RpcError {
+  return new RpcError(RpcErrorCode.INVALID_REQUEST, 'Not a JSON-RPC 2.0 message');
 }
 
 export function batchRefused(): RpcError {
@@ -31,5 +46,5 @@ export function batchRefused(): RpcError {
 function refuse(client: Peer, { id, meant }: Glimpse, error: RpcError): void {
   if (id === undefined) return;
   if (meant === 'request') answerError(client, id, error);
-  else if (meant === 'response') client.lose(id, error);
+  else if (meant === 'response') client.lose(id, badAnswer(error));
 }

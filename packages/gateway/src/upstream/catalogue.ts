@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { quoted } from '../errors.ts';
 import { canonicalObject } from '../wire/canonical.ts';
 import {
@@ -169,8 +168,7 @@ const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
 function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Page {
   const { key, method } = KINDS[kind];
-  const body = asText(answer);
-  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, body) ?? scanPage(kind, body);
+  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, answer) ?? scanPage(kind, answer);
   if (items === undefined) {
     warn(`answered ${method} without a list of ${kind}`);
     return { ...NO_HINTS, items: [], nextCursor: undefined };
@@ -187,13 +185,6 @@ function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Pa
 
 /** Where the result of a list stands. */
 type Body = Pick<Message, 'bytes' | 'bodyAt' | 'bodyEnd'>;
-
-/** Bytes that are no text would make some clients drop the connection over a list that others are in as well. */
-function asText({ bytes, bodyAt, bodyEnd }: Body): Body {
-  if (isUtf8(bytes.subarray(bodyAt, bodyEnd))) return { bytes, bodyAt, bodyEnd };
-  const text = Buffer.from(bytes.toString('utf8', bodyAt, bodyEnd));
-  return { bytes: text, bodyAt: 0, bodyEnd: text.length };
-}
 
 /** A page as it came, nothing believed yet. */
 interface RawPage {
@@ -255,17 +246,5 @@ function listed(members: Members, key: string): Listed | undefined {
   const keyAt = flat[m + 2] as number;
   const keyEnd = flat[m + 3] as number;
   const text = readString(page, keyAt, keyEnd);
-  return text === undefined || !isJson(page, at, end)
-    ? undefined
-    : { key: text, page, at, end, keyAt, keyEnd };
-}
-
-/** The scan does not look into long strings; a list that others are in as well must not be spoiled by one. */
-function isJson(page: Buffer, at: number, end: number): boolean {
-  try {
-    JSON.parse(page.toString('utf8', at, end));
-    return true;
-  } catch {
-    return false;
-  }
+  return text === undefined ? undefined : { key: text, page, at, end, keyAt, keyEnd };
 }

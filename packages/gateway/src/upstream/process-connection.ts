@@ -1,15 +1,15 @@
 import { Deferred } from '../deferred.ts';
-import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
-import { errorLine, resultLine } from '../wire/answer.ts';
+import { resultLine } from '../wire/answer.ts';
 import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message, Unusable } from '../wire/message.ts';
-import type { Glimpse, Oversized } from '../wire/oversized.ts';
 import { Peer } from '../wire/peer.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import type { StopTiming } from './process-group.ts';
 import type { ServerProcess } from './process.ts';
+import { refuseOversized, refuseUnusable } from './refuse-message.ts';
 import { describeExit, Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
 
@@ -43,7 +43,7 @@ export class ProcessConnection implements Connection {
         message: (message) => this.#receive(message),
         unusable: (line) => this.#unusable(line),
         takesBatches: () => this.peer.version === BATCH_VERSION,
-        oversized: (line) => this.#oversized(line),
+        oversized: (line) => refuseOversized(this.peer, this.#options, line),
         failed: (error) => options.failed(error),
         ended: () => {
           this.#ended.resolve();
@@ -123,30 +123,18 @@ export class ProcessConnection implements Connection {
     else this.#options.request(message);
   }
 
-  #unusable({ reason, bytes, id, meant }: Unusable): void {
-    const line = escapeUnsafe(bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
-    this.#options.log.debug?.(`wrote to stdout what is no message: ${line}`);
-    if (line !== '') this.#noise = [...this.#noise, line].slice(-KEPT_NOISE);
-    const why = 'sent something that is no JSON-RPC message';
-    if (reason !== 'batch') return this.#refuse({ id, meant }, why);
-    visitBatch(bytes, (part) => {
-      if (part.kind === 'request' || part.kind === 'response')
-        this.#refuse({ id: part.id, meant: part.kind }, why);
-    });
+  #unusable(line: Unusable): void {
+    const start = escapeUnsafe(line.bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
+    this.#options.log.debug?.(`wrote to stdout what is no message: ${start}`);
+    if (start !== '') this.#noise = [...this.#noise, start].slice(-KEPT_NOISE);
+    if (line.reason !== 'batch') return refuseUnusable(this.peer, this.#options, line);
+    visitBatch(line.bytes, (part) => refuseUnusable(this.peer, this.#options, asUnusable(part)));
   }
+}
 
-  #oversized({ id, meant, size }: Oversized): void {
-    const { maxMessageSize, log } = this.#options;
-    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
-    log.warn(text);
-    this.#refuse({ id, meant }, text);
-  }
-
-  /** The one call that it would have answered fails; a request of the server's is answered with why. */
-  #refuse({ id, meant }: Glimpse, why: string): void {
-    if (id === undefined) return;
-    if (meant === 'response') return this.peer.lose(id, new Unavailable(this.#options.serverKey, why));
-    if (meant !== 'request') return;
-    this.peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
-  }
+/** A message of a batch that the server's revision does not know. */
+function asUnusable(part: Message | Unusable): Unusable {
+  if (part.kind === 'unusable') return part;
+  const meant = part.kind === 'response' ? part.kind : 'request';
+  return { kind: 'unusable', reason: 'batch', bytes: part.bytes, id: part.id || undefined, meant };
 }

@@ -1,6 +1,6 @@
 import { walkArray } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
-import { judgeValue, onOneLine, skipSpace } from './scan.ts';
+import { onOneLine, skipLoosely, skipSpace } from './scan.ts';
 import { spend } from './slices.ts';
 
 /** The one revision with batches. */
@@ -15,7 +15,7 @@ export class Batch {
   readonly #spans: readonly number[];
   #at = 0;
 
-  /** Returns undefined where the text is not JSON, or its array is empty or has too many elements. */
+  /** Returns undefined where the text is not an array, or the array is empty or has too many elements. */
   static open(text: Buffer): Batch | undefined {
     const bytes = onOneLine(text);
     const spans = batchSpans(bytes);
@@ -33,7 +33,8 @@ export class Batch {
     if (start === undefined) return undefined;
     this.#at += 2;
     const message = readMessage(this.#bytes.subarray(start, end));
-    return message.kind === 'unusable' ? { ...message, reason: 'not-a-message' } : message;
+    const isArray = message.kind === 'unusable' && message.reason === 'batch';
+    return isArray ? { ...message, reason: 'not-a-message' } : message;
   }
 }
 
@@ -48,12 +49,15 @@ export function visitBatch(bytes: Buffer, visit: (message: Message | Unusable) =
   return true;
 }
 
-/** Walks no further than the largest batch goes: the elements of a hostile one would fill the memory with spans. */
+/**
+ * Finds the elements of a batch, each of which is judged by itself when it is read. Walks no further than the largest
+ * batch goes: the elements of a hostile one would fill the memory with spans.
+ */
 function batchSpans(bytes: Buffer): number[] | undefined {
   const spans: number[] = [];
   const end = walkArray(bytes, skipSpace(bytes, 0), (_, start) => {
     if (spans.length === 2 * MOST_IN_A_BATCH) return -1;
-    const after = judgeValue(bytes, start);
+    const after = skipLoosely(bytes, start);
     spans.push(start, after);
     return after;
   });

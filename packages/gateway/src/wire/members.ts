@@ -1,6 +1,6 @@
 // The parts of a scanned text: objects as lists of positions, and what stands there.
 import { textAt } from './latin1.ts';
-import { keyEnd, skipKey, skipSpace, skipValue } from './scan.ts';
+import { keyEnd, leapAfter, skipKey, skipSpace, skipValue, walkValue } from './scan.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -33,13 +33,13 @@ export type ReadValue = (bytes: Buffer, value: number, key: number, keyEnds: num
 
 /**
  * The members of the object at `at`, or undefined where there is no well-formed object, or one with far too many.
- * `walk` is how far a key is walked byte by byte, as for values.
+ * `walk` is how far strings are walked byte by byte; the text is known to be JSON where it is left out.
  */
 export function readMembers(
   bytes: Buffer,
   at: number,
-  readValue: ReadValue = skipValue,
-  walk?: number,
+  readValue?: ReadValue,
+  walk: number = leapAfter(bytes),
 ): Members | undefined {
   if (bytes[at] !== OPEN_BRACE) return undefined;
   const flat: number[] = [];
@@ -50,7 +50,8 @@ export function readMembers(
     const value = skipKey(bytes, i, walk);
     if (value < 0) return undefined;
     const keyEnds = keyEnd(bytes, key, value);
-    const end = readValue(bytes, value, key, keyEnds);
+    const end =
+      readValue === undefined ? walkValue(bytes, value, walk) : readValue(bytes, value, key, keyEnds);
     if (end < 0) return undefined;
     if (flat.push(key, keyEnds, value, end) > 4 * MOST_MEMBERS) return undefined;
     i = (bytes[end] as number) <= SPACE ? skipSpace(bytes, end) : end;
@@ -205,5 +206,3 @@ export function readElements(bytes: Buffer, at: number): number[] | undefined {
   });
   return end < 0 ? undefined : spans;
 }
-
-/** Line breaks are no space here: a message is one line, also to readers that end lines at a carriage return. */

@@ -183,13 +183,13 @@ describe('a request is judged to its last byte', () => {
     expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-json' });
   });
 
-  test('of a response all but the inside of the long strings in its body', () => {
-    expect(read(`{${V},"id":1,"result":"${LONG}\t"}`)).toMatchObject({ kind: 'response', id: '1' });
-    expect(read(`{${V},"id":1,"result":"\t"}`)).toMatchObject({
-      reason: 'not-json',
-      id: '1',
-      meant: 'response',
-    });
+  test.each(['\t', `${LONG}\t`, `${LONG}\\x`, `${LONG}\\u12`])('a response with %j in its result', (text) => {
+    const spoiled = { reason: 'not-json', id: '1', meant: 'response' };
+    expect(read(`{${V},"id":1,"result":"${text}"}`)).toMatchObject(spoiled);
+    expect(read(`{${V},"id":1,"result":{"a":["${text}"]}}`)).toMatchObject(spoiled);
+  });
+
+  test('a response whose other members are spoiled', () => {
     expect(read(`{${V},"id":1,"x":"${LONG}\t","result":""}`)).toMatchObject({ reason: 'not-json' });
     expect(read(`{${V},"id":1,"id":1,"result":"${LONG}\t"}`)).toMatchObject({ reason: 'not-json' });
   });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { canonicalMessage, canonicalObject } from './canonical.ts';
 import { textAt } from './latin1.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type Members,
 } from './members.ts';
 import { readLoosely, type Meant } from './oversized.ts';
-import { judgeValue, keyEnd, onOneLine, skipKey, skipSpace, skipValue } from './scan.ts';
+import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue } from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {
@@ -43,26 +44,33 @@ export interface Unusable {
 }
 
 /**
- * Reads one line. The whole of it is visited once: a key that comes late may change what came before.
- * What is no JSON is refused, but for the inside of long strings in a result or error: they spoil that answer alone.
+ * Reads one line and judges every byte of it: what a strict decoder or parser would refuse is unusable.
+ * The whole of it is scanned, because a key that comes late may change what came before.
  */
 export function readMessage(line: Buffer): Message | Unusable {
-  const head = scanHead(line);
+  const isText = line[0] !== OPEN_BRACKET && isUtf8(line);
+  const head = isText ? scanHead(line, walkOf(line)) : undefined;
   return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
 }
 
-/** Where the scan is not sure of the meaning the line is judged to its last byte, and rewritten to mean what a parser would take it for. */
+/** Reads a line whose meaning the scan is not sure of, and rewrites it to mean what a parser would take it for. */
 function readOdd(line: Buffer): Message | Unusable {
   if (line[skipSpace(line, 0)] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes: line };
+  if (!isUtf8(line)) return notJson(line);
   const bytes = onOneLine(line);
+  const walk = walkOf(bytes);
   const at = skipSpace(bytes, 0);
-  const top = readMembers(bytes, at, judgeValue);
-  const end = top?.end ?? judgeValue(bytes, at);
-  if (end < 0 || skipSpace(bytes, end) !== bytes.length)
-    return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
   if (bytes[at] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes };
-  const head = top && scanHead(canonicalMessage(top));
+  const top = readMembers(bytes, at, undefined, walk);
+  const end = top?.end ?? walkValue(bytes, at, walk);
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length) return notJson(bytes);
+  const plain = top && canonicalMessage(top);
+  const head = plain && scanHead(plain, walkOf(plain));
   return head === undefined ? { ...NO_MESSAGE, bytes, ...readLoosely(bytes) } : shape(head);
+}
+
+function notJson(bytes: Buffer): Unusable {
+  return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
 }
 
 const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, meant: undefined } as const;
@@ -70,6 +78,8 @@ const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, m
 /** Where the members of a message stand; -1 for those it does not have. */
 interface Head {
   readonly bytes: Buffer;
+  /** How far strings are walked byte by byte. */
+  readonly walk: number;
   isOdd: boolean;
   hasVersion: boolean;
   idAt: number;
@@ -91,9 +101,10 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-function scanHead(bytes: Buffer): Head | undefined {
+function scanHead(bytes: Buffer, walk: number): Head | undefined {
   const head: Head = {
     bytes,
+    walk,
     isOdd: false,
     hasVersion: false,
     idAt: -1,
@@ -112,7 +123,7 @@ function scanHead(bytes: Buffer): Head | undefined {
   if (bytes[i] !== OPEN_BRACE) return undefined;
   i = skipSpace(bytes, i + 1);
   for (;;) {
-    const value = skipKey(bytes, i);
+    const value = skipKey(bytes, i, walk);
     if (value < 0) return undefined;
     const end = enterMember(head, i + 1, keyEnd(bytes, i + 1, value), value);
     if (end < 0) return undefined;
@@ -125,21 +136,21 @@ function scanHead(bytes: Buffer): Head | undefined {
 
 /** Notes a member that means something to the relay; the index after its value, or -1. */
 function enterMember(head: Head, key: number, keyEnds: number, value: number): number {
-  const { bytes } = head;
+  const { bytes, walk } = head;
   switch (keyName(bytes, key, keyEnds)) {
     case 'id':
       head.isOdd ||= head.idAt >= 0;
       head.idAt = value;
-      return (head.idEnd = judgeValue(bytes, value));
+      return (head.idEnd = walkValue(bytes, value, walk));
     case 'method':
       head.isOdd ||= head.methodAt >= 0;
       head.methodAt = value;
-      return (head.methodEnd = judgeValue(bytes, value));
+      return (head.methodEnd = walkValue(bytes, value, walk));
     case 'params':
       head.isOdd ||= head.paramsAt >= 0;
       head.paramsAt = value;
-      head.params = readMembers(bytes, value, judgeValue);
-      return head.params?.end ?? judgeValue(bytes, value);
+      head.params = readMembers(bytes, value, undefined, walk);
+      return head.params?.end ?? walkValue(bytes, value, walk);
     case 'result':
       head.isOdd ||= head.resultAt >= 0;
       head.resultAt = value;
@@ -153,15 +164,15 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
       return readVersion(head, value);
     case 'escaped':
       head.isOdd = true;
-      return judgeValue(bytes, value);
+      return walkValue(bytes, value, walk);
     default:
-      return judgeValue(bytes, value);
+      return walkValue(bytes, value, walk);
   }
 }
 
 function enterBody(head: Head, at: number): number {
-  head.body = readMembers(head.bytes, at);
-  return head.body?.end ?? skipValue(head.bytes, at);
+  head.body = readMembers(head.bytes, at, undefined, head.walk);
+  return head.body?.end ?? walkValue(head.bytes, at, head.walk);
 }
 
 /** Which of the known keys stands there. */
@@ -184,7 +195,7 @@ function keyName(bytes: Buffer, start: number, end: number): string | undefined 
 }
 
 function readVersion(head: Head, at: number): number {
-  const end = judgeValue(head.bytes, at);
+  const end = walkValue(head.bytes, at, head.walk);
   head.hasVersion = keyIs(head.bytes, at, end, '"2.0"') || readString(head.bytes, at, end) === '2.0';
   return end;
 }
@@ -257,9 +268,18 @@ function response(
   };
 }
 
-function unusable({ bytes, methodAt, resultAt, errorAt }: Head, id: string | undefined): Unusable {
-  const meant = methodAt >= 0 ? 'request' : resultAt >= 0 || errorAt >= 0 ? 'response' : undefined;
-  return { ...NO_MESSAGE, bytes, id: id === '' ? undefined : id, meant };
+function unusable(head: Head, text: string | undefined): Unusable {
+  const id = text === '' ? undefined : text;
+  return { ...NO_MESSAGE, bytes: head.bytes, id, meant: meantBy(head, id) };
+}
+
+/** A log in JSON may have an id, too; with the version it is an answer that lacks its result. */
+function meantBy(
+  { methodAt, resultAt, errorAt, hasVersion }: Head,
+  id: string | undefined,
+): Meant | undefined {
+  if (methodAt >= 0) return 'request';
+  return resultAt >= 0 || errorAt >= 0 || (hasVersion && id !== undefined) ? 'response' : undefined;
 }
 
 /** Clients drop an error without these two, and then wait for ever. */

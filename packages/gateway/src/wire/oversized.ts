@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closingQuote } from './scan.ts';
 
 // A line that is too long to be kept, or no JSON, is followed here all the same, so that the one call it answers can fail.
@@ -42,6 +43,7 @@ export class OversizedLine {
   #isId = false;
   #id: string | undefined;
   #meant: Meant | undefined;
+  #hasVersion = false;
 
   push(chunk: Buffer): void {
     this.#size += chunk.length;
@@ -50,7 +52,8 @@ export class OversizedLine {
   }
 
   end(): Oversized {
-    return { id: this.#id, meant: this.#meant, size: this.#size };
+    const isBare = this.#hasVersion && this.#id !== undefined;
+    return { id: this.#id, meant: this.#meant ?? (isBare ? 'response' : undefined), size: this.#size };
   }
 
   /** Goes on to the end of the string that has begun, or of the chunk. */
@@ -104,6 +107,7 @@ export class OversizedLine {
     const key = keyName(this.#text ?? '');
     if (key === 'method') this.#meant = 'request';
     else if (key === 'result' || key === 'error') this.#meant ??= 'response';
+    else if (key === 'jsonrpc') this.#hasVersion = true;
     this.#isId = key === 'id';
     this.#text = this.#isId ? '' : undefined;
   }
@@ -128,9 +132,10 @@ function keyName(text: string): unknown {
   return text.includes('\\u') ? parse(text) : text.trim().slice(1, -1);
 }
 
-/** A whole string or number: what was cut off, or is of another kind, must not get into an answer. */
+/** Returns a whole string or number: what was cut off, is of another kind or is not UTF-8 must not get into an answer. */
 function usableId(text: string): string | undefined {
-  const id = text.length > LONGEST_TEXT ? undefined : parse(text);
+  const isText = text.length <= LONGEST_TEXT && isUtf8(Buffer.from(text, 'latin1'));
+  const id = isText ? parse(text) : undefined;
   return typeof id === 'string' || typeof id === 'number' ? text.trim() : undefined;
 }
 

@@ -88,7 +88,7 @@ describe('who waits for an answer', () => {
     const { peer } = connect();
     const one = waiter();
     peer.lose(String(peer.expect(one)), gone);
-    expect(one.lost).toHaveBeenCalledExactlyOnceWith(gone);
+    expect(one.lost).toHaveBeenCalledExactlyOnceWith(gone, undefined);
     expect(peer.take(answer('1'))).toBe(false);
   });
 

@@ -5,6 +5,7 @@ import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import { valueText } from './members.ts';
 import type { Message } from './message.ts';
+import { readDamaged } from './repair.ts';
 import { Requests } from './requests.ts';
 import { workOff } from './slices.ts';
 import { encode, type Line } from './splice.ts';
@@ -44,8 +45,8 @@ export interface Waiter {
   progressed(update: Message): void;
   /** The answer will come, but whom we asked does not keep us waiting for it. */
   suspended?(pause: Pause): void;
-  /** No answer will come. */
-  lost(error: RpcError): void;
+  /** No answer will come; `line` is what came instead, where its text is damaged. */
+  lost(error: RpcError, line?: Buffer): void;
 }
 
 /** A request of the peer's that is under way elsewhere and can be called off. */
@@ -174,7 +175,16 @@ export class Peer implements Origin {
   request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
-      const id = this.expect({ isOwn, answered: resolve, progressed: () => {}, lost: reject });
+      const id = this.expect({
+        isOwn,
+        answered: resolve,
+        progressed: () => {},
+        lost: (error, line) => {
+          const answer = line && isOwn ? readDamaged(line) : undefined;
+          if (answer === undefined) reject(error);
+          else resolve(answer);
+        },
+      });
       this.send(requestLine(id, method, params));
     });
   }
@@ -188,9 +198,9 @@ export class Peer implements Origin {
     this.#waiting.get(id)?.suspended?.(pause);
   }
 
-  /** One request will not be answered; its id is the text that stood in the peer's message. */
-  lose(id: string, error: RpcError): void {
-    this.#take(sentId(id))?.lost(error);
+  /** Fails one request; its id is the text that stood in the peer's message, `line` that message if its text is damaged. */
+  lose(id: string, error: RpcError, line?: Buffer): void {
+    this.#take(sentId(id))?.lost(error, line);
   }
 
   /** Takes what concerns requests under way. False: the message is for somebody else. */

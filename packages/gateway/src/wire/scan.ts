@@ -1,6 +1,7 @@
 // A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
-// It judges like a parser, with two exceptions: nesting has a limit, and where a value is only skipped the inside of
-// its long strings is leapt over by a native search, which cannot move a boundary.
+// It judges like a parser, except that nesting has a limit. In text that is known to be sound it jumps to the end of a
+// long string by a native search.
+import { isSound, skipEscape } from './sound.ts';
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;
@@ -25,8 +26,11 @@ const NATIVE_SEARCH_AFTER = 48;
 const LONG_TEXT = 4096;
 export const NATIVE_SEARCH_SOON = 8;
 
-/** How far a string is walked that is judged as a whole; the rest of it is looked at in words. */
-const JUDGED = 128;
+/** Bytes of a string that are walked where its text may be unsound: all of them. */
+const WHOLE = 0x3fff_ffff;
+
+/** Texts up to this many bytes are walked: to prove them sound first costs more. */
+const SHORT_TEXT = 256;
 
 /** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
 export const DEEPEST = 10_000;
@@ -34,22 +38,28 @@ export const DEEPEST = 10_000;
 /** What will close the containers that are open; scratch space, used only within one call of `walkValue`. */
 const closers = new Uint8Array(DEEPEST);
 
-/** The index after the value that begins at `at`, or -1 where the bytes are no JSON. Long strings are not looked into. */
+/** Returns the index after the value that begins at `at` in a text known to be JSON, -1 where no value begins there. */
 export function skipValue(bytes: Buffer, at: number): number {
   return walkValue(bytes, at, leapAfter(bytes));
 }
 
-/** The same for a value that is judged to its last byte. */
+/** Returns the index after the value that begins at `at` in a text of which nothing is known, -1 where there is none. */
 export function judgeValue(bytes: Buffer, at: number): number {
-  return walkValue(bytes, at, JUDGED);
+  return walkValue(bytes, at, walkOf(bytes));
 }
 
-function leapAfter(bytes: Buffer): number {
+/** Returns how far strings of this UTF-8 text are walked byte by byte when its values are judged for the first time. */
+export function walkOf(bytes: Buffer): number {
+  return bytes.length > SHORT_TEXT && isSound(bytes) ? leapAfter(bytes) : WHOLE;
+}
+
+/** Returns how far strings are walked byte by byte in a text known to be JSON. */
+export function leapAfter(bytes: Buffer): number {
   return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
 }
 
-/** `walk` is how far a string is walked byte by byte; from `JUDGED` on, nothing of it is leapt over unseen. */
-function walkValue(bytes: Buffer, at: number, walk: number): number {
+/** Returns the index after the value that begins at `at`, -1 where the bytes are not JSON. */
+export function walkValue(bytes: Buffer, at: number, walk: number): number {
   let depth = 0;
   let i = at;
   for (;;) {
@@ -85,6 +95,19 @@ function walkValue(bytes: Buffer, at: number, walk: number): number {
       break;
     }
   }
+}
+
+/** Returns the index after the value at `at` by its quotes, brackets and commas alone, -1 where it does not end. */
+export function skipLoosely(bytes: Buffer, at: number): number {
+  let depth = 0;
+  for (let i = at; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) i = closingQuote(bytes, i + 1);
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) return i;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+  }
+  return -1;
 }
 
 /** Whether a text that was refused may have been for its depth: something in it opens and opens. */
@@ -126,7 +149,7 @@ export function closingQuote(bytes: Buffer, from: number): number {
 }
 
 /** From a key's opening quote to the first byte of its value, or -1. */
-export function skipKey(bytes: Buffer, at: number, walk: number = JUDGED): number {
+export function skipKey(bytes: Buffer, at: number, walk: number): number {
   if (bytes[at] !== QUOTE) return -1;
   let i = skipString(bytes, at, walk);
   if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
@@ -154,12 +177,7 @@ function skipString(bytes: Buffer, at: number, walk: number): number {
       else if ((i = skipEscape(bytes, i)) < 0) return -1;
     }
     if (i >= bytes.length) return -1;
-    if (walk >= JUDGED) {
-      i = skipPlainWords(bytes, i);
-      // Text that is not plain for long is walked for longer.
-      walk *= 2;
-      continue;
-    }
+    if (walk === WHOLE) continue;
     const quote = bytes.indexOf(QUOTE, i);
     if (quote < 0) return -1;
     if (!isEscaped(bytes, i, quote)) return quote + 1;
@@ -168,48 +186,11 @@ function skipString(bytes: Buffer, at: number, walk: number): number {
   }
 }
 
-/** Goes on four bytes at a time, as long as they are plain. */
-function skipPlainWords(bytes: Buffer, at: number): number {
-  const shift = bytes.byteOffset & 3;
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset - shift, (bytes.length + shift) >> 2);
-  let w = (at + shift) >> 2;
-  while (w < words.length && isPlainWord(words[w] as number)) w++;
-  return Math.max(at, w * 4 - shift);
-}
-
-/** No byte of the four is a control character, a quote or a backslash. */
-function isPlainWord(word: number): boolean {
-  // With one bit flipped quotes stand next to the control characters: both are what is below 0x21 then.
-  const low = word ^ 0x02020202;
-  const slash = word ^ 0x5c5c5c5c;
-  return ((((low - 0x21212121) & ~low) | ((slash - 0x01010101) & ~slash)) & 0x80808080) === 0;
-}
-
 /** True where an odd number of backslashes stands before the quote. */
 function isEscaped(bytes: Buffer, from: number, quote: number): boolean {
   let i = quote;
   while (i > from && bytes[i - 1] === BACKSLASH) i--;
   return (quote - i) % 2 === 1;
-}
-
-function skipEscape(bytes: Buffer, at: number): number {
-  switch (bytes[at + 1]) {
-    case QUOTE:
-    case BACKSLASH:
-    case 0x2f:
-    case 0x62:
-    case 0x66:
-    case 0x6e:
-    case 0x72:
-    case 0x74:
-      return at + 2;
-    case 0x75:
-      return isHex(bytes[at + 2]) && isHex(bytes[at + 3]) && isHex(bytes[at + 4]) && isHex(bytes[at + 5])
-        ? at + 6
-        : -1;
-    default:
-      return -1;
-  }
 }
 
 function skipLiteral(bytes: Buffer, at: number): number {
@@ -257,8 +238,4 @@ function skipDigits(bytes: Buffer, at: number): number {
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
-function isHex(byte: number | undefined): boolean {
-  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 }

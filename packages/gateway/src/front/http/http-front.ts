@@ -4,6 +4,7 @@ import { now } from '../../clock.ts';
 import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
+import { describeFault } from '../../wire/fault.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import { inSlice } from '../../wire/slices.ts';
@@ -249,9 +250,9 @@ export class HttpFront {
 }
 
 function whyNoJson(bytes: Buffer): string {
-  return isTooDeep(bytes)
-    ? `The body is nested deeper than ${DEEPEST} levels. Send something flatter.`
-    : 'The body is no JSON.';
+  if (isTooDeep(bytes)) return `The body is nested deeper than ${DEEPEST} levels. Send something flatter.`;
+  const fault = describeFault(bytes);
+  return fault === undefined ? 'The body is no JSON.' : `The body is no JSON: it holds ${fault}.`;
 }
 
 function stopping(): Refusal {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   findMember,
   keyIs,
@@ -7,7 +8,7 @@ import {
   valueText,
   type Members,
 } from '../../wire/members.ts';
-import { skipValue } from '../../wire/scan.ts';
+import { judgeValue, skipValue } from '../../wire/scan.ts';
 import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
 import type { Offering } from './remembered.ts';
 
@@ -25,6 +26,7 @@ const VERSION = '1';
 /** The servers of a lock file by key; undefined where it is none. Each byte is visited once. */
 export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | undefined {
   const bytes = onOneLine(text);
+  if (!isUtf8(bytes) || judgeValue(bytes, 0) < 0) return undefined;
   const servers = new Map<string, LockedOffering>();
   const top = readMembers(bytes, 0, (_, value, key, keyEnds) =>
     keyIs(bytes, key, keyEnds, 'servers') ? readServers(bytes, value, servers) : skipValue(bytes, value),

@@ -8,14 +8,14 @@ import { lineBytes } from '../../wire/splice.ts';
 /** A refusal is short. */
 export const LONGEST_REFUSAL: number = 1024 * 1024;
 
-/** The message in a body, an error without an id of its own taken for the answer to `id`; undefined where there is none. */
-export function readAnswer(body: Buffer, id: number): Message | undefined {
+/** Reads the message in a body; an error without an id of its own is taken for the answer to `id`. */
+export function readAnswer(body: Buffer, id: number): Message | Unusable {
   return asAnswer(readMessage(body), id);
 }
 
 /** The same for a body that has been read. */
-export function asAnswer(message: Message | Unusable, id: number): Message | undefined {
-  return message.kind === 'unusable' ? namelessError(message.bytes, id) : message;
+export function asAnswer(message: Message | Unusable, id: number): Message | Unusable {
+  return message.kind === 'unusable' ? (namelessError(message, id) ?? message) : message;
 }
 
 /** Whether the error in a body says whose it is. */
@@ -24,8 +24,8 @@ export function isNameless(body: Buffer): boolean {
 }
 
 /** A server that cannot tell which request it refuses leaves the id out or writes null; here it is known. */
-function namelessError(body: Buffer, id: number): Message | undefined {
-  const members = readMembers(body, skipSpace(body, 0));
+function namelessError({ reason, bytes }: Unusable, id: number): Message | undefined {
+  const members = reason === 'not-a-message' ? readMembers(bytes, skipSpace(bytes, 0)) : undefined;
   const error = members && valueText(members, 'error');
   const nameless = members && [undefined, 'null'].includes(valueText(members, 'id'));
   if (error === undefined || !nameless) return undefined;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { quoted } from '../../errors.ts';
 import { Batch } from '../../wire/batch.ts';
-import { readMessage, type Message } from '../../wire/message.ts';
+import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 import { BackOff } from './back-off.ts';
@@ -34,6 +35,7 @@ export interface ExchangeEvents {
   answered(exchange: Exchange, answer: Message, response: IncomingMessage): void;
   /** An HTTP status that says no; the body where it could be read. */
   refused(exchange: Exchange, status: number, body: Buffer | undefined): void;
+  unusable(exchange: Exchange, line: Unusable): void;
   oversized(exchange: Exchange, answer: Oversized): void;
   lost(exchange: Exchange, what: string): void;
 }
@@ -127,8 +129,7 @@ export class Exchange {
         if (!Buffer.isBuffer(body))
           return this.#oversized({ size: body.size, meant: 'response', id: undefined });
         const answer = readAnswer(body, this.id);
-        if (answer === undefined)
-          this.#lose(`answered ${this.method} with something that is no JSON-RPC message`);
+        if (answer.kind === 'unusable') this.#unusable({ ...answer, id: undefined, meant: 'response' });
         else if (this.#isOwn(answer)) this.#answer(answer, response);
         else this.#lose(`answered ${this.method} under an id that was not asked`);
       },
@@ -180,10 +181,9 @@ export class Exchange {
     this.#receive(readAnswer(data, this.id), response);
   }
 
-  #receive(message: Message | undefined, response: IncomingMessage): void {
+  #receive(message: Message | Unusable, response: IncomingMessage): void {
     if (this.#isOver) return;
-    if (message === undefined)
-      this.#wire.debug(`sent an event that is no JSON-RPC message on the way to ${this.method}`);
+    if (message.kind === 'unusable') this.#unusable(message);
     else if (message.kind !== 'response') this.#events.received(this, message);
     else if (this.#isOwn(message)) this.#answer(message, response);
     else this.#wire.debug(`answered ${message.id} where ${this.id} was asked; that is dropped`);
@@ -202,6 +202,16 @@ export class Exchange {
     this.#isOver = true;
     if (!response.complete) letLinger(response);
     this.#events.answered(this, answer, response);
+  }
+
+  /** Ends the exchange where this is its answer; what comes on the way to that is refused by itself. */
+  #unusable(line: Unusable): void {
+    const { id = String(this.id), meant } = line;
+    if (meant !== 'response') return this.#events.unusable(this, line);
+    if (!this.#isOwnId(id))
+      return this.#wire.debug(`answered ${quoted(id)} where ${this.id} was asked; that is dropped`);
+    this.#isOver = true;
+    this.#events.unusable(this, { ...line, id: String(this.id) });
   }
 
   /** Only where it is the answer; what is too long on the way is left out. */

@@ -1,10 +1,9 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
-import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import { errorLine, resultLine } from '../../wire/answer.ts';
+import { quoted } from '../../errors.ts';
+import { resultLine } from '../../wire/answer.ts';
 import { BATCH_VERSION } from '../../wire/batch.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
-import type { Oversized } from '../../wire/oversized.ts';
 import { Peer } from '../../wire/peer.ts';
 import { definitionOf, type Listed, type Listing } from '../catalogue.ts';
 import { CHAIN_HEADER, type Chain } from '../chain.ts';
@@ -15,6 +14,7 @@ import {
   readParameterHeaders,
   type ParameterHeader,
 } from '../parameter-headers.ts';
+import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
 import { Unavailable } from '../unavailable.ts';
 import { createHttpClient, type ClientEvents, type HttpClient } from './http-client.ts';
 import { RemoteLink } from './remote-link.ts';
@@ -74,7 +74,8 @@ class RemoteConnection implements Connection {
       markedIn: (tool) => this.#marked.get(tool),
       handlers: {
         message: (message, related) => this.#receive(message, related),
-        oversized: (message) => this.#oversized(message),
+        unusable: (line, how) => refuseUnusable(this.peer, options, line, how),
+        oversized: (line) => refuseOversized(this.peer, options, line),
         suspended: (id, pause) => this.peer.suspend(id, pause),
         lost: (id, what) => this.#lose(String(id), what),
         renewed: () => options.renewed(),
@@ -153,17 +154,6 @@ class RemoteConnection implements Connection {
       this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
     else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
     else this.#options.request(message, related);
-  }
-
-  /** The one call that it would have answered fails; a request of the server's is answered with why. */
-  #oversized({ id, meant, size }: Oversized): void {
-    const { maxMessageSize, log } = this.#options;
-    const text = `sent a message of ${size} bytes, over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
-    log.warn(text);
-    if (id === undefined) return;
-    if (meant === 'response') return this.#lose(id, text);
-    if (meant !== 'request') return;
-    this.peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${text}`)));
   }
 
   #lose(id: string, what: string): void {

@@ -1,4 +1,4 @@
-import type { Message } from '../../wire/message.ts';
+import type { Message, Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 
@@ -6,6 +6,8 @@ import type { Pause } from '../../wire/peer.ts';
 export interface RemoteHandlers {
   /** `related` is the id of the request on whose answer's way the message came. */
   message(message: Message, related?: number): void;
+  /** Something that is no message; `how` says how it came. */
+  unusable(line: Unusable, how?: string): void;
   /** A message that was too long to be kept. */
   oversized(message: Oversized): void;
   /** The answer to one request comes later, and by another way; whoever waits for it may be sent away meanwhile. */

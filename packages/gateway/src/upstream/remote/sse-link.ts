@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
+import { describeUnusable } from '../../wire/fault.ts';
 import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
-import { readMessage, type Message } from '../../wire/message.ts';
+import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
 import { LOOP_DETECTED } from '../chain.ts';
 import { BackOff } from './back-off.ts';
@@ -110,7 +111,7 @@ export class SseLink implements Link {
     this.#waiting = [];
     for (const id of this.#asked) {
       const answer = Buffer.isBuffer(body) ? readAnswer(body, id) : undefined;
-      if (answer?.isError !== true) continue;
+      if (answer?.kind !== 'response' || !answer.isError) continue;
       this.#asked.delete(id);
       this.#options.handlers.message(answer, id);
     }
@@ -138,11 +139,18 @@ export class SseLink implements Link {
     if (type === 'endpoint') return this.#opened(data.toString('utf8'));
     if (type !== 'message') return;
     const message = readMessage(data);
-    if (message.kind === 'unusable')
-      return this.#options.handlers.debug('sent an event that is no JSON-RPC message');
+    if (message.kind === 'unusable') return this.#unusable(message);
     if (this.#isGreetingAgain && this.#isGreeting(message)) return this.#greeted(message);
     if (message.kind === 'response') this.#asked.delete(Number(message.id));
     this.#options.handlers.message(message);
+  }
+
+  #unusable(line: Unusable): void {
+    const isAnswer = line.meant === 'response' && line.id !== undefined;
+    if (isAnswer && this.#isGreetingAgain && this.#isOpeningId(line.id))
+      return this.#giveUp(`answers a new handshake with ${describeUnusable(line)}`);
+    if (isAnswer) this.#asked.delete(idNumber(line.id));
+    this.#options.handlers.unusable(line);
   }
 
   /** Posting elsewhere would hand the configured headers to a stranger. */
@@ -170,7 +178,11 @@ export class SseLink implements Link {
 
   /** Whether this answers the handshake, and not a call. */
   #isGreeting({ kind, id }: Message): boolean {
-    return kind === 'response' && Number(id.replaceAll('"', '')) === Number(this.#memory.opening?.id);
+    return kind === 'response' && this.#isOpeningId(id);
+  }
+
+  #isOpeningId(id: string): boolean {
+    return idNumber(id) === Number(this.#memory.opening?.id);
   }
 
   #greeted({ isError }: Message): void {
@@ -238,4 +250,9 @@ export class SseLink implements Link {
     this.#backOff.later(() => this.#open());
     for (const id of this.#asked) this.#lose(id, what);
   }
+}
+
+/** Some servers return a number as a string. */
+function idNumber(id: string): number {
+  return Number(id.replaceAll('"', ''));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readMessage, type Message } from '../../wire/message.ts';
+import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import { BackOff } from './back-off.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
@@ -15,6 +15,7 @@ export interface StandingStreamOptions {
   message(message: Message): void;
   /** An answer belongs on the stream of its request; where that has broken off, some servers send it here. */
   answer(answer: Message): void;
+  unusable(line: Unusable): void;
   oversized(message: Oversized): void;
   /** The server does not know the session any more. */
   forgotten(): void;
@@ -109,8 +110,8 @@ export class StandingStream {
     this.#backOff.reset();
     if (this.#isClosed || data.length === 0 || type !== 'message') return;
     const message = readMessage(data);
-    if (message.kind === 'request' || message.kind === 'notification') this.#options.message(message);
+    if (message.kind === 'unusable') this.#options.unusable(message);
     else if (message.kind === 'response') this.#options.answer(message);
-    else this.#options.debug('sent something on its own stream that does not belong there');
+    else this.#options.message(message);
   }
 }

@@ -3,9 +3,10 @@ import { Deferred } from '../../deferred.ts';
 import { RpcErrorCode } from '../../errors.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
+import { describeUnusable } from '../../wire/fault.ts';
 import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
-import { readMessage, type Message } from '../../wire/message.ts';
+import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
 import type { ParameterHeader } from '../parameter-headers.ts';
 import { within } from '../within.ts';
@@ -83,6 +84,7 @@ export class StreamableLink implements Link {
       headers: () => this.#session.headers(),
       message: (message) => handlers.message(message),
       answer: (answer) => this.#answeredAside(answer),
+      unusable: (line) => this.#unusableAside(line),
       oversized: (message) => handlers.oversized(message),
       forgotten: () => this.#greetAgain(),
       missed: () => handlers.renewed(),
@@ -212,6 +214,7 @@ export class StreamableLink implements Link {
       suspended: ({ id }, pause) => handlers.suspended(id, pause),
       answered: (exchange, answer, response) => this.#answered(exchange, answer, response),
       refused: (exchange, status, body) => this.#refused(exchange, status, body),
+      unusable: (exchange, line) => this.#unusable(exchange, line),
       oversized: ({ id }, answer) => {
         if (answer.meant === 'response') this.#forget(id);
         handlers.oversized(answer);
@@ -226,13 +229,40 @@ export class StreamableLink implements Link {
     this.#options.handlers.message(answer, exchange.id);
   }
 
+  /** Without the answer to a handshake there is no session, however much of it could be read. */
+  #unusable(exchange: Exchange, line: Unusable): void {
+    const { handlers } = this.#options;
+    const { id, method } = exchange;
+    const how = `answered ${method} with`;
+    if (line.meant !== 'response') return handlers.unusable(line);
+    if (method === 'initialize') return this.#lost(exchange, `${how} ${describeUnusable(line)}`);
+    this.#forget(id);
+    handlers.unusable(line, how);
+  }
+
+  /** The same on the stream for what belongs to no request. */
+  #unusableAside(line: Unusable): void {
+    const exchange = line.meant === 'response' ? this.#exchangeOf(line.id ?? '') : undefined;
+    if (exchange !== undefined) {
+      exchange.abort();
+      this.#forget(exchange.id);
+    }
+    this.#options.handlers.unusable(line);
+  }
+
   /** The answer to a request of ours that came on the stream for what belongs to none. */
   #answeredAside(answer: Message): void {
-    const exchange = this.#exchanges.get(Number(answer.id.replaceAll('"', '')));
-    if (exchange === undefined || exchange.method === 'initialize') return;
+    const exchange = this.#exchangeOf(answer.id);
+    if (exchange === undefined) return;
     exchange.abort();
     this.#forget(exchange.id);
     this.#options.handlers.message(answer, exchange.id);
+  }
+
+  /** Returns the exchange that is answered under this id on another stream; a handshake is not. */
+  #exchangeOf(id: string): Exchange | undefined {
+    const exchange = this.#exchanges.get(Number(id.replaceAll('"', '')));
+    return exchange?.method === 'initialize' ? undefined : exchange;
   }
 
   #lost({ id }: Exchange, what: string): void {
@@ -251,12 +281,12 @@ export class StreamableLink implements Link {
     const isForgotten = exchange.session !== undefined && forgetsSession(status, body);
     if (isForgotten && !this.#repeated.has(id)) return this.#repeat(exchange);
     const answer = body && readAnswer(body, id);
-    if (answer?.isError === true && this.#isOutdated(exchange, answer)) return this.#askAnew(exchange);
+    if (isErrorAnswer(answer) && this.#isOutdated(exchange, answer)) return this.#askAnew(exchange);
     this.#forget(id);
     const what = describeStatus(status, method);
     const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
     if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
-    else if (answer?.isError === true) handlers.message(answer, id);
+    else if (isErrorAnswer(answer)) handlers.message(answer, id);
     else if (PROBES.includes(method) && isUnknowing(status)) handlers.message(unknownMethod(id, status), id);
     else handlers.lost(id, what);
   }
@@ -300,6 +330,12 @@ export class StreamableLink implements Link {
         else this.#greeted(answer, response);
       },
       refused: (_, status) => this.#notGreeted(describeStatus(status, 'initialize')),
+      unusable: (_, line) => {
+        if (line.meant === 'response')
+          this.#notGreeted(
+            `has forgotten the session and answers a new handshake with ${describeUnusable(line)}`,
+          );
+      },
       oversized: () =>
         this.#notGreeted('has forgotten the session and answers a new handshake with too much'),
       lost: (_, what) => this.#notGreeted(what),
@@ -342,6 +378,10 @@ export class StreamableLink implements Link {
 function forgetsSession(status: number, body: Buffer | undefined): boolean {
   if (status === 404) return body === undefined || isNameless(body);
   return status === 400 && body !== undefined && isNameless(body) && /session/i.test(body.toString('latin1'));
+}
+
+function isErrorAnswer(answer: Message | Unusable | undefined): answer is Message {
+  return answer?.kind === 'response' && answer.isError;
 }
 
 /** What servers answer to a method that they have never heard of, where they do not say it in JSON-RPC. */

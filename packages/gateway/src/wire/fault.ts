@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer';
+import { findMember, readMembers } from './members.ts';
+import type { Unusable } from './message.ts';
+import { skipSpace } from './scan.ts';
+import { skipEscape } from './sound.ts';
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Names what a line is that is no message. The texts are few, so that a log can hold back those it has said. */
+export function describeUnusable({ reason, meant, bytes }: Unusable): string {
+  const fault = reason === 'not-json' ? describeFault(bytes) : undefined;
+  if (fault !== undefined) return `a message with ${fault}`;
+  const isBare = reason === 'not-a-message' && meant === 'response' && !hasBody(bytes);
+  return isBare ? 'an answer with neither a result nor an error' : 'something that is no JSON-RPC message';
+}
+
+function hasBody(bytes: Buffer): boolean {
+  const message = readMembers(bytes, skipSpace(bytes, 0));
+  return message !== undefined && ['result', 'error'].some((key) => findMember(message, key) >= 0);
+}
+
+/** Names what is wrong with the characters of a text; undefined where nothing is. */
+export function describeFault(bytes: Buffer): string | undefined {
+  if (!isUtf8(bytes)) return 'bytes that are not UTF-8';
+  for (let i = bytes.indexOf(QUOTE); i >= 0; i = bytes.indexOf(QUOTE, i + 1)) {
+    for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) {
+      if ((bytes[i] as number) < SPACE) return 'a raw control character in a string';
+      if (bytes[i] !== BACKSLASH) continue;
+      const end = skipEscape(bytes, i);
+      if (end < 0) return 'an invalid escape in a string';
+      i = end - 1;
+    }
+  }
+  return undefined;
+}
