@@ -167,3 +167,15 @@ verifies(
     await gateway.close();
   },
 );
+
+verifies('SAFE-4', 'H4: a server that says more than 1 MiB of itself is not used, and told why', async () => {
+  const wordy = scripted(`
+    import { serve, tool } from 'stdio';
+    serve({ name: 'wordy', tools: [tool('x')], instructions: 'x'.repeat(2 * ${MB}) });`);
+  const gateway = createTestGateway({ wordy, a: fixture('echo') }, { keepGoing: true });
+  await gateway.start();
+  expect((await gateway.listTools()).map(({ name }) => name)).not.toContain('wordy:x');
+  const { lastError = '' } = gateway.reports().find(({ serverKey }) => serverKey === 'wordy') ?? {};
+  expect(lastError).toMatch(/it answered initialize with 2\d{6} bytes, over the limit of 1048576/u);
+  await gateway.close();
+});

@@ -10,7 +10,7 @@ import {
   type Question,
 } from '../bridge/rounds.ts';
 import type { RpcError } from '../errors.ts';
-import { readResult } from '../upstream/handshake.ts';
+import { isTooLarge, readResult } from '../upstream/handshake.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine, resultLine } from '../wire/answer.ts';
 import { valueText } from '../wire/members.ts';
@@ -33,7 +33,7 @@ export async function folderOf({ era, envelope, client, origin }: Caller): Promi
     const id = recipient.expect({ answered: resolve, progressed() {}, lost: reject });
     recipient.send(requestLine(id, METHOD, '{}'));
   });
-  return answer.isError ? undefined : firstFolder(readResult(answer)['roots']);
+  return answer.isError || isTooLarge(answer) ? undefined : firstFolder(readResult(answer)['roots']);
 }
 
 /**

@@ -10,6 +10,9 @@ import { inTime } from './within.ts';
 /** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */
 const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '2024-10-07']);
 
+/** Bytes of what a peer says of itself, which are parsed in one turn and kept. 1 MiB of instructions is more than any host reads. */
+const LARGEST_PARSED = 1024 * 1024;
+
 /** What a server said of itself when the link was opened. */
 export interface Greeting {
   readonly era: Era;
@@ -45,7 +48,7 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
     if (greeting instanceof RpcError === false) return greeting;
     if (options.isFixed) throw greeting;
   }
-  const probe = discover(peer, options.envelope);
+  const probe = discover(peer, options);
   const answer = await inTime(options.patience, probe);
   if (answer !== undefined && answer instanceof RpcError === false)
     return options.prefersLegacy ? goBack(peer, answer, options) : answer;
@@ -65,12 +68,14 @@ async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): 
 }
 
 /** The modern greeting; an error where the server does not know it. */
-async function discover(peer: Peer, envelope: Envelope): Promise<Greeting | RpcError> {
+async function discover(peer: Peer, { envelope, serverKey }: HandshakeOptions): Promise<Greeting | RpcError> {
   const ask = (): Promise<Message> =>
     peer.request('server/discover', `{"_meta":{${envelopeMembers(envelope)}}}`);
   const first = await ask();
+  const isRefusal = first.isError && !isTooLarge(first);
   // A server that refuses a version, and names the same one as supported, is asked once more.
-  const answer = first.isError && offersModern(readError(first)) ? await ask() : first;
+  const answer = isRefusal && offersModern(readError(first)) ? await ask() : first;
+  if (isTooLarge(answer)) return tooLarge(serverKey, 'server/discover', answer);
   if (answer.isError) return readError(answer);
   const { supportedVersions, ...result } = readResult(answer);
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
@@ -106,12 +111,23 @@ async function initialize(
   const [offered] = LEGACY_VERSIONS;
   const params = `{"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${encode(clientInfo)}}`;
   const answer = await peer.request('initialize', params);
+  if (isTooLarge(answer)) return tooLarge(serverKey, 'initialize', answer);
   if (answer.isError) return readError(answer);
   const result = readResult(answer);
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
   if (!HANDSHAKE_VERSIONS.has(version)) return unknownVersion(serverKey, version);
   peer.notify('notifications/initialized');
   return { era: 'legacy', version, certain: true, isModern: false, ...selfDescription(result) };
+}
+
+/** Returns true for a result or an error that is not parsed whole, because that would take too long. */
+export function isTooLarge({ bodyAt, bodyEnd }: Message): boolean {
+  return bodyEnd - bodyAt > LARGEST_PARSED;
+}
+
+function tooLarge(serverKey: string, method: string, { bodyAt, bodyEnd }: Message): RpcError {
+  const what = `answered ${method} with ${bodyEnd - bodyAt} bytes, over the limit of ${LARGEST_PARSED}; shorten its instructions`;
+  return new Unavailable(serverKey, what);
 }
 
 /** A client disconnects from a server whose version it does not know: neither could tell what the other means. */
