@@ -60,7 +60,7 @@ describe('a server that was started apart has ended', () => {
   test('and is waited for by who ends all, until nothing is left of it', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
-    apart.stop();
+    void apart.stop();
     await apart.ended;
     expect(fleet.conversations()).toContain(apart.upstream);
     await fleet.stop();

@@ -60,6 +60,8 @@ export interface SessionOptions {
   readonly isAlone?: boolean;
   /** Known beforehand where the transport tells. */
   readonly era?: Era;
+  /** Returns true while the client listens or waits for an answer. */
+  isAttended?(): boolean;
   onMessage?(message: Message): void;
   onEnded?(): void;
 }
@@ -170,6 +172,10 @@ export class Session implements Client {
   /** The transport cannot carry the modern era: a client that asks for it must not be told that it could. */
   get #isLegacyOnly(): boolean {
     return this.#options.era === 'legacy';
+  }
+
+  isAttended(): boolean {
+    return this.#options.isAttended?.() ?? false;
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {

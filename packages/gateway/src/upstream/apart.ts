@@ -43,7 +43,7 @@ export class ApartServers {
     const { apart, child } = this.#start(first.serverKey, tenant, { ...on, changed });
     await first.busyWith(apart.started);
     if (!child.keepsSession) {
-      apart.stop();
+      void apart.stop();
       return undefined;
     }
     this.#accompany(first, child);
@@ -110,7 +110,7 @@ export class ApartServers {
     this.#all.set(child, ended);
     const started = child.start();
     started.catch(() => this.#over(child));
-    const stop = (): void => void this.#end(child);
+    const stop = (): Promise<void> => this.#end(child);
     return { child, apart: { upstream: child, started, ended: ended.promise, stop } };
   }
 

@@ -1,3 +1,4 @@
+import { now } from '../clock.ts';
 import { Messages } from '../errors.ts';
 import type { Era } from '../wire/era.ts';
 import type { Upstream } from './upstream.ts';
@@ -29,7 +30,15 @@ export interface Apart {
   readonly started: Promise<void>;
   /** Resolves when it can be called no more. */
   readonly ended: Promise<void>;
-  stop(): void;
+  /** Resolves when nothing is left of it. */
+  stop(): Promise<void>;
+}
+
+/** A client, as far as it matters for the servers that it has for itself. */
+interface Owner {
+  readonly isMany: boolean;
+  /** Returns true while it listens or waits for an answer. */
+  isAttended?(): boolean;
 }
 
 /** Starts a server once more, for one tenant. */
@@ -41,7 +50,7 @@ export interface Spot {
   readonly place: string;
 }
 
-/** So many processes of one server may run apart; who wants more is told. */
+/** Processes of one server that may run apart; one more takes the place of the idlest that no client uses. */
 const MOST_OF_ONE = 256;
 /** What many programs use together never sees them all leave. */
 const IDLE_MS = 10 * 60 * 1000;
@@ -49,12 +58,15 @@ const IDLE_MS = 10 * 60 * 1000;
 interface Own {
   readonly starting: Promise<Apart>;
   running?: Apart;
+  /** Calls in flight. */
   users: number;
+  /** When the last call was over. */
+  idleSince: number;
   idle?: NodeJS.Timeout;
 }
 
 /** The servers that clients or calls have for themselves. */
-export class Instances<Client extends { readonly isMany: boolean }> {
+export class Instances<Client extends Owner> {
   readonly #start: StartApart<Client>;
   readonly #byClient = new Map<Client, Map<string, Own>>();
   readonly #counts = new Map<string, number>();
@@ -66,19 +78,20 @@ export class Instances<Client extends { readonly isMany: boolean }> {
   /** One for this call alone. */
   async forCall(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
     const apart = await this.#started(serverKey, client, tenant);
-    return { upstream: apart.upstream, release: () => apart.stop() };
+    return { upstream: apart.upstream, release: () => void apart.stop() };
   }
 
   /** The one that all calls of a client share; started by the first of them, and again after it has ended. */
   async forSession(spot: Spot, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
     const all = this.#ownOf(client);
-    const name = `${spot.serverKey}\0${spot.place}`;
+    const name = `${prefixOf(spot.serverKey)}${spot.place}`;
     // Entered before anything is waited for: calls that come at once share it, and it ends with its client.
     const own = living(all, name) ?? enter(all, name, this.#started(spot.serverKey, client, tenant));
     clearTimeout(own.idle);
     own.users++;
     const release = (): void => {
       own.users--;
+      own.idleSince = now();
       if (own.users === 0 && client.isMany) own.idle = setTimeout(() => stop(own), IDLE_MS).unref();
     };
     try {
@@ -109,10 +122,11 @@ export class Instances<Client extends { readonly isMany: boolean }> {
 
   async #started(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Apart> {
     const count = this.#counts.get(serverKey) ?? 0;
-    if (count >= MOST_OF_ONE) throw new Error(Messages.tooManyApart(serverKey, MOST_OF_ONE));
+    const evicted = count < MOST_OF_ONE ? undefined : this.#evict(serverKey);
     this.#counts.set(serverKey, count + 1);
     const leave = (): void => void this.#counts.set(serverKey, (this.#counts.get(serverKey) ?? 1) - 1);
     try {
+      await evicted;
       const apart = this.#start(serverKey, client, await tenant());
       await apart.started;
       void apart.ended.then(leave);
@@ -122,6 +136,27 @@ export class Instances<Client extends { readonly isMany: boolean }> {
       throw error;
     }
   }
+
+  /** Stops the server that was used least recently among those without a call in flight and without a client that listens. */
+  #evict(serverKey: string): Promise<void> {
+    let idlest: { own: Own; all: Map<string, Own>; name: string } | undefined;
+    for (const [client, all] of this.#byClient)
+      for (const [name, own] of all) {
+        const isIdle = own.running !== undefined && own.users === 0 && name.startsWith(prefixOf(serverKey));
+        if (isIdle && own.idleSince < (idlest?.own.idleSince ?? Infinity) && client.isAttended?.() !== true)
+          idlest = { own, all, name };
+      }
+    if (idlest === undefined) throw new Error(Messages.tooManyApart(serverKey, MOST_OF_ONE));
+    // At once: nobody else is to evict it or to get it for a call.
+    idlest.all.delete(idlest.name);
+    clearTimeout(idlest.own.idle);
+    return idlest.own.running?.stop() ?? Promise.resolve();
+  }
+}
+
+/** Begins the names of all servers of this key. */
+function prefixOf(serverKey: string): string {
+  return `${serverKey}\0`;
 }
 
 /** The one that runs or is about to; the news of its end may be on the way still. */
@@ -133,7 +168,7 @@ function living(all: Map<string, Own>, name: string): Own | undefined {
 }
 
 function enter(all: Map<string, Own>, name: string, starting: Promise<Apart>): Own {
-  const own: Own = { starting, users: 0 };
+  const own: Own = { starting, users: 0, idleSince: now() };
   all.set(name, own);
   const leave = (): void => {
     clearTimeout(own.idle);

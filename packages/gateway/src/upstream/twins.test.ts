@@ -9,7 +9,7 @@ const server = { serverKey: 'far', peer: {} } as Upstream;
 function opening(): { apart: Apart; end: () => void } {
   const ended = new Deferred<void>();
   const upstream = { serverKey: 'far', peer: {} } as Upstream;
-  const apart = { upstream, started: Promise.resolve(), ended: ended.promise, stop() {} };
+  const apart = { upstream, started: Promise.resolve(), ended: ended.promise, stop: () => Promise.resolve() };
   return { apart, end: () => ended.resolve() };
 }
 

@@ -56,6 +56,7 @@ export class LegacySession {
       serverInfo: options.serverInfo,
       identity: options.id,
       era: 'legacy',
+      isAttended: () => this.isAttended,
     });
   }
 

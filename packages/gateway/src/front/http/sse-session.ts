@@ -40,6 +40,7 @@ export class SseSession implements Beating {
       serverInfo: options.serverInfo,
       identity: options.id,
       era: 'legacy',
+      isAttended: () => this.isAttended,
     });
     this.#beatNumber = options.pulse.add(this);
     res.once('close', () => options.left());
