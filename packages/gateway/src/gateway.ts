@@ -104,7 +104,7 @@ export class Gateway implements AggregatorServer {
     this.commandName = options.commandName ?? DEFAULT_COMMAND;
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };
     this.maxMessageSize = options.maxMessageSize ?? DEFAULT_MAX_MESSAGE_SIZE;
-    this.accounts = new Accounts(this.maxMessageSize);
+    this.accounts = new Accounts(this.maxMessageSize, config.limits);
     this.history = createHistory(options, this.log, () => this.config);
     this.#parts = new Parts(config, {
       ...options,
@@ -304,10 +304,10 @@ export class Gateway implements AggregatorServer {
     return this.#parts.limits.canExecute(serverKey, program);
   }
 
-  /** What a client tells unasked, for all servers that understand it. */
+  /** Sends what a client tells unasked to all servers that understand it, but to none that has yet to read much. */
   tellServers(client: Client, line: () => Line): void {
     for (const upstream of this.#parts.audienceOf(client))
-      if (upstream.era === client.era) upstream.peer.send(line());
+      if (upstream.era === client.era && !upstream.peer.isBehind) upstream.peer.send(line());
   }
 
   /** A client has stopped (or begun again) to read: the servers wait for it. */
@@ -356,6 +356,7 @@ export class Gateway implements AggregatorServer {
     const { fleet, limits, publication, revival, tasks } = this.#parts;
     this.#config = config;
     limits.use(config);
+    this.accounts.use(config.limits);
     this.#parts.publish();
     const isFilterChanged = publication.builder.filter(config.mcpServers);
     const reloading = fleet.reload(config.mcpServers, unexpanded);

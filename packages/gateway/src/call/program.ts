@@ -80,7 +80,8 @@ class Awaited implements Origin {
 
 const NOBODY: Recipient = {
   gone: new RpcError(RpcErrorCode.UNAVAILABLE, 'A program that calls tools cannot be asked'),
-  backlog: 0,
+  account: NO_ACCOUNT,
+  isBehind: false,
   expect: () => 0,
   forget() {},
   send() {},

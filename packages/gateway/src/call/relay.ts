@@ -1,4 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Account } from '../wire/account.ts';
 import { answerError, errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -46,8 +47,7 @@ export type Outcome = 'result' | 'error' | 'timeout' | 'cancelled' | 'retried';
 /** The answer was no end: the call goes on. */
 export const TAKEN: unique symbol = Symbol('taken');
 
-/** What may wait for a peer that has stopped reading. */
-const LARGEST_BACKLOG = 16 * 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
 export function relay(message: Message, hop: Hop): Relayed | undefined {
@@ -64,13 +64,13 @@ export function accept(message: Message, hop: Hop): Relayed | undefined {
 }
 
 function refusalOf({ to, name }: Hop): RpcError | undefined {
-  return to.gone ?? (to.backlog > LARGEST_BACKLOG ? notReading(name) : undefined);
+  return to.gone ?? (to.isBehind ? notReading(name, to.account) : undefined);
 }
 
-function notReading(name: string): RpcError {
+function notReading(name: string, { peerBytes }: Account): RpcError {
   return new RpcError(
     RpcErrorCode.UNAVAILABLE,
-    `${name} has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.`,
+    `${name} has yet to read ${Math.ceil(peerBytes / MIB)} MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.`,
   );
 }
 
@@ -110,6 +110,10 @@ export class Relayed implements Waiter, Served {
   /** The progress token of its client, as JSON. */
   get token(): string | undefined {
     return this.#token;
+  }
+
+  get bytes(): number {
+    return (this.#token?.length ?? 0) + (this.#request?.bytes.length ?? 0);
   }
 
   get caller(): Caller | undefined {
@@ -234,6 +238,8 @@ export class Relayed implements Waiter, Served {
   cancel({ bytes, params }: Message): void {
     const sentId = this.#forget();
     if (params === undefined || sentId === 0) return;
+    // The client's reason may be long, and is kept until the server reads it.
+    if (this.#hop.to.isBehind) return this.#callOff(sentId, 'The client has cancelled it');
     const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
     this.#hop.to.send(splice(bytes, [edit]));
   }

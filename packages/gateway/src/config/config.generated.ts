@@ -15,6 +15,8 @@ export interface McpConfig {
   mcpConcurrentLimit?: number;
   /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
   mcpSessionLimit?: number;
+  /** How much the gateway holds for its clients and servers. */
+  limits?: Limits;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
 }
@@ -81,6 +83,16 @@ export interface ServerConfig {
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
+}
+
+/** How much the gateway holds for its clients and servers. */
+interface Limits {
+  /** Bytes that may be held for one client or server beside one message of the largest size: answers that it has not read, requests that wait for it. 16777216 unless set. Over it a server is ended and restarted, a client is disconnected. */
+  peerBytes?: number;
+  /** Bytes that the lists of one server may have, 256 added for each entry. 33554432 unless set. Over it the server is ended. */
+  listBytes?: number;
+  /** Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that holds the most is ended. */
+  totalBytes?: number;
 }
 
 /** Binds a section of a document to a server. */
@@ -162,6 +174,7 @@ const MCP_CONFIG_KEYS: readonly string[] = [
   'mcpGlobalTimeout',
   'mcpConcurrentLimit',
   'mcpSessionLimit',
+  'limits',
   'sectionBindings',
 ];
 
@@ -220,6 +233,9 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
             value: item,
           });
         }
+        break;
+      case 'limits':
+        checkLimits(item, [...at, key], found);
         break;
       case 'sectionBindings':
         checkMcpConfigSectionBindings(item, [...at, key], found);
@@ -756,6 +772,54 @@ function checkServerConfigSectionBindings(value: unknown, at: JsonPath, found: F
   }
   for (const [index, item] of value.entries()) {
     checkSectionBindingConfig(item, [...at, index], found);
+  }
+}
+
+const LIMITS_KEYS: readonly string[] = ['peerBytes', 'listBytes', 'totalBytes'];
+
+function checkLimits(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'limits must be an object: write "limits": { "totalBytes": 268435456 }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    switch (key) {
+      case 'peerBytes':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1048576) {
+          found.errors.push({
+            path: [...at, key],
+            message: 'peerBytes must be a whole number of bytes from 1048576 on: write "peerBytes": 16777216',
+            value: item,
+          });
+        }
+        break;
+      case 'listBytes':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1048576) {
+          found.errors.push({
+            path: [...at, key],
+            message: 'listBytes must be a whole number of bytes from 1048576 on: write "listBytes": 33554432',
+            value: item,
+          });
+        }
+        break;
+      case 'totalBytes':
+        if (typeof item !== 'number' || !Number.isSafeInteger(item) || item < 1048576) {
+          found.errors.push({
+            path: [...at, key],
+            message:
+              'totalBytes must be a whole number of bytes from 1048576 on: write "totalBytes": 268435456',
+            value: item,
+          });
+        }
+        break;
+      default:
+        found.unknown.push({ parent: at, key, known: LIMITS_KEYS });
+    }
   }
 }
 

@@ -346,6 +346,41 @@ const serverKey = z.string().min(1).meta({
   errorMessage: 'Server key must not be empty: name the server, for example "files"',
 });
 
+/** Less than this would end peers that do nothing unusual. */
+const LEAST_BYTES = 1_048_576;
+
+const bytes = (name: string, description: string, example: number): z.ZodNumber =>
+  key(z.number().int().min(LEAST_BYTES), {
+    description,
+    errorMessage: `${name} must be a whole number of bytes from ${LEAST_BYTES} on: write "${name}": ${example}`,
+    examples: [example],
+  });
+
+const limits = z
+  .looseObject({
+    peerBytes: bytes(
+      'peerBytes',
+      'Bytes that may be held for one client or server beside one message of the largest size: answers that it has not read, requests that wait for it. 16777216 unless set. Over it a server is ended and restarted, a client is disconnected.',
+      16_777_216,
+    ).optional(),
+    listBytes: bytes(
+      'listBytes',
+      'Bytes that the lists of one server may have, 256 added for each entry. 33554432 unless set. Over it the server is ended.',
+      33_554_432,
+    ).optional(),
+    totalBytes: bytes(
+      'totalBytes',
+      'Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that holds the most is ended.',
+      268_435_456,
+    ).optional(),
+  })
+  .meta({
+    id: 'Limits',
+    description: 'How much the gateway holds for its clients and servers.',
+    errorMessage: 'limits must be an object: write "limits": { "totalBytes": 268435456 }',
+    status: 'in effect',
+  });
+
 export const configSchema: z.ZodType = z
   .looseObject({
     $schema: key(text(), {
@@ -375,6 +410,7 @@ export const configSchema: z.ZodType = z
       errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
       examples: [25],
     }).optional(),
+    limits: limits.optional(),
     sectionBindings: sectionBindings.optional(),
   })
   .meta({

@@ -1,5 +1,6 @@
 import type { Caller } from '../call/caller.ts';
 import type { RpcError } from '../errors.ts';
+import type { Account } from '../wire/account.ts';
 import { notificationLine } from '../wire/answer.ts';
 import type { Envelope, Era } from '../wire/era.ts';
 import type { Origin, Peer, Recipient, Waiter } from '../wire/peer.ts';
@@ -39,8 +40,12 @@ export class Through implements Recipient {
     return this.#peer.gone ?? this.#origin.gone;
   }
 
-  get backlog(): number {
-    return this.#peer.backlog;
+  get account(): Account {
+    return this.#origin.account;
+  }
+
+  get isBehind(): boolean {
+    return this.#peer.isBehind;
   }
 
   expect(waiter: Waiter): number {

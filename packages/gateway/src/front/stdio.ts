@@ -47,7 +47,11 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
     });
     const session: Session = new Session(
       gateway,
-      (handlers) => openLink({ input, output, maxMessageSize: gateway.maxMessageSize, account }, handlers),
+      (handlers) =>
+        openLink(
+          { input, output, maxMessageSize: gateway.maxMessageSize, account, pausesInput: true },
+          handlers,
+        ),
       {
         ...options,
         isAlone: true,

@@ -66,6 +66,8 @@ const FILTER_KEYS = {
 
 /** Resources that one `subscriptions/listen` request may name, and that a client of the earlier revisions may subscribe to. */
 const MOST_URIS = 10_000;
+/** Characters of a URI that is followed. It is kept for the client and for its server, and told again after every restart. */
+const LONGEST_URI = 8192;
 /** Bytes that a followed resource costs beside its URIs. */
 const ENTRY_BYTES = 300;
 
@@ -140,6 +142,7 @@ export class Subscriptions {
   /** Subscribes the earlier revisions' way. False where the server knows that way, and is to answer itself. */
   follow({ method, params }: Message, directory: Directory): boolean | RpcError {
     const publicUri = (params && stringValue(params, 'uri')) ?? '';
+    if (publicUri.length > LONGEST_URI) return tooLong();
     const target = watchable(publicUri, directory);
     if (target === undefined) return false;
     if (method === 'resources/unsubscribe') return !this.#unfollow(publicUri, target) || isTold(target);
@@ -320,6 +323,13 @@ function tooMany(): RpcError {
   );
 }
 
+function tooLong(): RpcError {
+  return new RpcError(
+    RpcErrorCode.INVALID_PARAMS,
+    `A URI that is followed has at most ${LONGEST_URI} characters.`,
+  );
+}
+
 function badFilter(): RpcError {
   return new RpcError(
     RpcErrorCode.INVALID_PARAMS,
@@ -395,8 +405,9 @@ function listenToTasks(followed: FollowedTasks, { caller, message: { meta } }: A
   return Array.from(followed, ([upstream, ids]) => new TaskListener(upstream, [...ids.keys()], members));
 }
 
-/** The resource of a server that can be asked to watch it. */
+/** Returns the resource of a server that can be asked to watch it. */
 function watchable(publicUri: string, directory: Directory): Followed | undefined {
+  if (publicUri.length > LONGEST_URI) return undefined;
   const target = resolveUri(directory, publicUri);
   if (target instanceof RpcError || !canWatch(target.client)) return undefined;
   return { publicUri, upstream: target.client, uri: decode(target.originalText) };

@@ -126,7 +126,12 @@ export function joinCatalogues(one: Catalogue, other: Catalogue): Catalogue {
   };
 }
 
+/** Memory that a listed thing takes beside its definition: objects for the list, its public name, its route. */
+const ITEM_BYTES = 256;
+
 export interface ListOptions {
+  /** Gets the bytes that each page takes. */
+  readonly read?: (bytes: number) => void;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
   readonly ask: (method: string, params: string) => Promise<Message>;
@@ -137,13 +142,15 @@ export interface ListOptions {
 const MOST_PAGES = 10_000;
 
 /** Reads all pages of a list. What cannot be used is left out and named; the rest stands. */
-export async function readList(kind: Kind, { meta, ask, warn }: ListOptions): Promise<Listing> {
+export async function readList(kind: Kind, { meta, ask, warn, read }: ListOptions): Promise<Listing> {
   const found = new Map<string, Listed>();
   const cursors = new Set<string>();
   let hints: CacheHints = { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: 'public' };
   for (let cursor: string | undefined; ;) {
     const params = [meta && `"_meta":{${meta}}`, cursor !== undefined && `"cursor":${encode(cursor)}`];
-    const page = readPage(kind, await ask(KINDS[kind].method, `{${params.filter(Boolean).join(',')}}`), warn);
+    const answer = await ask(KINDS[kind].method, `{${params.filter(Boolean).join(',')}}`);
+    const page = readPage(kind, answer, warn);
+    read?.(answer.bytes.length + ITEM_BYTES * page.items.length);
     hints = strictest(hints, page);
     for (const item of page.items) {
       if (found.has(item.key))

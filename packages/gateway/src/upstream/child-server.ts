@@ -361,6 +361,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       timers: systemTimers,
       request: (method, params) => peer.request(method, params),
       isGone: () => peer.gone !== undefined,
+      account: peer.account,
       screen: this.era === 'modern' ? screen : undefined,
       warn: (text) => this.#log.warn(withoutRemoteSecrets(text, this.config)),
       changed: (kind) => this.#changed(kind),

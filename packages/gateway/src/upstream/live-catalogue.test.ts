@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { Deferred } from '../deferred.ts';
+import { Accounts, type Account } from '../wire/account.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { NO_LISTS } from './catalogue.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
@@ -18,6 +19,7 @@ class ByHand {
   isGone = false;
   #now = 1_000_000;
   #due: (() => void)[] = [];
+  readonly account: Account = new Accounts(0).open(() => {});
   readonly catalogue: LiveCatalogue = new LiveCatalogue({
     capabilities: { tools: {} },
     meta: '',
@@ -34,6 +36,7 @@ class ByHand {
       },
     },
     isGone: () => this.isGone,
+    account: this.account,
     request: (_, params) => {
       const answer = new Deferred<Message>();
       this.asked.push({ params, answer: (result) => answer.resolve(listAnswer(result)) });
@@ -204,5 +207,32 @@ verifies(
     server.pass();
     await server.answer('{"tools":[{"name":"c"},{"name":"a"},{"name":"b"}]}');
     expect([server.names, server.changes]).toEqual([['b', 'a', 'c'], ['tools']]);
+  },
+);
+
+verifies(
+  'SAFE-1',
+  'a list is charged while it is read and while it is kept; the new one replaces the old one',
+  async () => {
+    const server = new ByHand();
+    const loading = server.catalogue.loadAll(() => 1000);
+    const page = listAnswer('{"tools":[{"name":"a"}],"nextCursor":"2"}').bytes.length + 256;
+    const last = listAnswer('{"tools":[{"name":"b"}]}').bytes.length + 256;
+    await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
+    expect(server.account.listed).toBe(page);
+    await server.answer('{"tools":[{"name":"b"}]}');
+    await loading;
+    expect(server.account.listed).toBe(page + last);
+    const reading = server.catalogue.readNow('tools');
+    await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
+    expect(server.account.listed).toBe(page + last);
+    await server.answer('{"tools":[{"name":"b"}],"nextCursor":"3"}');
+    await server.answer(REFUSED);
+    await reading;
+    expect(server.account.listed).toBe(page + last);
+    const again = server.catalogue.readNow('tools');
+    await server.answer('{"tools":[{"name":"b"}]}');
+    await again;
+    expect(server.account.listed).toBe(last);
   },
 );

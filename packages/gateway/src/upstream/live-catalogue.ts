@@ -1,4 +1,5 @@
 import { quoted, RpcErrorCode, type RpcError } from '../errors.ts';
+import type { Account } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
@@ -18,6 +19,8 @@ export interface LiveCatalogueOptions {
   readonly isGone: () => boolean;
   /** Takes out of a list of tools what cannot be called. */
   readonly screen?: ((tools: Listing) => Listing) | undefined;
+  /** Counts the lists, while they are read and while they are kept. */
+  readonly account: Account;
   readonly warn: (text: string) => void;
   /** A list differs from the one before. */
   changed(kind: Kind): void;
@@ -27,6 +30,8 @@ export interface LiveCatalogueOptions {
 export class LiveCatalogue {
   readonly #options: LiveCatalogueOptions;
   readonly #lists: Readonly<Record<Kind, LiveList>>;
+  /** Bytes that are charged for each list. */
+  readonly #charged: Record<Kind, number> = { tools: 0, prompts: 0, resources: 0, templates: 0 };
 
   constructor(options: LiveCatalogueOptions) {
     this.#options = options;
@@ -112,7 +117,25 @@ export class LiveCatalogue {
       if (answer.isError) throw readError(answer);
       return answer;
     };
-    const listing = await readList(kind, { meta, ask, warn });
-    return kind === 'tools' && screen !== undefined ? screen(listing) : listing;
+    const before = this.#charged[kind];
+    let bytes = 0;
+    const read = (page: number): void => {
+      bytes += page;
+      // The list that is replaced does not count beside the new one: a server may have lists of the whole size.
+      if (bytes > this.#charged[kind]) this.#charge(kind, bytes);
+    };
+    try {
+      const listing = await readList(kind, { meta, ask, warn, read });
+      this.#charge(kind, bytes);
+      return kind === 'tools' && screen !== undefined ? screen(listing) : listing;
+    } catch (error) {
+      this.#charge(kind, before);
+      throw error;
+    }
+  }
+
+  #charge(kind: Kind, bytes: number): void {
+    this.#options.account.chargeList(bytes - this.#charged[kind]);
+    this.#charged[kind] = bytes;
   }
 }

@@ -19,6 +19,9 @@ export interface WatchingOptions {
 /** A list of this many bytes is sent again a millisecond later at the earliest: a list of 1 MiB once a second. */
 const BYTES_PER_MS = 1024;
 
+/** Pause before a server that has yet to read much is told of changes. */
+const BEHIND_MS = 1000;
+
 /**
  * What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. A change of what
  * is watched is noted at once, and the server is told of all changes of one turn together.
@@ -86,6 +89,8 @@ export class Watching {
   }
 
   #tell(): void {
+    // Clients must not end a busy server by what they watch.
+    if (this.#peer.isBehind) return void setTimeout(() => this.#tell(), BEHIND_MS).unref();
     const changed = [...(this.#changed ?? [])];
     this.#changed = undefined;
     if (this.#peer.gone !== undefined) return;
@@ -95,6 +100,7 @@ export class Watching {
 
   /** A legacy server is told of each resource by itself, where it does not know already. */
   #tellOf(uri: string): void {
+    if (this.#peer.isBehind) return this.#tellLater(uri);
     const isWatched = this.#watchers.has(uri);
     if (isWatched === this.#told.has(uri)) return;
     if (isWatched) this.#told.add(uri);

@@ -4,7 +4,7 @@ export interface AccountLimits {
   readonly peerBytes: number;
   /** Bytes that the lists of one server may have. */
   readonly listBytes: number;
-  /** Bytes that may be held for all peers together. */
+  /** Memory that may be taken for all peers together. */
   readonly totalBytes: number;
 }
 
@@ -19,20 +19,34 @@ const DEFAULT_ACCOUNT_LIMITS: AccountLimits = {
   totalBytes: 256 * MIB,
 };
 
+/** Part of the memory that is counted; the rest are buffers that are not full, objects, and what is not collected yet. */
+const COUNTED = 0.8;
+
 /** The accounts of all peers of one gateway. */
 export class Accounts {
-  readonly #limits: AccountLimits;
-  readonly #peerCeiling: number;
-  readonly #totalCeiling: number;
+  readonly #maxMessageSize: number;
+  #limits: AccountLimits = DEFAULT_ACCOUNT_LIMITS;
+  #peerCeiling = 0;
+  #totalCeiling = 0;
   readonly #open = new Set<Account>();
   readonly #caches: (() => boolean)[] = [];
   #total = 0;
 
-  constructor(maxMessageSize: number, limits: Partial<AccountLimits> = {}) {
+  constructor(maxMessageSize: number, limits?: Partial<AccountLimits>) {
+    this.#maxMessageSize = maxMessageSize;
+    this.use(limits);
+  }
+
+  /** Sets the ceilings. Peers that hold more are ended with the next byte. */
+  use(limits: Partial<AccountLimits> = {}): void {
     this.#limits = { ...DEFAULT_ACCOUNT_LIMITS, ...limits };
-    this.#peerCeiling = maxMessageSize + this.#limits.peerBytes;
+    this.#peerCeiling = this.#maxMessageSize + this.#limits.peerBytes;
     // One peer may always hold what it is allowed to.
-    this.#totalCeiling = Math.max(this.#limits.totalBytes, this.#peerCeiling);
+    this.#totalCeiling = Math.max(COUNTED * this.#limits.totalBytes, this.#peerCeiling);
+  }
+
+  get peerBytes(): number {
+    return this.#limits.peerBytes;
   }
 
   /** Bytes held for all peers. */
@@ -101,6 +115,11 @@ export class Account {
   constructor(accounts: Accounts, exceeded: (reason: string) => void) {
     this.#accounts = accounts;
     this.#exceeded = exceeded;
+  }
+
+  /** Bytes that may wait for the peer before others can send it no more. */
+  get peerBytes(): number {
+    return this.#accounts.peerBytes;
   }
 
   /** Bytes held, lists not included. */

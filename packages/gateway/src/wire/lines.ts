@@ -33,6 +33,11 @@ export class LineReader {
     this.#handlers = handlers;
   }
 
+  /** Bytes that are kept of the line that is not complete yet. */
+  get kept(): number {
+    return this.#oversized === undefined ? this.#length : 0;
+  }
+
   push(chunk: Buffer): void {
     this.begin(chunk);
     while (this.next());

@@ -38,18 +38,34 @@ export interface LinkHandlers {
   full?(full: boolean): void;
 }
 
+/**
+ * Bytes that are held for a client that does not read before its requests are left unread, too: answers, and 1 KiB for each
+ * request in flight. A client that writes all its requests before it reads the first answer is served up to here.
+ */
+const PAUSE_AT = 8 * 1024 * 1024;
+
 export interface LinkOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly maxMessageSize: number;
   readonly account: Account;
+  /** Reads no more requests while too many answers are unread. Not for servers: one that writes before it reads would never read. */
+  readonly pausesInput?: boolean;
 }
 
 /** One message a line over a pair of byte streams. */
 export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
-  const { input, output, maxMessageSize, account } = options;
-  const writer = new LineWriter(output, (full) => handlers.full?.(full));
-  const reading = new SlicedInput(input, new MessageReader(maxMessageSize, handlers), handlers);
+  const { input, output, maxMessageSize, account, pausesInput = false } = options;
+  const writer = new LineWriter(output, account, (full) => {
+    handlers.full?.(full);
+    if (!full) reading.goOn();
+  });
+  const isBlocked = (): boolean => writer.backlog > PAUSE_AT || (writer.isFull && account.held > PAUSE_AT);
+  const reading = new SlicedInput(
+    pausesInput ? { input, account, isBlocked } : { input, account },
+    new MessageReader(maxMessageSize, handlers),
+    handlers,
+  );
   // A peer that is gone shows as the end of its output; the failed write has nothing to add.
   output.on('error', () => {});
   return {

@@ -23,6 +23,10 @@ export class MessageReader implements ChunkReader {
     this.#lines.begin(chunk);
   }
 
+  get kept(): number {
+    return this.#lines.kept;
+  }
+
   next(): boolean {
     if (this.#batch === undefined) return this.#lines.next();
     this.#nextOf(this.#batch);

@@ -237,3 +237,10 @@ describe('time grows in proportion to', () => {
     expect(fastest(large)).toBeLessThan(Math.max(30 * fastest(small), 150));
   });
 });
+
+test('an id of more than 4096 bytes is none that is answered under', () => {
+  const line = (length: number): Buffer =>
+    Buffer.from(`{"jsonrpc":"2.0","id":"${'x'.repeat(length - 2)}","method":"ping"}`);
+  expect(readMessage(line(4096))).toMatchObject({ kind: 'request' });
+  expect(readMessage(line(4097))).toMatchObject({ kind: 'unusable', reason: 'not-a-message', id: undefined });
+});

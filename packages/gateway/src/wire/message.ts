@@ -11,7 +11,7 @@ import {
   readString,
   type Members,
 } from './members.ts';
-import { readLoosely, type Meant } from './oversized.ts';
+import { LONGEST_TEXT, readLoosely, type Meant } from './oversized.ts';
 import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue } from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
@@ -293,9 +293,10 @@ function firstByte(members: Members, key: string): number | undefined {
   return m < 0 ? undefined : members.bytes[members.flat[m + 2] as number];
 }
 
-/** The text of a string or number; undefined for ids of other kinds, which nobody can be answered under. */
+/** Returns the text of a string or number; undefined for ids of other kinds and for very long ones, which are kept and repeated. */
 function idText(bytes: Buffer, at: number, end: number): string | undefined {
   const first = bytes[at];
+  if (end - at > LONGEST_TEXT) return undefined;
   return first === QUOTE || isNumber(first) ? textAt(bytes, at, end) : undefined;
 }
 

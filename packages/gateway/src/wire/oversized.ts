@@ -6,7 +6,7 @@ import { closingQuote } from './scan.ts';
 const QUOTE = 0x22;
 
 /** Longer keys are none of ours, and nobody is answered under a longer id. */
-const LONGEST_TEXT = 4096;
+export const LONGEST_TEXT = 4096;
 
 /** What a line has the members of. */
 export type Meant = 'request' | 'response';

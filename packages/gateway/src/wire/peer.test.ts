@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RpcError } from '../errors.ts';
-import { NO_ACCOUNT } from './account.ts';
+import { Accounts, NO_ACCOUNT } from './account.ts';
 import type { Link } from './link.ts';
 import { readMessage, type Message } from './message.ts';
 import { Peer, type Served, type Waiter } from './peer.ts';
@@ -211,10 +211,16 @@ test('what is neither an answer nor about requests under way is for somebody els
   expect(peer.take(message(`{${V},"method":"notifications/message","params":{}}`))).toBe(false);
 });
 
-test('pauses, resumes and measures its link', () => {
+test('is behind once more waits for it than may wait beside one message', () => {
+  const account = new Accounts(100, { peerBytes: 42 }).open(() => {});
+  const { link } = connect();
+  expect(new Peer({ ...link, account, backlog: 42 }).isBehind).toBe(false);
+  expect(new Peer({ ...link, account, backlog: 43 }).isBehind).toBe(true);
+});
+
+test('pauses and resumes its link', () => {
   const { peer, link } = connect();
   peer.pause();
   peer.resume();
   expect([link.pause, link.resume].every((call) => vi.mocked(call).mock.calls.length === 1)).toBe(true);
-  expect(peer.backlog).toBe(42);
 });

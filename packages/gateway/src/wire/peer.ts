@@ -35,7 +35,7 @@ export interface Pause {
 }
 
 /** Whom a request is sent to. */
-export type Recipient = Pick<Peer, 'gone' | 'backlog' | 'expect' | 'forget' | 'send' | 'notify'>;
+export type Recipient = Pick<Peer, 'gone' | 'isBehind' | 'account' | 'expect' | 'forget' | 'send' | 'notify'>;
 
 /** Someone who waits for the answer to a request that we sent. */
 export interface Waiter {
@@ -53,6 +53,8 @@ export interface Waiter {
 export interface Served {
   /** The peer's id for it, as JSON. */
   readonly id: string;
+  /** Bytes of the request that are kept while it is under way; the same from `serve` to `served`. */
+  readonly bytes?: number;
   cancel(notice: Message): void;
   /** The peer has gone without a word. */
   abandon(reason: string): void;
@@ -60,6 +62,9 @@ export interface Served {
 
 /** So many answers are waited for where lines may be gathered: requests on HTTP come one by one, however many there are. */
 const BUSY_FROM = 3;
+
+/** Memory that a request in flight takes: the objects that wait for its answer. */
+const REQUEST_BYTES = 1024;
 
 /** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
 export class Peer implements Origin {
@@ -84,8 +89,9 @@ export class Peer implements Origin {
     return this.#link.account;
   }
 
-  get backlog(): number {
-    return this.#link.backlog;
+  /** More waits for this peer than should: what others ask of it is refused. */
+  get isBehind(): boolean {
+    return this.#link.backlog > this.#link.account.peerBytes;
   }
 
   /** Why this peer will never answer again, once that is so. */
@@ -159,11 +165,13 @@ export class Peer implements Origin {
 
   /** Notes a request of the peer's that is under way; the number is for `served`. */
   serve(served: Served): number {
+    this.#link.account.charge(REQUEST_BYTES + (served.bytes ?? 0));
     return this.#served.add(served);
   }
 
   served(ticket: number): void {
-    this.#served.take(ticket);
+    const served = this.#served.take(ticket);
+    if (served !== undefined) this.#link.account.release(REQUEST_BYTES + (served.bytes ?? 0));
   }
 
   /** All of the peer's requests that are under way. */

@@ -19,11 +19,12 @@ export class Requests<T extends { readonly id: string }> {
     return this.#ledger.add(request);
   }
 
-  take(ticket: number): void {
+  take(ticket: number): T | undefined {
     const request = this.#ledger.take(ticket);
-    if (this.#byId === undefined || request === undefined) return;
+    if (this.#byId === undefined || request === undefined) return request;
     if (this.size < MANY / 2) this.#byId = undefined;
     else remove(this.#byId, request);
+    return request;
   }
 
   all(): T[] {

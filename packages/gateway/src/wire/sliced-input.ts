@@ -1,5 +1,9 @@
 import type { Readable } from 'node:stream';
+import { Holding, type Account } from './account.ts';
 import { inSlice, Slices, type Work } from './slices.ts';
+
+/** Bytes that are read on while it is blocked, because the end of the stream may stand behind them. */
+const READ_ON = 1024 * 1024;
 
 /** Cuts chunks of a stream into elements and works them off one by one. */
 export interface ChunkReader {
@@ -7,6 +11,8 @@ export interface ChunkReader {
   begin(chunk: Buffer): void;
   /** Works off one element. Returns false where the chunk holds no more. */
   next(): boolean;
+  /** Bytes that are kept of an element that is not complete yet. */
+  readonly kept: number;
   /** Works off what the stream has left without an end. */
   end?(): void;
 }
@@ -18,25 +24,38 @@ export interface InputHandlers {
   failed(error: Error): void;
 }
 
+export interface InputOptions {
+  readonly input: Readable;
+  /** Counts what is kept of the stream. */
+  readonly account: Account;
+  /** Returns true while no element can be worked off, because its answer could not be written; `goOn` tells when that has changed. */
+  isBlocked?(): boolean;
+}
+
 /**
  * Reads a stream in slices. While elements of a chunk are left for a later turn the stream is paused, so that order is
  * kept and no more than a chunk waits.
  */
 export class SlicedInput implements Work {
   readonly what = 'input';
-  readonly #input: Readable;
+  readonly #options: InputOptions;
+  readonly #kept: Holding;
   readonly #reader: ChunkReader;
   readonly #handlers: InputHandlers;
   readonly #slices = new Slices(this);
-  /** Chunks that came although the stream is paused, as those of a process that has exited do. */
+  /** Chunks that came although the stream is paused, as those of a process that has exited do, or while it is blocked. */
   readonly #chunks: Buffer[] = [];
+  #chunkBytes = 0;
   #isHeld = false;
   #isBusy = false;
+  #isBlocked = false;
   #hasEnded = false;
   #isOver = false;
 
-  constructor(input: Readable, reader: ChunkReader, handlers: InputHandlers) {
-    this.#input = input;
+  constructor(options: InputOptions, reader: ChunkReader, handlers: InputHandlers) {
+    const { input, account } = options;
+    this.#options = options;
+    this.#kept = new Holding(account);
     this.#reader = reader;
     this.#handlers = handlers;
     input.on('data', (chunk: Buffer) => this.#read(chunk));
@@ -50,8 +69,15 @@ export class SlicedInput implements Work {
     this.#flow();
   }
 
+  /** Works on, where it was blocked. */
+  goOn(): void {
+    if (this.#isBlocked) this.#slices.run();
+  }
+
   next(): boolean {
     if (this.#isOver) return false;
+    this.#isBlocked = !this.#hasEnded && this.#options.isBlocked?.() === true;
+    if (this.#isBlocked) return this.#wait();
     return this.#reader.next() || this.#nextChunk() || this.#rest();
   }
 
@@ -65,10 +91,13 @@ export class SlicedInput implements Work {
     if (this.#isOver) return;
     if (this.#isBusy) {
       this.#chunks.push(chunk);
+      this.#chunkBytes += chunk.length;
+      this.#count();
       return this.#flow();
     }
     this.#reader.begin(chunk);
     this.#slices.run();
+    this.#count();
     if (!this.#slices.isWaiting) return;
     this.#isBusy = true;
     this.#flow();
@@ -76,33 +105,51 @@ export class SlicedInput implements Work {
 
   #nextChunk(): boolean {
     const chunk = this.#chunks.shift();
-    if (chunk !== undefined) this.#reader.begin(chunk);
-    return chunk !== undefined;
+    if (chunk === undefined) return false;
+    this.#chunkBytes -= chunk.length;
+    this.#reader.begin(chunk);
+    return true;
+  }
+
+  #count(): void {
+    this.#kept.bytes = this.#isOver ? 0 : this.#reader.kept + this.#chunkBytes;
+  }
+
+  /** Leaves the rest of the chunk until `goOn`. */
+  #wait(): false {
+    this.#isBusy = true;
+    this.#flow();
+    return false;
   }
 
   /** Nothing is left: the stream flows again, or its end is told. */
   #rest(): false {
     if (!this.#isBusy) return false;
     this.#isBusy = false;
+    this.#count();
     this.#flow();
     if (this.#hasEnded) this.#end();
     return false;
   }
 
   #flow(): void {
-    if (this.#isHeld || this.#isBusy || this.#isOver) this.#input.pause();
-    else this.#input.resume();
+    const { input } = this.#options;
+    const isFull = this.#isBusy && !(this.#isBlocked && this.#chunkBytes < READ_ON);
+    if (this.#isHeld || isFull || this.#isOver) input.pause();
+    else input.resume();
   }
 
   #ended(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (!this.#isBusy) this.#end();
+    else this.goOn();
   }
 
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#count();
     try {
       inSlice(this.what, () => {
         this.#reader.end?.();

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { NO_ACCOUNT } from './account.ts';
 import { LineWriter } from './writer.ts';
 
 /** A stream that takes what it gets only when it is told to. */
@@ -45,7 +46,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('lines', () => {
   test('of one tick leave in one write, in order', async () => {
     const stream = new Sluice(true);
-    const writer = new LineWriter(stream);
+    const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('a');
     writer.write(['b1', Buffer.from('b2'), 'b3']);
     writer.write([Buffer.from('c')]);
@@ -61,14 +62,14 @@ describe('lines', () => {
 
   test('are bytes, one character each', async () => {
     const stream = new Sluice(true);
-    new LineWriter(stream).write(Buffer.from('é😀').toString('latin1'));
+    new LineWriter(stream, NO_ACCOUNT).write(Buffer.from('é😀').toString('latin1'));
     await tick();
     expect(stream.text).toBe('é😀\n');
   });
 
   test('leave at once when they are flushed', () => {
     const stream = new Sluice(true);
-    const writer = new LineWriter(stream);
+    const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('a');
     writer.flush();
     expect(stream.text).toBe('a\n');
@@ -77,7 +78,7 @@ describe('lines', () => {
   test('for a stream that has ended or is gone are dropped', async () => {
     for (const stop of [(stream: Writable) => stream.end(), (stream: Writable) => stream.destroy()]) {
       const stream = new Sluice(true);
-      const writer = new LineWriter(stream);
+      const writer = new LineWriter(stream, NO_ACCOUNT);
       stop(stream);
       writer.write('a');
       writer.write([Buffer.from('b')]);
@@ -91,7 +92,7 @@ describe('a reader that falls behind', () => {
   test('is told of once, and once again when it has caught up', async () => {
     const stream = new Sluice(false);
     const states: boolean[] = [];
-    const writer = new LineWriter(stream, (full) => states.push(full));
+    const writer = new LineWriter(stream, NO_ACCOUNT, (full) => states.push(full));
     writer.write('x'.repeat(50));
     await tick();
     expect(states).toEqual([]);
@@ -108,7 +109,7 @@ describe('a reader that falls behind', () => {
 
   test('has a backlog of what it has not taken, but for the largest line', async () => {
     const stream = new Sluice(false);
-    const writer = new LineWriter(stream);
+    const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('abc');
     expect(writer.backlog).toBe(4);
     writer.write(['d', Buffer.from('ef')]);

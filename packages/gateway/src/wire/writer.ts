@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { Holding, type Account } from './account.ts';
 import { atEndOfSlice } from './slices.ts';
 import type { Line } from './splice.ts';
 
@@ -12,6 +13,8 @@ const MOST_JOINED = 1024 * 1024;
 export class LineWriter {
   readonly #stream: Writable;
   readonly #onFull: (full: boolean) => void;
+  /** Bytes that the stream has not written. */
+  readonly #unread: Holding;
   #queue: (string | Buffer)[] = [];
   /** Small lines gather here as one string of bytes. */
   #gathered = '';
@@ -21,11 +24,15 @@ export class LineWriter {
   #full = false;
   readonly #flush: () => void;
 
-  constructor(stream: Writable, onFull: (full: boolean) => void = () => {}) {
+  constructor(stream: Writable, account: Account, onFull: (full: boolean) => void = () => {}) {
     this.#stream = stream;
+    this.#unread = new Holding(account);
     this.#onFull = onFull;
     this.#flush = () => this.flush();
-    stream.on('drain', () => this.#setFull(false));
+    stream.on('drain', () => {
+      this.#unread.bytes = 0;
+      this.#setFull(false);
+    });
   }
 
   /** Bytes that the reader has not taken yet. The largest line is left out: it alone may be more than should wait. */
@@ -33,6 +40,11 @@ export class LineWriter {
     const bytes = this.#stream.writableLength + this.#queued;
     if (bytes === 0) this.#largest = 0;
     return Math.max(0, bytes - this.#largest);
+  }
+
+  /** The reader has fallen behind and not caught up yet. */
+  get isFull(): boolean {
+    return this.#full;
   }
 
   /** Where more is to be expected soon, it is waited for: one write of many lines costs hardly more than one of one. */
@@ -59,7 +71,9 @@ export class LineWriter {
     if (this.#stream.destroyed || this.#stream.writableEnded) return this.#drop();
     const room = this.#queue.length === 0 ? this.#stream.write(this.#gathered, 'latin1') : this.#writeAll();
     this.#drop();
-    if (!room) this.#setFull(true);
+    if (room) return;
+    this.#unread.bytes = this.#stream.writableLength;
+    this.#setFull(true);
   }
 
   #writeAll(): boolean {

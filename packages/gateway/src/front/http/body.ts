@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Holding } from '../../wire/account.ts';
+import { accountOf } from './connection-account.ts';
 import type { Refusal } from './respond.ts';
 
 export interface BodyHandlers {
@@ -11,14 +13,24 @@ export interface BodyHandlers {
 export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers): void {
   if (Number(req.headers['content-length'] ?? 0) > limit) return on.refused(tooLarge(limit));
   const chunks: Buffer[] = [];
+  // Most bodies come in one chunk, and wait for nothing.
+  let kept: Holding | undefined;
   let size = 0;
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
-    else if (size - chunk.length <= limit) on.refused(tooLarge(limit));
+    if (size > limit && size - chunk.length <= limit) on.refused(tooLarge(limit));
+    if (size > limit) return;
+    if (chunks.push(chunk) === 1) return;
+    kept ??= new Holding(accountOf(req.socket));
+    kept.bytes = size;
   });
   req.on('end', () => {
-    if (size <= limit) on.read(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+    if (kept !== undefined) kept.bytes = 0;
+    if (size > limit) return;
+    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
+    // The request lives as long as its response, which may never be read.
+    chunks.length = 0;
+    on.read(body);
   });
 }
 

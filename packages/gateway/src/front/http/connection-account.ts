@@ -24,17 +24,18 @@ export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reaso
   socket.once('close', () => account.close());
 }
 
-/** Returns the account of the connection that a response is sent on. */
-export function accountOf(res: ServerResponse): Account {
-  return openedFor(res).account;
+/** Returns the account of a connection. */
+export function accountOf(socket: Socket): Account {
+  return openedFor(socket).account;
 }
 
 /** Charges what a client has not read of a response. Called after each write; costs nothing where the socket took all of it. */
 export function chargeUnread(res: ServerResponse): void {
-  if (res.req.socket.writableNeedDrain) openedFor(res).unread.bytes = res.writableLength;
+  const { socket } = res.req;
+  if (socket.writableNeedDrain) openedFor(socket).unread.bytes = res.writableLength;
 }
 
-function openedFor({ req: { socket } }: ServerResponse): Opened {
+function openedFor(socket: Socket): Opened {
   const opened = OPENED.get(socket);
   if (opened === undefined) throw new Error('The connection has no account');
   return opened;

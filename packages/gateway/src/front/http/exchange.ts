@@ -41,7 +41,7 @@ export class Exchange implements Origin, Beating {
 
   /** A modern client is its connection. */
   get account(): Account {
-    return accountOf(this.#res);
+    return accountOf(this.#res.req.socket);
   }
 
   /** A client that listens waits for news, not for an answer. */

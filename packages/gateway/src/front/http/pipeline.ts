@@ -22,7 +22,7 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
   waiting.set(socket, count);
   if (count > MOST_WAITING) return void socket.destroy();
   if (count === MOST_READ) socket.pause();
-  const account = accountOf(res);
+  const account = accountOf(socket);
   account.charge(REQUEST_BYTES);
   res.once('socket', () => {
     const left = (waiting.get(socket) ?? 1) - 1;

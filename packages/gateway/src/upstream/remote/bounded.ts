@@ -20,6 +20,11 @@ export class Bounded {
     return this.#length;
   }
 
+  /** Bytes that are kept. */
+  get kept(): number {
+    return this.#oversized === undefined ? this.#length : 0;
+  }
+
   add(part: Buffer): void {
     this.#length += part.length;
     if (this.#oversized === undefined && this.#length <= this.#limit) return this.#keep(part);

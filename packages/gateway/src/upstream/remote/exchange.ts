@@ -8,7 +8,7 @@ import { BackOff } from './back-off.ts';
 import { asAnswer, LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
-import { contentType, readBody, readEvents, readJson } from './response-stream.ts';
+import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-stream.ts';
 import type { SseEvent } from './sse-parser.ts';
 import type { Streams } from './streams.ts';
 
@@ -106,8 +106,12 @@ export class Exchange {
     }
   }
 
+  #limits(limit: number): ReadLimits {
+    return { limit, account: this.#wire.client.account };
+  }
+
   #readRefusal(response: IncomingMessage, status: number): void {
-    readBody(response, LONGEST_REFUSAL, {
+    readBody(response, this.#limits(LONGEST_REFUSAL), {
       done: (body) => {
         if (this.#isOver) return;
         this.#isOver = true;
@@ -118,7 +122,7 @@ export class Exchange {
   }
 
   #readAnswer(response: IncomingMessage): void {
-    const reading = readJson(response, this.#wire.maxMessageSize, {
+    const reading = readJson(response, this.#limits(this.#wire.maxMessageSize), {
       line: (bytes) => this.#read(bytes, response),
       failed: this.#wire.failed,
       oversized: (line) => !this.#isOver && this.#oversized(line),
@@ -144,7 +148,7 @@ export class Exchange {
   }
 
   #readStream(response: IncomingMessage): void {
-    const reading = readEvents(response, this.#wire.maxMessageSize, {
+    const reading = readEvents(response, this.#limits(this.#wire.maxMessageSize), {
       event: (event) => this.#event(event, response),
       part: () => this.#nextPart(response),
       failed: this.#wire.failed,

@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { Holding, type Account } from '../../wire/account.ts';
 import { inSlice } from '../../wire/slices.ts';
 import { CHAIN_HEADER } from '../chain.ts';
 import {
@@ -38,8 +39,10 @@ export interface Abortable {
   abort(): void;
 }
 
-/** So many calls to one server are under way at once; more wait for one of their connections. */
-const MOST_CALLS = 256;
+/** Requests of one kind that are in flight to one server at once; more are queued. */
+const MOST_IN_FLIGHT = 256;
+/** Memory that a queued request takes beside its body: objects, headers, listeners. */
+const QUEUED_BYTES = 1024;
 /** An unused connection is given up before the usual server does, so that no call meets one that is just being closed. */
 const IDLE_MS = 4000;
 const KEEP_ALIVE_MS = 30_000;
@@ -47,25 +50,36 @@ const KEEP_ALIVE_MS = 30_000;
 const SMALL = 16 * 1024;
 
 /** Loads what an address needs. */
-export async function createHttpClient(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  events: ClientEvents,
-): Promise<HttpClient> {
+export async function createHttpClient(url: URL, options: ClientContext): Promise<HttpClient> {
   const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return new HttpClient(http, { url, headers, ...events });
+  return new HttpClient(http, { url, ...options });
 }
 
-export interface ClientEvents {
+export interface ClientContext {
+  readonly headers: Readonly<Record<string, string>>;
   /** The server is a gateway, and says which others it leads to. */
   readonly onChain: (reach: string) => void;
   /** An outcome could not be worked off, through a mistake of ours. */
   readonly failed: (error: Error) => void;
+  /** Counts what waits for the server. */
+  readonly account: Account;
 }
 
-interface ClientOptions extends ClientEvents {
+interface ClientOptions extends ClientContext {
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Requests that share connections. Those that cannot be sent yet wait here, because one that was handed to Node takes 6 KB. */
+interface Lane {
+  readonly agent: Agent;
+  readonly queue: Set<Queued>;
+  inFlight: number;
+}
+
+/** A request that waits until another one has ended. */
+interface Queued {
+  readonly bytes: number;
+  start(): void;
 }
 
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
@@ -74,27 +88,36 @@ export class HttpClient {
   readonly #configured: readonly string[];
   readonly #onChain: ClientOptions['onChain'];
   readonly #failed: ClientOptions['failed'];
-  readonly #calls: Agent;
-  readonly #asides: Agent;
+  readonly #calls: Lane;
+  readonly #asides: Lane;
+  readonly #account: Account;
+  /** Bytes that no connection has taken yet. */
+  readonly #unsent: Holding;
   #url: URL;
   #target: RequestOptions;
-  #unsent = 0;
   #largest = 0;
   #wasReached = false;
 
-  constructor(http: HttpModule, { url, headers, onChain, failed }: ClientOptions) {
+  constructor(http: HttpModule, { url, headers, onChain, failed, account }: ClientOptions) {
     this.#http = http;
     this.#onChain = onChain;
     this.#failed = failed;
     this.#url = url;
     this.#target = urlToHttpOptions(url);
     this.#configured = configuredHeaders(url, headers);
-    this.#calls = createAgent(http);
-    this.#asides = createAgent(http);
+    this.#account = account;
+    this.#unsent = new Holding(account);
+    this.#calls = { agent: createAgent(http), queue: new Set(), inFlight: 0 };
+    this.#asides = { agent: createAgent(http), queue: new Set(), inFlight: 0 };
   }
 
   get url(): URL {
     return this.#url;
+  }
+
+  /** Counts what is held because of the server. */
+  get account(): Account {
+    return this.#account;
   }
 
   /** True once the server's address has accepted a connection, whatever was said on it. */
@@ -104,8 +127,9 @@ export class HttpClient {
 
   /** Bytes that no connection has taken yet. The largest request is left out: it alone may be more than should wait. */
   get backlog(): number {
-    if (this.#unsent === 0) this.#largest = 0;
-    return Math.max(0, this.#unsent - this.#largest);
+    const { bytes } = this.#unsent;
+    if (bytes === 0) this.#largest = 0;
+    return Math.max(0, bytes - this.#largest);
   }
 
   send(request: HttpRequest, outcome: HttpOutcome): Abortable {
@@ -113,8 +137,35 @@ export class HttpClient {
   }
 
   close(): void {
-    this.#calls.destroy();
-    this.#asides.destroy();
+    for (const { agent, queue } of [this.#calls, this.#asides]) {
+      queue.clear();
+      agent.destroy();
+    }
+  }
+
+  /** Starts a request now, or when another one has ended. Returns how it leaves the queue; undefined where it was started. */
+  enqueue({ isAside = false, body }: HttpRequest, start: () => void): (() => void) | undefined {
+    const lane = isAside ? this.#asides : this.#calls;
+    if (lane.inFlight < MOST_IN_FLIGHT) {
+      start();
+      return undefined;
+    }
+    const queued = { bytes: QUEUED_BYTES + (body?.length ?? 0), start };
+    lane.queue.add(queued);
+    this.#unsent.bytes += queued.bytes;
+    return () => this.#dequeue(lane, queued);
+  }
+
+  #dequeue(lane: Lane, queued: Queued): void {
+    if (lane.queue.delete(queued)) this.#unsent.bytes -= queued.bytes;
+  }
+
+  #ended(lane: Lane): void {
+    lane.inFlight--;
+    const [next] = lane.queue;
+    if (next === undefined) return;
+    this.#dequeue(lane, next);
+    next.start();
   }
 
   /** Tells an outcome, whose reader may throw. */
@@ -128,12 +179,15 @@ export class HttpClient {
 
   /** Throws where a configured header cannot be sent. */
   open({ method, url = this.#url, headers, body, isAside = false }: HttpRequest): ClientRequest {
+    const lane = isAside ? this.#asides : this.#calls;
     const sent = this.#http.request({
       ...(url === this.#url ? this.#target : urlToHttpOptions(url)),
       method,
-      agent: isAside ? this.#asides : this.#calls,
+      agent: lane.agent,
       headers: this.#headersOf(url, headers, body),
     });
+    lane.inFlight++;
+    sent.once('close', () => this.#ended(lane));
     if (body === undefined) return sent.end();
     this.#count(sent, body.length);
     // As a text it leaves together with the headers, in one piece.
@@ -164,11 +218,11 @@ export class HttpClient {
   }
 
   #count(sent: ClientRequest, bytes: number): void {
-    this.#unsent += bytes;
+    this.#unsent.bytes += bytes;
     this.#largest = Math.max(this.#largest, bytes);
     let isTaken = false;
     const taken = (): void => {
-      if (!isTaken) this.#unsent -= bytes;
+      if (!isTaken) this.#unsent.bytes -= bytes;
       isTaken = true;
     };
     sent.once('finish', taken).once('close', taken);
@@ -205,7 +259,7 @@ function createAgent(http: HttpModule): Agent {
       super.reuseSocket(socket, request);
     }
   }
-  return new OneServerAgent({ keepAlive: true, scheduling: 'lifo', maxSockets: MOST_CALLS });
+  return new OneServerAgent({ keepAlive: true, scheduling: 'lifo', maxSockets: MOST_IN_FLIGHT });
 }
 
 /** One request, with the one redirection that it may take. */
@@ -214,6 +268,7 @@ class Sending implements Abortable {
   readonly #outcome: HttpOutcome;
   #request: HttpRequest;
   #sent: ClientRequest | undefined;
+  #leaveQueue: (() => void) | undefined;
   #isRedirected = false;
   #isOver = false;
 
@@ -221,11 +276,12 @@ class Sending implements Abortable {
     this.#client = client;
     this.#request = request;
     this.#outcome = outcome;
-    this.#start();
+    this.#leaveQueue = client.enqueue(request, () => this.#start());
   }
 
   abort(): void {
     this.#isOver = true;
+    this.#leaveQueue?.();
     this.#sent?.destroy();
   }
 

@@ -34,6 +34,10 @@ export class JsonBody implements ChunkReader {
     this.#rest = chunk;
   }
 
+  get kept(): number {
+    return this.#whole.kept + (this.#lines?.kept ?? 0);
+  }
+
   /** Reads one line. Returns false where the chunk holds no more whole ones, or the body is one text. */
   next(): boolean {
     if (this.#lines?.next() === true) return true;

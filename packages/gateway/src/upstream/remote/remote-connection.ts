@@ -16,7 +16,7 @@ import {
 } from '../parameter-headers.ts';
 import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
 import { Unavailable } from '../unavailable.ts';
-import { createHttpClient, type ClientEvents, type HttpClient } from './http-client.ts';
+import { createHttpClient, type ClientContext, type HttpClient } from './http-client.ts';
 import { RemoteLink } from './remote-link.ts';
 
 export interface ReachOptions extends ConnectionOptions {
@@ -40,13 +40,15 @@ export async function reachServer(options: ReachOptions): Promise<Connection> {
     ...lowerCased(headers),
     [CHAIN_HEADER]: options.chain.text,
   };
-  const events: ClientEvents = {
+  const client: ClientContext = {
+    headers: sent,
+    account: options.account,
     onChain: (reach) => options.chain.learn(options.serverKey, reach),
     failed: (error) => options.failed(error),
   };
-  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), sent, events);
+  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), client);
   const sseUrl = sseConfig?.url;
-  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), sent, events);
+  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), client);
   if (sse === undefined) throw new Error('has no "url" in its entry');
   return new RemoteConnection(options, { streamable, sse });
 }

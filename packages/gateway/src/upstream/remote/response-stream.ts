@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Account } from '../../wire/account.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import { SlicedInput, type ChunkReader } from '../../wire/sliced-input.ts';
 import { Bounded } from './bounded.ts';
@@ -8,6 +9,12 @@ import { SseParser, type SseHandlers } from './sse-parser.ts';
 /** The media type of a response, in lower case and without its parameters. */
 export function contentType({ headers }: IncomingMessage): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** What may be kept of a response: bytes of one message, counted in the account of its server. */
+export interface ReadLimits {
+  readonly limit: number;
+  readonly account: Account;
 }
 
 export interface StreamHandlers extends SseHandlers, Guarded {
@@ -23,13 +30,20 @@ interface Guarded {
 }
 
 /** Reads a response as a stream of events. */
-export function readEvents(response: IncomingMessage, limit: number, handlers: StreamHandlers): SlicedInput {
+export function readEvents(
+  input: IncomingMessage,
+  { limit, account }: ReadLimits,
+  handlers: StreamHandlers,
+): SlicedInput {
   const parser = new SseParser(limit, handlers);
   const reader: ChunkReader = {
     begin: (chunk) => parser.begin(chunk),
     next: () => handlers.part?.() === true || parser.next(),
+    get kept() {
+      return parser.kept;
+    },
   };
-  return new SlicedInput(response, reader, handlers);
+  return new SlicedInput({ input, account }, reader, handlers);
 }
 
 export interface BodyHandlers extends JsonHandlers, Guarded {
@@ -38,23 +52,34 @@ export interface BodyHandlers extends JsonHandlers, Guarded {
 }
 
 /** Reads a response of JSON. */
-export function readJson(response: IncomingMessage, limit: number, handlers: BodyHandlers): SlicedInput {
+export function readJson(
+  input: IncomingMessage,
+  { limit, account }: ReadLimits,
+  handlers: BodyHandlers,
+): SlicedInput {
   const body = new JsonBody(limit, handlers);
-  return new SlicedInput(response, body, {
-    ended: () => handlers.done(response.complete ? body.take() : undefined),
+  return new SlicedInput({ input, account }, body, {
+    ended: () => handlers.done(input.complete ? body.take() : undefined),
     failed: (error) => handlers.failed(error),
   });
 }
 
 /** Reads a response whole; undefined where it broke off. */
-export function readBody(response: IncomingMessage, limit: number, handlers: WholeHandlers): SlicedInput {
+export function readBody(
+  input: IncomingMessage,
+  { limit, account }: ReadLimits,
+  handlers: WholeHandlers,
+): SlicedInput {
   const body = new Bounded(limit);
   const reader: ChunkReader = {
     begin: (chunk) => body.add(chunk),
     next: () => false,
+    get kept() {
+      return body.kept;
+    },
   };
-  return new SlicedInput(response, reader, {
-    ended: () => handlers.done(response.complete ? body.take() : undefined),
+  return new SlicedInput({ input, account }, reader, {
+    ended: () => handlers.done(input.complete ? body.take() : undefined),
     failed: (error) => handlers.failed(error),
   });
 }

@@ -9,6 +9,7 @@ import { lineBytes, type Line } from '../../wire/splice.ts';
 import { LOOP_DETECTED } from '../chain.ts';
 import { BackOff } from './back-off.ts';
 import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
+import { HeldMessages } from './held-messages.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
@@ -35,7 +36,7 @@ export class SseLink implements Link {
   /** The ids of requests that the server has not answered. */
   readonly #asked = new Set<number>();
   /** What waits until there is an address to post to; undefined once there is. */
-  #waiting: Message[] | undefined = [];
+  readonly #held: HeldMessages;
   #endpoint: URL | undefined;
   #sending: Abortable | undefined;
   /** The handshake of a new stream is under way; its answer is nobody else's. */
@@ -44,6 +45,8 @@ export class SseLink implements Link {
 
   constructor(options: SseLinkOptions) {
     this.#options = options;
+    this.#held = new HeldMessages(options.account);
+    this.#held.begin();
     this.#open();
   }
 
@@ -52,16 +55,14 @@ export class SseLink implements Link {
   }
 
   get backlog(): number {
-    const waiting = this.#waiting?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
-    return this.#options.client.backlog + waiting;
+    return this.#options.client.backlog + this.#held.bytes;
   }
 
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
     if (message.kind === 'unusable') return;
     if (message.method === 'notifications/cancelled') this.#forget(message);
-    if (this.#waiting === undefined) this.#post(message);
-    else this.#waiting.push(message);
+    if (!this.#held.add(message)) this.#post(message);
   }
 
   pause(): void {
@@ -96,10 +97,14 @@ export class SseLink implements Link {
     const type = contentType(response);
     if (status === 200 && type === 'text/event-stream') return this.#read(response);
     if (status === LOOP_DETECTED)
-      return void readBody(response, LONGEST_REFUSAL, {
-        done: (body) => this.#refused(status, body),
-        failed: this.#options.handlers.failed,
-      });
+      return void readBody(
+        response,
+        { limit: LONGEST_REFUSAL, account: this.account },
+        {
+          done: (body) => this.#refused(status, body),
+          failed: this.#options.handlers.failed,
+        },
+      );
     response.destroy();
     this.#broken(status === 200 ? describeContentType(type, 'GET') : describeStatus(status, 'GET'));
   }
@@ -107,8 +112,7 @@ export class SseLink implements Link {
   /** A gateway says in JSON-RPC why it refuses: that is the answer to all that is asked. */
   #refused(status: number, body: unknown): void {
     if (this.#isClosed) return;
-    for (const { id, kind } of this.#waiting ?? []) if (kind === 'request') this.#asked.add(Number(id));
-    this.#waiting = [];
+    this.#askHeld();
     for (const id of this.#asked) {
       const answer = Buffer.isBuffer(body) ? readAnswer(body, id) : undefined;
       if (answer?.kind !== 'response' || !answer.isError) continue;
@@ -121,16 +125,20 @@ export class SseLink implements Link {
   #read(response: IncomingMessage): void {
     const { maxMessageSize, handlers } = this.#options;
     const stream = this.#sending;
-    const reading = readEvents(response, maxMessageSize, {
-      failed: handlers.failed,
-      // What still comes of one that was given up is nobody's.
-      event: (event) => this.#sending === stream && this.#event(event),
-      oversized: (data) => handlers.oversized(data),
-      retry: (milliseconds) => {
-        this.#backOff.retry = milliseconds;
+    const reading = readEvents(
+      response,
+      { limit: maxMessageSize, account: this.account },
+      {
+        failed: handlers.failed,
+        // What still comes of one that was given up is nobody's.
+        event: (event) => this.#sending === stream && this.#event(event),
+        oversized: (data) => handlers.oversized(data),
+        retry: (milliseconds) => {
+          this.#backOff.retry = milliseconds;
+        },
+        ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
       },
-      ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
-    });
+    );
     this.#streams.add(response, reading);
   }
 
@@ -195,9 +203,7 @@ export class SseLink implements Link {
   }
 
   #release(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const message of waiting) this.#post(message);
+    for (const message of this.#held.end()) this.#post(message);
   }
 
   #post(message: Message): void {
@@ -226,7 +232,13 @@ export class SseLink implements Link {
   #forget({ params }: Message): void {
     const id = Number(params && valueText(params, 'requestId'));
     this.#asked.delete(id);
-    this.#waiting = this.#waiting?.filter((waiting) => Number(waiting.id) !== id);
+    this.#held.drop(id);
+  }
+
+  /** Counts requests that were held back among those without an answer. What comes from now on is held back again. */
+  #askHeld(): void {
+    for (const { id, kind } of this.#held.end()) if (kind === 'request') this.#asked.add(Number(id));
+    this.#held.begin();
   }
 
   #lose(id: number, what: string): void {
@@ -242,8 +254,7 @@ export class SseLink implements Link {
   /** Nobody gets an answer through a stream that is no more; those who come later wait for the next one. */
   #broken(what: string): void {
     if (this.#isClosed) return;
-    for (const { id, kind } of this.#waiting ?? []) if (kind === 'request') this.#asked.add(Number(id));
-    this.#waiting = [];
+    this.#askHeld();
     this.#endpoint = undefined;
     this.#sending = undefined;
     this.#isGreetingAgain = false;

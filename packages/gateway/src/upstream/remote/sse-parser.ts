@@ -60,6 +60,11 @@ export class SseParser implements ChunkReader {
     this.#data = new Bounded(limit);
   }
 
+  /** Bytes that are kept of an event that is not complete yet. */
+  get kept(): number {
+    return this.#line.kept + this.#data.kept;
+  }
+
   begin(chunk: Buffer): void {
     this.#chunk = chunk;
     this.#at = this.#endedByReturn && chunk[0] === NEWLINE ? 1 : 0;

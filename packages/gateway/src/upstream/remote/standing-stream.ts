@@ -91,17 +91,22 @@ export class StandingStream {
   #read(response: IncomingMessage, sending: Abortable): void {
     if (this.#hasBeenOpen && this.#lastEventId === undefined) this.#options.missed();
     this.#hasBeenOpen = true;
-    const reading = readEvents(response, this.#options.maxMessageSize, {
-      failed: this.#options.failed,
-      event: (event) => this.#event(event),
-      oversized: (data) => this.#options.oversized(data),
-      retry: (milliseconds) => {
-        this.#backOff.retry = milliseconds;
+    const { client, maxMessageSize } = this.#options;
+    const reading = readEvents(
+      response,
+      { limit: maxMessageSize, account: client.account },
+      {
+        failed: this.#options.failed,
+        event: (event) => this.#event(event),
+        oversized: (data) => this.#options.oversized(data),
+        retry: (milliseconds) => {
+          this.#backOff.retry = milliseconds;
+        },
+        ended: () => {
+          if (this.#sending === sending) this.#backOff.later(() => this.#ask());
+        },
       },
-      ended: () => {
-        if (this.#sending === sending) this.#backOff.later(() => this.#ask());
-      },
-    });
+    );
     this.#options.streams.add(response, reading);
   }
 

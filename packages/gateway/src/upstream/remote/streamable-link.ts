@@ -12,6 +12,7 @@ import type { ParameterHeader } from '../parameter-headers.ts';
 import { within } from '../within.ts';
 import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
 import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
+import { HeldMessages } from './held-messages.ts';
 import type { HttpClient } from './http-client.ts';
 import { describeStatus } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
@@ -30,12 +31,6 @@ export interface StreamableOptions {
   readonly markedIn: (tool: string) => readonly ParameterHeader[] | undefined;
   /** The handshake was refused as servers of the oldest kind of HTTP do. */
   readonly refusedOpening: (opening: Message, what: string) => void;
-}
-
-/** Something to be sent once the server can be talked to again. */
-interface Waiting {
-  readonly message: Message;
-  readonly isRepeated: boolean;
 }
 
 const ACCEPT = 'application/json, text/event-stream';
@@ -57,7 +52,7 @@ export class StreamableLink implements Link {
   readonly #standing: StandingStream;
   readonly #exchanges = new Map<number, Exchange>();
   /** What is held back while the server is greeted. */
-  #waiting: Waiting[] | undefined;
+  readonly #held: HeldMessages;
   /** Requests that are sent for the second time; a third time is one too many. */
   readonly #repeated = new Set<number>();
   #greeting: Exchange | undefined;
@@ -73,6 +68,7 @@ export class StreamableLink implements Link {
       failed: handlers.failed,
     };
     this.#options = options;
+    this.#held = new HeldMessages(options.account);
     this.#wire = {
       ...shared,
       takesBatches: () => handlers.takesBatches(),
@@ -100,16 +96,14 @@ export class StreamableLink implements Link {
   }
 
   get backlog(): number {
-    const waiting = this.#waiting?.reduce((sum, { message }) => sum + message.bytes.length, 0) ?? 0;
-    return this.#options.client.backlog + waiting;
+    return this.#options.client.backlog + this.#held.bytes;
   }
 
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
     if (message.kind === 'unusable' || this.#isClosed) return;
     if (message.method === 'notifications/cancelled') this.#cancel(message);
-    else if (this.#waiting === undefined) this.#dispatch(message);
-    else this.#waiting.push({ message, isRepeated: false });
+    else if (!this.#held.add(message)) this.#dispatch(message);
   }
 
   pause(): void {
@@ -123,7 +117,7 @@ export class StreamableLink implements Link {
   close(): void {
     this.#isClosed = true;
     this.#standing.close();
-    this.#waiting = undefined;
+    this.#held.end();
     this.#greeting?.abort();
     for (const exchange of this.#exchanges.values()) exchange.abort();
     this.#exchanges.clear();
@@ -146,25 +140,20 @@ export class StreamableLink implements Link {
     if (message.kind === 'request') return this.#ask(message);
     if (message.method !== 'notifications/initialized') return this.#tell(message.bytes);
     // Requests on other connections could overtake it.
-    this.#waiting = [];
+    this.#held.begin();
     this.#tell(message.bytes, () => this.#begin());
   }
 
   /** What is asked before the standing stream stands would have some servers take that for the return of a lost client. */
   #begin(): void {
-    const waiting = this.#waiting;
+    const { current } = this.#held;
     void within(STANDING_MS, this.#standing.open()).then(() => {
-      if (this.#waiting === waiting) this.#release();
+      if (this.#held.current === current) this.#release();
     });
   }
 
   #release(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const { message, isRepeated } of waiting) {
-      if (isRepeated) this.#repeated.add(Number(message.id));
-      this.#dispatch(message);
-    }
+    for (const message of this.#held.end()) this.#dispatch(message);
   }
 
   #ask(message: Message): void {
@@ -200,7 +189,7 @@ export class StreamableLink implements Link {
   /** In the modern era nobody listening any more is the message; before, the server is told, and then left alone. */
   #cancel(message: Message): void {
     const id = Number(message.params && valueText(message.params, 'requestId'));
-    this.#waiting = this.#waiting?.filter((waiting) => Number(waiting.message.id) !== id);
+    this.#held.drop(id);
     const exchange = this.#exchanges.get(id);
     this.#forget(id);
     if (this.#session.isOpen) this.#tell(message.bytes, () => exchange?.abort());
@@ -310,17 +299,15 @@ export class StreamableLink implements Link {
   #repeat({ id, message, session }: Exchange): void {
     this.#forget(id);
     if (session === this.#session.number) this.#greetAgain();
-    const again = { message, isRepeated: true };
-    if (this.#waiting !== undefined) return void this.#waiting.push(again);
     this.#repeated.add(id);
-    this.#ask(message);
+    if (!this.#held.add(message)) this.#ask(message);
   }
 
   /** The handshake once more, behind the scenes: everybody else waits until the server has a session again. */
   #greetAgain(): void {
     const { opening } = this.#memory;
-    if (this.#waiting !== undefined || opening === undefined) return;
-    this.#waiting = [];
+    if (this.#held.current !== undefined || opening === undefined) return;
+    this.#held.begin();
     this.#options.handlers.debug('has forgotten the session; greeting it again');
     const events: ExchangeEvents = {
       received: () => {},
@@ -354,11 +341,13 @@ export class StreamableLink implements Link {
   }
 
   #notGreeted(what: string): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
+    const held = this.#held.end();
     this.#standing.openLater();
-    for (const { message } of waiting)
-      if (message.kind === 'request') this.#options.handlers.lost(Number(message.id), what);
+    for (const { kind, id } of held) {
+      if (kind !== 'request') continue;
+      this.#forget(Number(id));
+      this.#options.handlers.lost(Number(id), what);
+    }
   }
 
   #headersOf(exchange: Exchange, resumes: boolean): Record<string, string> {
