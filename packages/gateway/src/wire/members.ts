@@ -1,4 +1,5 @@
 // The parts of a scanned text: objects as lists of positions, and what stands there.
+import { isAscii } from 'node:buffer';
 import { textAt } from './latin1.ts';
 import { keyEnd, leapAfter, skipKey, skipSpace, skipValue, walkValue } from './scan.ts';
 
@@ -10,6 +11,9 @@ const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+/** Bytes from which on native code looks at a text: it takes 0.2 ms for 3 MB, a loop here 4 ms. */
+const LONG_TEXT = 256;
 
 /** Bytes of an escape such as \u001b. */
 const LONGEST_ESCAPE = 6;
@@ -122,11 +126,22 @@ export function isOdd({ bytes, flat }: Members): boolean {
 /** The text of the JSON string whose quotes stand at `start` and `end - 1`. */
 export function readString(bytes: Buffer, start: number, end: number): string | undefined {
   if (bytes[start] !== QUOTE) return undefined;
-  for (let i = start + 1; i < end - 1; i++) {
-    const byte = bytes[i] as number;
-    if (byte === BACKSLASH || byte > 0x7f) return parseString(bytes.toString('utf8', start, end));
+  return isPlain(bytes, start + 1, end - 1)
+    ? textAt(bytes, start + 1, end - 1)
+    : parseString(bytes.toString('utf8', start, end));
+}
+
+/** Returns true for ASCII without escapes. */
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start > LONG_TEXT) {
+    const text = bytes.subarray(start, end);
+    return isAscii(text) && !text.includes(BACKSLASH);
   }
-  return textAt(bytes, start + 1, end - 1);
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte === BACKSLASH || byte > 0x7f) return false;
+  }
+  return true;
 }
 
 /** Returns the text of the first `most` bytes of the JSON string at `start`; all of it where it has no more. */

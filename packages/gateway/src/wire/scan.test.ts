@@ -256,6 +256,14 @@ describe('a string', () => {
     expect(readString(bytes, 0, bytes.length)).toBe(value);
   });
 
+  test.each(['', 'é', '"', '\u2028'])('of any length is read, with %j at its end', (end) => {
+    for (const length of [254, 255, 256, 257, 5000]) {
+      const value = 'x'.repeat(length) + end;
+      const bytes = Buffer.from(JSON.stringify(value));
+      expect(readString(bytes, 0, bytes.length)).toBe(value);
+    }
+  });
+
   test('that is no UTF-8 is read as a parser reads it', () => {
     expect(readString(Buffer.of(0x22, 0xff, 0x22), 0, 3)).toBe('\ufffd');
   });
