@@ -490,6 +490,26 @@ describe('what is known of a server', () => {
     },
   );
 
+  verifies('HEALTH-3', 'is forgotten after a session in which the server was not lost', async () => {
+    const folder = temporaryFolder();
+    const entry = fixture('crash');
+    const crashTwice = async (weir: InProcess, events: ServerEvent[]): Promise<void> => {
+      for (const times of [1, 2]) {
+        await told(events, 'server-connected', times + 1);
+        await weir.callTool('a:kill');
+        await told(events, 'server-lost', times);
+      }
+    };
+    await run(folder, entry, crashTwice);
+    await run(folder, entry, async (weir) => {
+      expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, failureCount: 1 });
+      expect(await weir.tools()).toContain('a:pid');
+    });
+    await run(folder, entry, async (weir) => {
+      expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, failureCount: 0 });
+    });
+  });
+
   verifies('HEALTH-3', 'counts less than the file that leaves it out', async () => {
     const folder = temporaryFolder();
     const entry = fixture('crash');

@@ -131,6 +131,7 @@ export class Supervisor {
 
   /** Nothing is tried or asked any more. */
   stop(): void {
+    for (const ward of this.#wards.values()) ward.close();
     this.#schedule.stop();
   }
 

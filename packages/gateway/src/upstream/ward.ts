@@ -77,6 +77,12 @@ export class Ward {
     return this.#cleared;
   }
 
+  /** Forgets earlier failures of a server that has run until the gateway ends: those of many short sessions must not add up. */
+  close(): void {
+    // Not kept over a restart: there was no loss in this session.
+    if (this.#health.lastError === undefined) this.#apply({ type: 'settled' });
+  }
+
   /** Resolves when it runs, or has turned out not to. One that waits for its next attempt goes on waiting. */
   async start(): Promise<void> {
     const { enabled, connectionState } = this.#health;
