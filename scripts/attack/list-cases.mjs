@@ -154,7 +154,7 @@ export const RESULTS = [
     [['tests/e2e/addresses.test.ts', 'needs a client that can visit one']],
     'forms that ask for passwords are not recognised',
   ),
-  notBuilt(38, 'Questions in a loop: see L10.', 'not tested apart from L10'),
+  attackCase(38, 'In the course of one call a client is asked 256 times at most.'),
   attackCase(39, 'A requestState that was changed, replayed or swapped is refused.', [
     ['tests/e2e/request-state.test.ts', 'that was changed anywhere is refused, and disturbs nothing'],
     ['tests/e2e/request-state.test.ts', 'can be used once'],

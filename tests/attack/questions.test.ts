@@ -136,7 +136,7 @@ describe('a server that asks without end', () => {
     expect(weir.messages.filter(({ method }) => method === ELICIT.method)).toHaveLength(32);
   });
 
-  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10: asks 256 times in the course of one call', async () => {
+  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10, 38: asks 256 times in the course of one call', async () => {
     await using weir = serveInProcess({ a: CURIOUS });
     await weir.initialize(EVERYTHING);
     const count = declineAll(weir);

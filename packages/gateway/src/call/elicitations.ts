@@ -8,17 +8,16 @@ import {
   type Members,
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
+import { Owners } from './owners.ts';
 
 /** Visits that are remembered of one server: more than a person could have open. */
 const MOST_OF_SERVER = 1000;
-/** Characters of an id; servers choose it, and those in use are UUIDs. */
-const LONGEST_ID = 256;
 /** Addresses in one error; a client is asked to visit no more. */
 const MOST_IN_ERROR = 32;
 
 /** Remembers which client a server has sent to an address, so that only this client hears when the visit is over. */
 export class Elicitations {
-  readonly #byServer = new Map<string, Map<string, string>>();
+  readonly #owners = new Owners(MOST_OF_SERVER);
 
   /** Notes the client that gets this question of a server. */
   asked(serverKey: string, { params }: Message, identity: string): void {
@@ -36,16 +35,11 @@ export class Elicitations {
 
   /** Returns the identity of the client that was sent to an address with this id. */
   ownerOf(serverKey: string, id: string): string | undefined {
-    return this.#byServer.get(serverKey)?.get(id);
+    return this.#owners.of(serverKey, id);
   }
 
   #note(serverKey: string, address: Members | undefined, identity: string): void {
     const id = address && stringValue(address, 'elicitationId');
-    if (id === undefined || id.length > LONGEST_ID) return;
-    const known = this.#byServer.get(serverKey) ?? new Map<string, string>();
-    known.delete(id);
-    this.#byServer.set(serverKey, known.set(id, identity));
-    const [oldest = ''] = known.keys();
-    if (known.size > MOST_OF_SERVER) known.delete(oldest);
+    if (id !== undefined) this.#owners.note(serverKey, id, identity);
   }
 }

@@ -61,7 +61,7 @@ class TaskHop extends HopAround {
     const { serverKey } = this.#upstream;
     const task = taskIn(result, this.#method, this.caller.era === 'modern');
     const id = task && stringValue(task, 'taskId');
-    if (id !== undefined && this.#method === 'tools/call') this.#begun(this.#tasks.publicId(serverKey, id));
+    if (id !== undefined && this.#method === 'tools/call') this.#begun(id);
     else if (task !== undefined && id !== undefined && isOver(task))
       this.#tasks.over(this.#tasks.publicId(serverKey, id));
     return [
@@ -72,13 +72,19 @@ class TaskHop extends HopAround {
   }
 
   /** In the modern era tasks have no progress. */
-  #begun(publicId: string): void {
+  #begun(id: string): void {
     const { client, era } = this.caller;
-    this.#tasks.note(publicId, client.identity);
+    const { serverKey } = this.#upstream;
+    const isKnown = this.#tasks.note(serverKey, id, client.identity);
     const [sentToken, token] = [this.#sentToken, this.#token];
-    if (token === undefined || sentToken === undefined || era === 'modern') return;
+    if (!isKnown || token === undefined || sentToken === undefined || era === 'modern') return;
     const recipient = client.recipient();
-    this.#tasks.follow(publicId, { upstream: this.#upstream, sentToken, token, recipient });
+    this.#tasks.follow(this.#tasks.publicId(serverKey, id), {
+      upstream: this.#upstream,
+      sentToken,
+      token,
+      recipient,
+    });
   }
 
   /** A modern server tells of a finished task with its result inside. */

@@ -6,6 +6,7 @@ import { findMember, objectValue, readMembers, stringValue, type Members } from 
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
 import { changeMembers, encode, lineBytes, replaceValue, splice, type Edit } from '../wire/splice.ts';
+import { Owners } from './owners.ts';
 
 /** What the modern revision calls the extension that tasks are; before that they were part of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -18,8 +19,8 @@ const METHODS: Readonly<Record<Era, ReadonlySet<string>>> = {
   modern: new Set(['tasks/get', 'tasks/update', 'tasks/cancel']),
 };
 
-/** How many tasks are remembered for who they were made for. */
-const MOST_REMEMBERED = 10_000;
+/** Tasks of one server that are remembered for whom they were made. */
+const MOST_OF_SERVER = 10_000;
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -50,7 +51,7 @@ export class Tasks {
   readonly #servers: Set<string>;
   /** The only server there was at first, whose ids were given out as they are. */
   readonly #first: string | undefined;
-  readonly #owners = new Map<string, string>();
+  readonly #owners = new Owners(MOST_OF_SERVER, (serverKey, id) => this.over(this.publicId(serverKey, id)));
   readonly #followed = new Map<string, () => void>();
 
   constructor(servers: Iterable<string>) {
@@ -80,14 +81,9 @@ export class Tasks {
     return this.#first === undefined ? undefined : { serverKey: this.#first, id: publicId };
   }
 
-  /** Remembers for whom a server has made a task. */
-  note(publicId: string, identity: string): void {
-    this.#owners.delete(publicId);
-    this.#owners.set(publicId, identity);
-    if (this.#owners.size <= MOST_REMEMBERED) return;
-    const [oldest = ''] = this.#owners.keys();
-    this.#owners.delete(oldest);
-    this.over(oldest);
+  /** Remembers for whom a server has made a task; returns false where its id is too long for that. */
+  note(serverKey: string, id: string, identity: string): boolean {
+    return this.#owners.note(serverKey, id, identity);
   }
 
   /** Passes on the progress of a task, which goes on after the call that has begun it was answered. */
@@ -109,7 +105,8 @@ export class Tasks {
   }
 
   ownerOf(publicId: string): string | undefined {
-    return this.#owners.get(publicId);
+    const own = this.ownId(publicId);
+    return own && this.#owners.of(own.serverKey, own.id);
   }
 
   /** Returns the public id of the task that a notification of a server names or belongs to. */
