@@ -43,7 +43,7 @@ On stdio, or where a promise is about HTTP, with \`weir serve\`.
 
 The bounds of memory are those of this page and were set with figures at hand. For killed servers the highest figure of the
 same load without a fault, for up to 40 s, is the one before: a young heap grows anyway. For unread answers on HTTP the bound
-is all that is unread, because the 16 MiB that may wait for a client are counted for each stream, and there every answer has
+is all that is unread, because what may wait for a client is counted for each connection, and there every answer has
 its own.
 
 | fault | promised | happened | |

@@ -1,10 +1,25 @@
 // Volume: what a hostile peer makes the gateway keep is bounded, and whoever exceeds the bound is ended alone.
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { GROWTH_MB, Probe, told } from '../../scripts/attack/measure.mjs';
-import { fixture, scripted, startWeir, textOf, type Config, type Json, type Weir } from '../e2e/harness.ts';
+import {
+  fixture,
+  GONE_WITHIN_MS,
+  isSettledWithin,
+  runOver,
+  runWeir,
+  scripted,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type Config,
+  type Json,
+  type Weir,
+} from '../e2e/harness.ts';
 import { eventually, modern, startServe, wireText, type Sent, type ServeProcess } from '../e2e/http.ts';
 import { openEvents, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
 import { verifies } from '../verifies.ts';
@@ -361,4 +376,54 @@ describe('clients that ask and do not read', () => {
       await measured();
     },
   );
+
+  hostile(
+    ['SAFE-4', 'SAFE-1'],
+    'M7: the end of input ends the gateway, also while a client that does not read is read no further',
+    async () => {
+      const { weir } = await attack({ other: fixture('echo') });
+      weir.stdout.pause();
+      weir.stdout.removeAllListeners('data');
+      let text = '';
+      // Answers of more than 8 MiB, and behind them less than is read on.
+      for (let id = 0; id < 100_000; id++) text += `{"jsonrpc":"2.0","id":${id},"method":"no/such"}\n`;
+      weir.end(text);
+      await delay(500);
+      weir.stdout.resume();
+      expect(await isSettledWithin(GONE_WITHIN_MS, weir.ended)).toBe(true);
+    },
+  );
+});
+
+describe('limits in the config', () => {
+  verifies(
+    ['SAFE-4', 'SAFE-1'],
+    'H4: "listBytes" is the limit of lists; weir ps says why a server was ended',
+    async () => {
+      const folder = temporaryFolder();
+      const env = { XDG_RUNTIME_DIR: join(folder, 'run') };
+      mkdirSync(env.XDG_RUNTIME_DIR);
+      const large = scripted(`
+      import { serve, tool } from 'stdio';
+      serve({ name: 'large', tools: [tool('large', { description: 'x'.repeat(1_100_000) })] });
+    `);
+      const config = { mcpServers: { large, honest: fixture('echo') }, limits: { listBytes: 1_048_576 } };
+      await using weir = startWeir(JSON.stringify(config), { folder, env, args: ['--keep-going'] });
+      await isHonest(weir);
+      const reason =
+        'lists more than 1048576 bytes; to allow more, raise "listBytes" under "limits" in the config';
+      await logged(weir, reason);
+      await eventually(async () => {
+        const { stdout } = await runWeir(['ps', '--json', '--state', join(folder, 'state')], { folder, env });
+        return stdout.includes(JSON.stringify(reason).slice(1, -1)) || undefined;
+      });
+    },
+  );
+
+  verifies('SAFE-1', 'a limit that is too small to serve anybody is a mistake of the config', async () => {
+    const config = JSON.stringify({ mcpServers: {}, limits: { peerBytes: 1000 } });
+    const { code, stderr } = await runOver(config);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('peerBytes must be a whole number of bytes from 1048576 on');
+  });
 });

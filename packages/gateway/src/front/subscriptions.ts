@@ -14,7 +14,7 @@ import type { Origin } from '../wire/peer.ts';
 import { spend, workOff, type Slices } from '../wire/slices.ts';
 import { changeMembers, decode, encode, splice, type Edit, type Line } from '../wire/splice.ts';
 import { TaskListener } from './task-listener.ts';
-import { UriIndex, type Followed } from './uri-index.ts';
+import { LONGEST_URI, UriIndex, type Followed } from './uri-index.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -66,8 +66,6 @@ const FILTER_KEYS = {
 
 /** Resources that one `subscriptions/listen` request may name, and that a client of the earlier revisions may subscribe to. */
 const MOST_URIS = 10_000;
-/** Characters of a URI that is followed. It is kept for the client and for its server, and told again after every restart. */
-const LONGEST_URI = 8192;
 /** Bytes that a followed resource costs beside its URIs. */
 const ENTRY_BYTES = 300;
 

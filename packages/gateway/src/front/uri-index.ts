@@ -12,7 +12,7 @@ export interface Followed {
 
 /** Levels of a URI that are looked up, and its longest length: a hostile server would have each byte looked up otherwise. */
 const MOST_LEVELS = 64;
-const LONGEST_URI = 8192;
+export const LONGEST_URI = 8192;
 
 /** The resources that one client follows, found by server and URI: a server's notification costs the same however many there are. */
 export class UriIndex<T extends Followed> {

@@ -338,6 +338,8 @@ export class ChildServer implements Upstream, ChildServerClient {
       failed: (error) => this.#failed(peer.account, error),
     });
     await this.#readLists(connection, deadline);
+    // The last list may have been the one that ended it.
+    if (peer.gone !== undefined) throw peer.gone;
     if (this.#status === ServerStatus.INITIALIZING) this.#runs();
     return greeting;
   }
