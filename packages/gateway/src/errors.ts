@@ -244,7 +244,7 @@ export const Messages = {
     `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
   namesCollide: ({ publicName, keeper, heldBack, isByKey }: NameCollision): string => {
     if (isByKey)
-      return `Name '${publicName}' begins with the key of server '${keeper.serverKey}', so it cannot be that of '${heldBack.name}' of server '${heldBack.serverKey}'`;
+      return `Name '${quoted(publicName)}' begins with the key of server '${keeper.serverKey}', so it cannot be that of '${quoted(heldBack.name)}' of server '${heldBack.serverKey}'`;
     const owners = [keeper, heldBack].map(({ serverKey, name }) =>
       name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${quoted(name)}'`,
     );

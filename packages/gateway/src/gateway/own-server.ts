@@ -1,4 +1,4 @@
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { OWN_KEY } from '../registry/names.ts';
 import { instructionsUri } from '../registry/uris.ts';
 import {
@@ -124,7 +124,7 @@ export class OwnServer implements Upstream {
     if (text === undefined)
       return new RpcError(
         RpcErrorCode.METHOD_NOT_FOUND,
-        `The gateway itself does not answer ${method} for this.`,
+        `The gateway itself does not answer ${quoted(method)} for this.`,
       );
     const contents = [{ uri: named, mimeType: 'text/plain', text }];
     return { resultType: 'complete', ttlMs: 0, cacheScope: 'private', contents };

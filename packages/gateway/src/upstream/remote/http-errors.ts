@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { shownAddress } from '../../config/redact.ts';
+import { quoted } from '../../errors.ts';
 
 // What can go wrong between here and a server at an address, each as the end of a sentence that begins with the server's name.
 
@@ -51,7 +52,7 @@ export function connectTimeout(origin: string): string {
 
 /** An answer that says no, and does not say it in JSON-RPC. */
 export function describeStatus(status: number, method: string): string {
-  const said = `answered ${method} with HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
+  const said = `answered ${quoted(method)} with HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   if (status === 401 || status === 403) return `${said}; check "headers" in its entry`;
   if (status === 404 || status === 405 || status === 410) return `${said}; check "url" in its entry`;
   if (status === 429) return `${said}; it wants fewer calls, try again later`;
@@ -70,5 +71,5 @@ export function describeRedirect(status: number, target: URL | undefined, origin
 /** An answer of another kind than was asked for: most often a page for people. */
 export function describeContentType(contentType: string, method: string): string {
   const kind = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'no usable content type';
-  return `answered ${method} with ${kind} where JSON or an event stream belongs; check "url" in its entry`;
+  return `answered ${quoted(method)} with ${kind} where JSON or an event stream belongs; check "url" in its entry`;
 }

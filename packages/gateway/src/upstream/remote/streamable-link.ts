@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Deferred } from '../../deferred.ts';
-import { RpcErrorCode } from '../../errors.ts';
+import { quoted, RpcErrorCode } from '../../errors.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import { describeUnusable } from '../../wire/fault.ts';
@@ -222,7 +222,7 @@ export class StreamableLink implements Link {
   #unusable(exchange: Exchange, line: Unusable): void {
     const { handlers } = this.#options;
     const { id, method } = exchange;
-    const how = `answered ${method} with`;
+    const how = `answered ${quoted(method)} with`;
     if (line.meant !== 'response') return handlers.unusable(line);
     if (method === 'initialize') return this.#lost(exchange, `${how} ${describeUnusable(line)}`);
     this.#forget(id);
