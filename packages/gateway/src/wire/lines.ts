@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { OversizedLine, type Oversized } from './oversized.ts';
 
 const NEWLINE = 0x0a;
@@ -10,7 +11,8 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
 
 export interface LineHandlers {
-  line(bytes: Buffer): void;
+  /** `isAscii`: the line is known to hold ASCII alone. Asked once a chunk, because a native call a line shows in short calls. */
+  line(bytes: Buffer, isAscii: boolean): void;
   oversized(line: Oversized): void;
 }
 
@@ -27,6 +29,9 @@ export class LineReader {
   /** The chunk that is being cut, and where its next line begins. */
   #chunk: Buffer = NOTHING;
   #at = 0;
+  #isAscii = true;
+  /** True where all chunks that the present line began in are ASCII. */
+  #wasAscii = true;
 
   constructor(limit: number, handlers: LineHandlers) {
     this.#limit = limit;
@@ -47,6 +52,7 @@ export class LineReader {
   begin(chunk: Buffer): void {
     this.#chunk = chunk;
     this.#at = 0;
+    this.#isAscii = isAscii(chunk);
   }
 
   /** Cuts off the next line. Returns false where the chunk holds no more whole lines. */
@@ -71,25 +77,28 @@ export class LineReader {
   }
 
   #finish(last: Buffer): void {
-    if (this.#length === 0 && last.length <= this.#limit) return this.#emit(last);
+    if (this.#length === 0 && last.length <= this.#limit) return this.#emit(last, this.#isAscii);
     this.#keep(last);
+    const wasAscii = this.#wasAscii;
     const oversized = this.#oversized;
     const line = oversized === undefined ? Buffer.concat(this.#parts, this.#length) : undefined;
     this.#reset();
-    if (line !== undefined) this.#emit(line);
+    if (line !== undefined) this.#emit(line, wasAscii);
     else if (oversized !== undefined) this.#handlers.oversized(oversized.end());
   }
 
   /** Lines may begin and end as Windows writes them; blank ones are nobody's. */
-  #emit(line: Buffer): void {
+  #emit(line: Buffer, isAsciiLine: boolean): void {
     const end = line[line.length - 1] === RETURN ? line.length - 1 : line.length;
     const start = this.#isFirst && line.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0;
     this.#isFirst = false;
-    if (end > start) this.#handlers.line(end - start === line.length ? line : line.subarray(start, end));
+    if (end > start)
+      this.#handlers.line(end - start === line.length ? line : line.subarray(start, end), isAsciiLine);
   }
 
   #keep(part: Buffer): void {
     this.#length += part.length;
+    this.#wasAscii &&= this.#isAscii;
     if (this.#oversized === undefined && this.#length <= this.#limit) {
       this.#parts.push(part);
       if (this.#parts.length - this.#packed === PACK_PARTS) this.#pack();
@@ -112,6 +121,7 @@ export class LineReader {
     this.#parts = [];
     this.#packed = 0;
     this.#length = 0;
+    this.#wasAscii = true;
     this.#oversized = undefined;
   }
 }

@@ -14,7 +14,7 @@ export class MessageReader implements ChunkReader {
   constructor(maxMessageSize: number, handlers: LinkHandlers) {
     this.#handlers = handlers;
     this.#lines = new LineReader(maxMessageSize, {
-      line: (bytes) => this.#line(bytes),
+      line: (bytes, isAscii) => this.#line(bytes, isAscii),
       oversized: (line) => handlers.oversized(line),
     });
   }
@@ -38,9 +38,9 @@ export class MessageReader implements ChunkReader {
     while (this.#batch !== undefined) this.#nextOf(this.#batch);
   }
 
-  #line(bytes: Buffer): void {
+  #line(bytes: Buffer, isAscii: boolean): void {
     spend(0, bytes.length);
-    const message = readMessage(bytes);
+    const message = readMessage(bytes, isAscii);
     if (message.kind !== 'unusable') return this.#handlers.message(message);
     if (message.reason === 'batch' && this.#handlers.takesBatches?.() === true)
       this.#batch = Batch.open(message.bytes);

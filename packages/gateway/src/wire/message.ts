@@ -45,10 +45,10 @@ export interface Unusable {
 
 /**
  * Reads one line and judges every byte of it: what a strict decoder or parser would refuse is unusable.
- * The whole of it is scanned, because a key that comes late may change what came before.
+ * The whole of it is scanned, because a key that comes late may change what came before. `isAscii`: it is known to be ASCII.
  */
-export function readMessage(line: Buffer): Message | Unusable {
-  const isText = line[0] !== OPEN_BRACKET && isUtf8(line);
+export function readMessage(line: Buffer, isAscii = false): Message | Unusable {
+  const isText = line[0] !== OPEN_BRACKET && (isAscii || isUtf8(line));
   const head = isText ? scanHead(line, walkOf(line)) : undefined;
   return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
 }
