@@ -165,6 +165,7 @@ export class Parts {
       prefersLegacy: () => this.clients.preferLegacy,
       on: {
         ...heard,
+        prepare: (child, kind, listing) => this.publication.builder.prepare(child, kind, listing),
         changed: (kinds) => this.publication.rebuild(kinds),
         ready: (child, before) => this.#ready(child, before),
         gone: (child) => this.#gone(child),

@@ -22,11 +22,18 @@ const found = new WeakMap<Listing, readonly AppUri[]>();
 
 /** The same for all tools of a server. */
 export function allAppUris(tools: Listing): readonly AppUri[] {
-  const known = found.get(tools);
-  if (known !== undefined) return known;
-  const uris = tools.items.some(({ page }) => hasHint(page)) ? tools.items.flatMap(appUris) : [];
+  return found.get(tools) ?? [];
+}
+
+/** Reads the URIs of all tools, one tool at each step. */
+export function* readAppUris(tools: Listing): Generator<void, void> {
+  if (found.has(tools)) return;
+  const uris: AppUri[] = [];
+  for (const tool of tools.items) {
+    uris.push(...appUris(tool));
+    yield;
+  }
   found.set(tools, uris);
-  return uris;
 }
 
 /** The URIs in a tool's `_meta` that lead to resources of the same server. */

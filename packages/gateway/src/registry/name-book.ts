@@ -50,7 +50,7 @@ export class NameBook {
   readonly #owners = new Map<string, Named>();
   readonly #aliases = new Aliases<Named>();
   readonly #seen = new Map<string, SeenNames>();
-  /** How many names each server has lost to another one. */
+  /** How many names each server has lost: to another one, or because they are not offered any more. */
   readonly #losses = new Map<string, number>();
   #keys: ReadonlySet<string>;
   #prefixes: KeyPrefixes;
@@ -92,8 +92,7 @@ export class NameBook {
     );
   }
 
-  /** The same where nothing in the name has to be replaced: such names come first. */
-  assignExact(serverKey: string, name: string): void {
+  #assignExact(serverKey: string, name: string): void {
     if (this.publicName(serverKey, name) !== undefined) return;
     const wanted = this.#wanted(serverKey, name);
     if (this.#isExact(wanted, serverKey, name)) this.#assign({ serverKey, name }, wanted);
@@ -113,14 +112,29 @@ export class NameBook {
     return keeper === undefined ? this.#enter(wanted, owner) : this.#contest(wanted, keeper, owner);
   }
 
-  /** Takes over what a server lists by now; what it lists no more is kept for it, up to a number of names. */
-  listed(serverKey: string, names: ReadonlySet<string>): void {
+  /**
+   * Enters the names of a new list, one at each step: first those in which nothing has to be replaced, so that they keep
+   * their names in whatever order the server lists what becomes equal. What is listed no more is kept, up to a number.
+   */
+  *enter(serverKey: string, names: Iterable<string>): Generator<void, void> {
     const seen = this.#seen.get(serverKey) ?? new SeenNames();
     this.#seen.set(serverKey, seen);
-    for (const name of seen.update(names)) {
+    seen.begin();
+    for (const name of names) {
+      this.#assignExact(serverKey, name);
+      seen.see(name);
+      yield;
+    }
+    for (const name of seen.surplus()) {
       const forgotten = this.#aliases.get(serverKey, name);
       if (forgotten !== undefined) this.#remove(forgotten);
+      yield;
     }
+  }
+
+  /** Bytes that are kept for names that a server lists no more. */
+  pastBytes(serverKey: string): number {
+    return this.#seen.get(serverKey)?.pastBytes ?? 0;
   }
 
   /**
@@ -168,7 +182,7 @@ export class NameBook {
     return this.#keys.has(serverKey);
   }
 
-  /** Returns how many names a server has lost to others. */
+  /** Returns how many names a server has lost; never fewer than before. */
   lossesOf(serverKey: string): number {
     return this.#losses.get(serverKey) ?? 0;
   }
@@ -202,8 +216,7 @@ export class NameBook {
     if (order.indexOf(newcomer.serverKey) >= order.indexOf(keeper.serverKey)) {
       return { publicName, keeper, heldBack: newcomer, isByKey: false };
     }
-    this.#remove(keeper);
-    this.#losses.set(keeper.serverKey, this.lossesOf(keeper.serverKey) + 1);
+    this.#lose(keeper);
     return this.#enter(publicName, newcomer);
   }
 
@@ -211,6 +224,11 @@ export class NameBook {
     const [oldest] = this.#freed.keys();
     if (this.#freed.size >= MOST_FREED && oldest !== undefined) this.#freed.delete(oldest);
     this.#freed.set(owner.publicName, owner);
+    this.#lose(owner);
+  }
+
+  #lose(owner: Named): void {
+    this.#losses.set(owner.serverKey, this.lossesOf(owner.serverKey) + 1);
     this.#remove(owner);
   }
 

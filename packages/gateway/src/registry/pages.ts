@@ -14,6 +14,8 @@ interface Entry {
   readonly mustBeTask: boolean;
   /** The bytes that hold its definition, and those of others. */
   readonly page: Buffer;
+  /** Bytes of its definition, about. */
+  readonly size: number;
   /** The definition, one character a byte, put together from parts of the page. */
   definitionText(part: Part): string;
 }
@@ -27,16 +29,13 @@ interface Reader {
   readonly hasTasks: boolean;
 }
 
-/** The bytes of each page, by the cursor that leads to it. */
-type Built = ReadonlyMap<string | undefined, Buffer>;
-
-/** Answers one kind of list. The bytes are put together once for each kind of reader, when one first asks. */
+/** Answers one kind of list. The bytes of a page are put together once for each kind of reader, when one first asks. */
 export class Pages {
   readonly #kind: Kind;
   readonly #entries: { values(): Iterable<Entry> };
   readonly #hints: CacheHints;
   /** By the era of the tasks that readers know; one for all readers where nothing has to be called as a task. */
-  readonly #built = new Map<Era | undefined, Built>();
+  readonly #built = new Map<Era | undefined, Cut>();
   #hasTasks: boolean | undefined;
 
   constructor(kind: Kind, entries: { values(): Iterable<Entry> }, hints: CacheHints) {
@@ -47,53 +46,88 @@ export class Pages {
 
   /** The result of the list request, or undefined for a cursor that nobody was given. */
   result(cursor: string | undefined, reader: Reader): Line | undefined {
-    const page = this.#for(reader).get(cursor);
+    const page = this.#for(reader).page(cursor);
     return page && [reader.era === 'modern' ? `{${modernMembers(this.#hints)},` : '{', page, '}'];
   }
 
-  #for({ era, hasTasks }: Reader): Built {
+  #for({ era, hasTasks }: Reader): Cut {
     this.#hasTasks ??= [...this.#entries.values()].some(({ mustBeTask }) => mustBeTask);
     const tasksEra = this.#hasTasks && hasTasks ? era : undefined;
     const known = this.#built.get(tasksEra);
     if (known !== undefined) return known;
-    const built = this.#build(tasksEra);
+    const entries = [...this.#entries.values()].filter(
+      (entry) => !entry.mustBeTask || entry.client.era === tasksEra,
+    );
+    const built = new Cut(KINDS[this.#kind].list, entries);
     this.#built.set(tasksEra, built);
     return built;
   }
+}
 
-  #build(tasksEra: Era | undefined): Built {
-    const pages = new Map<string | undefined, Buffer>();
-    const page: string[] = [];
-    const partOf = partsOfPages();
-    let [cursor, size, count]: [string | undefined, number, number] = [undefined, 0, 0];
-    const close = (next: string | undefined): void => {
-      const end = next === undefined ? '' : `,"nextCursor":"${next}"`;
-      const text = `"${KINDS[this.#kind].list}":[${page.join(',')}]${end}`;
-      pages.set(cursor, Buffer.from(text, 'latin1'));
-      page.length = 0;
-      [cursor, size] = [next, 0];
+/** The entries of a page: the index of the first, and that behind the last. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A list cut into pages. */
+class Cut {
+  readonly #list: string;
+  readonly #entries: readonly Entry[];
+  /** By the cursor that leads to the page. */
+  readonly #spans = new Map<string | undefined, Span>();
+  readonly #pages = new Map<string | undefined, Buffer>();
+
+  constructor(list: string, entries: readonly Entry[]) {
+    this.#list = list;
+    this.#entries = entries;
+    let [start, size] = [0, 0];
+    const close = (end: number): void => {
+      this.#spans.set(start === 0 ? undefined : cursorOf(start), { start, end });
+      [start, size] = [end, 0];
     };
-    for (const entry of this.#entries.values()) {
-      if (entry.mustBeTask && entry.client.era !== tasksEra) continue;
-      if (size > PAGE_BYTES) close(`${CURSOR}${count}`);
-      const definition = entry.definitionText(partOf(entry.page));
-      page.push(definition);
-      size += definition.length;
-      count++;
+    for (const [index, entry] of entries.entries()) {
+      if (size > PAGE_BYTES) close(index);
+      size += entry.size;
     }
-    close(undefined);
-    return pages;
+    close(entries.length);
+  }
+
+  /** Returns undefined for a cursor that nobody was given. */
+  page(cursor: string | undefined): Buffer | undefined {
+    const known = this.#pages.get(cursor);
+    const span = this.#spans.get(cursor);
+    if (known !== undefined || span === undefined) return known;
+    const page = this.#build(span);
+    this.#pages.set(cursor, page);
+    return page;
+  }
+
+  #build({ start, end }: Span): Buffer {
+    const partOf = partsOfPages();
+    const definitions = this.#entries
+      .slice(start, end)
+      .map((entry) => entry.definitionText(partOf(entry.page)));
+    const next = end < this.#entries.length ? `,"nextCursor":"${cursorOf(end)}"` : '';
+    return Buffer.from(`"${this.#list}":[${definitions.join(',')}]${next}`, 'latin1');
   }
 }
 
-/** Reads the text of a page, one character a byte, once for all definitions in it: a part of a text is no copy. */
+function cursorOf(index: number): string {
+  return `${CURSOR}${index}`;
+}
+
+/**
+ * Reads the text of a page, one character a byte, once for all definitions in it: a part of a text is no copy. Of a page that
+ * is longer than ours only the parts are read.
+ */
 function partsOfPages(): (page: Buffer) => Part {
   const parts = new Map<Buffer, Part>();
   return (page) => {
     const known = parts.get(page);
     if (known !== undefined) return known;
-    const text = page.toString('latin1');
-    const part: Part = (from, until) => text.slice(from, until);
+    const text = page.length > PAGE_BYTES ? undefined : page.toString('latin1');
+    const part: Part = (from, until) => text?.slice(from, until) ?? page.toString('latin1', from, until);
     parts.set(page, part);
     return part;
   };

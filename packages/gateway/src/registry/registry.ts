@@ -10,13 +10,15 @@ import {
   type Listing,
 } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import type { Account } from '../wire/account.ts';
+import { MOST_ELEMENTS, workThrough } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
-import { allAppUris } from './apps.ts';
+import { allAppUris, readAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules } from './name-book.ts';
 import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
 import { ToolFilters, type HeldBack, type UnmatchedPattern } from './tool-filters.ts';
-import { addServerTools, removeServerTools, Route } from './tool-registry.ts';
+import { addServerTools, removeServerTools, Route, type Naming } from './tool-registry.ts';
 import { UriBook, type CoveringTemplate } from './uri-book.ts';
 
 type Routes = Map<string, Route>;
@@ -76,8 +78,10 @@ export class RegistryBuilder {
   readonly uris: UriBook;
   readonly #on: RegistryEvents;
   readonly #filters: ToolFilters;
-  /** What each server listed when its names were last entered. */
-  readonly #noted = new Map<string, Catalogue>();
+  /** The lists whose names and URIs have been entered. */
+  readonly #entered = new WeakSet<Listing>();
+  /** What each server is charged for names that it lists no more. */
+  readonly #charged = new Map<string, { readonly account: Account; readonly bytes: number }>();
   /** Made anew only where a list, or what its names depend on, has changed. */
   readonly #parts = new WeakMap<Listing, Part>();
 
@@ -112,7 +116,8 @@ export class RegistryBuilder {
   meant(serverKeys: readonly string[]): void {
     for (const book of Object.values(this.books)) book.meant(serverKeys);
     this.uris.meant(this.books.tools.rules.order);
-    for (const key of this.#noted.keys()) if (!this.books.tools.isConfigured(key)) this.#noted.delete(key);
+    for (const key of this.#charged.keys())
+      if (!this.books.tools.isConfigured(key)) this.#charged.delete(key);
   }
 
   /** From the running servers, in the order of the config. */
@@ -121,7 +126,8 @@ export class RegistryBuilder {
       const catalogue = this.#filters.catalogueOf(upstream);
       return { upstream, serverKey: upstream.serverKey, catalogue };
     });
-    this.#note(offers);
+    for (const { upstream, catalogue } of offers)
+      for (const kind of ALL_KINDS) runThrough(this.#enter(upstream, kind, catalogue[kind]));
     const routes = {
       tools: this.#joined('tools', offers),
       prompts: this.#joined('prompts', offers),
@@ -172,35 +178,50 @@ export class RegistryBuilder {
     return { ...registry, ...routes, pages };
   }
 
-  /** Enters what has changed since the last time: who has listed which names and URIs. */
-  #note(offers: readonly Offer[]): void {
-    const changed = offers.filter(({ serverKey, catalogue }) => {
-      const noted = this.#noted.get(serverKey);
-      return ALL_KINDS.some((kind) => noted?.[kind] !== catalogue[kind]);
-    });
-    for (const { serverKey, catalogue } of changed) this.#noteUris(serverKey, catalogue);
-    for (const kind of ['tools', 'prompts'] as const) {
-      for (const { serverKey, catalogue } of changed) this.#noteNames(kind, serverKey, catalogue[kind]);
+  /**
+   * Enters a new list of a server in slices, before it is published: to publish it then costs little. Returns undefined for
+   * a list that is short.
+   */
+  prepare(upstream: Upstream, kind: Kind, listing: Listing): Promise<void> | undefined {
+    if (listing.items.length <= MOST_ELEMENTS) return undefined;
+    const steps = this.#prepare(upstream, kind, listing);
+    return workThrough('names', () => steps.next().done !== true);
+  }
+
+  *#prepare(upstream: Upstream, kind: Kind, listing: Listing): Generator<void, void> {
+    const { serverKey } = upstream;
+    if (kind === 'tools') yield* this.#filters.apply(serverKey, listing);
+    const offered = kind === 'tools' ? this.#filters.offered(serverKey, listing) : listing;
+    yield* this.#enter(upstream, kind, offered);
+    for (const route of (yield* this.#createRoutes(upstream, kind, offered)).values()) {
+      route.prepare();
+      yield;
     }
-    for (const { serverKey, catalogue } of changed) this.#noted.set(serverKey, catalogue);
   }
 
-  /** Who is called exactly so keeps the name, in whatever order a server lists what becomes equal. */
-  #noteNames(kind: 'tools' | 'prompts', serverKey: string, listing: Listing): void {
-    if (listing === NOTHING || listing === this.#noted.get(serverKey)?.[kind]) return;
-    const book = this.books[kind];
-    for (const { key } of listing.items) book.assignExact(serverKey, key);
-    book.listed(serverKey, new Set(listing.items.map(({ key }) => key)));
+  /** Enters the names and URIs of a list that is new, one at each step. */
+  *#enter(upstream: Upstream, kind: Kind, listing: Listing): Generator<void, void> {
+    if (listing === NOTHING || this.#entered.has(listing)) return;
+    const { serverKey } = upstream;
+    const keys = keysOf(listing);
+    if (kind === 'tools' || kind === 'prompts') yield* this.books[kind].enter(serverKey, keys);
+    else yield* this.uris.enter(serverKey, kind, keys);
+    if (kind === 'tools') {
+      yield* readAppUris(listing);
+      const apps = allAppUris(listing).map(({ uri }) => uri);
+      yield* this.uris.enter(serverKey, kind, apps);
+    }
+    this.#entered.add(listing);
+    this.#charge(upstream);
   }
 
-  #noteUris(serverKey: string, { resources, templates, tools }: Catalogue): void {
-    const noted = this.#noted.get(serverKey);
-    const isSame = noted?.resources === resources && noted.templates === templates && noted.tools === tools;
-    if (isSame || (resources === NOTHING && templates === NOTHING && tools === NOTHING)) return;
-    const apps = allAppUris(tools).map(({ uri }) => uri);
-    const items = [...resources.items, ...templates.items];
-    if (noted === undefined && items.length + apps.length === 0) return;
-    this.uris.listed(serverKey, new Set([...items.map(({ key }) => key), ...apps]));
+  /** Charges a server for the names and URIs that are kept for it beside those that it lists. */
+  #charge({ serverKey, peer: { account } }: Upstream): void {
+    const { tools, prompts } = this.books;
+    const bytes = tools.pastBytes(serverKey) + prompts.pastBytes(serverKey) + this.uris.pastBytes(serverKey);
+    const charged = this.#charged.get(serverKey);
+    account.chargeList(charged?.account === account ? bytes - charged.bytes : bytes);
+    this.#charged.set(serverKey, { account, bytes });
   }
 
   #joined(kind: Kind, offers: readonly Offer[]): Routes {
@@ -213,15 +234,25 @@ export class RegistryBuilder {
   }
 
   /** Returns the routes of one list. They are made anew where a name is held back: it may be free by now. */
-  #part(kind: Kind, offer: Offer): Routes {
-    const { upstream, serverKey, catalogue } = offer;
+  #part(kind: Kind, { upstream, serverKey, catalogue }: Offer): Routes {
     const listing = catalogue[kind];
     const known = this.#parts.get(listing);
-    const stamp = this.#stamp(kind, serverKey);
-    if (known?.upstream === upstream && known.stamp === stamp && known.routes.size === listing.items.length)
+    const isWhole = known?.routes.size === listing.items.length;
+    if (known?.upstream === upstream && isWhole && known.stamp === this.#stamp(kind, serverKey))
       return known.routes;
-    const routes =
-      kind === 'tools' || kind === 'prompts' ? this.#named(kind, offer) : this.#located(kind, offer);
+    return runThrough(this.#createRoutes(upstream, kind, listing));
+  }
+
+  /** Creates the routes of a list, one at each step. */
+  *#createRoutes(upstream: Upstream, kind: Kind, listing: Listing): Generator<void, Routes> {
+    const { serverKey } = upstream;
+    const stamp = this.#stamp(kind, serverKey);
+    const routes: Routes = new Map();
+    const naming = this.#naming(kind, serverKey);
+    for (const item of listing.items) {
+      addServerTools(routes, serverKey, upstream, [item], naming);
+      yield;
+    }
     if (listing !== NOTHING) this.#parts.set(listing, { upstream, stamp, routes });
     return routes;
   }
@@ -233,28 +264,17 @@ export class RegistryBuilder {
     return kind === 'tools' ? this.books.tools.lossesOf(serverKey) + shares : shares;
   }
 
-  #named(kind: 'tools' | 'prompts', { upstream, serverKey, catalogue }: Offer): Routes {
+  #naming(kind: Kind, serverKey: string): Naming {
+    if (kind === 'resources' || kind === 'templates')
+      return { nameOf: (key, uri) => this.uris.publicUri(key, uri) };
     const nameOf = (key: string, name: string): string | undefined => {
       const assigned = this.books[kind].assign(key, name);
       if (typeof assigned === 'string') return assigned;
       this.#on.collided(kind, assigned);
       return undefined;
     };
-    const uriOf = (key: string, uri: string): string | undefined => this.uris.sharedUri(key, uri);
-    const renamesUris = kind === 'tools' && this.uris.sharesUris(serverKey);
-    const routes: Routes = new Map();
-    const naming = { nameOf, uriOf: renamesUris ? uriOf : undefined };
-    addServerTools(routes, serverKey, upstream, catalogue[kind].items, naming);
-    return routes;
-  }
-
-  #located(kind: 'resources' | 'templates', { upstream, serverKey, catalogue }: Offer): Routes {
-    const routes: Routes = new Map();
-    for (const item of catalogue[kind].items) {
-      const uri = this.uris.publicUri(serverKey, item.key);
-      routes.set(uri, new Route(upstream, item, { serverKey, publicName: uri }));
-    }
-    return routes;
+    if (kind === 'prompts' || !this.uris.sharesUris(serverKey)) return { nameOf };
+    return { nameOf, uriOf: (key, uri) => this.uris.sharedUri(key, uri) };
   }
 
   #apps(offers: readonly Offer[], listed: Routes): Map<string, AppResource> {
@@ -266,6 +286,18 @@ export class RegistryBuilder {
       }
     }
     return apps;
+  }
+}
+
+function* keysOf({ items }: Listing): Generator<string, void> {
+  for (const { key } of items) yield key;
+}
+
+/** Takes all steps at once; returns the result. */
+function runThrough<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }
 

@@ -58,12 +58,37 @@ export class ToolFilters {
 
   /** Returns what a server lists, without the tools that its filter holds back. */
   catalogueOf({ serverKey, catalogue }: Upstream): Catalogue {
+    if (!this.#filters.has(serverKey)) return catalogue;
+    for (const steps = this.apply(serverKey, catalogue.tools); steps.next().done !== true;);
+    return { ...catalogue, tools: this.offered(serverKey, catalogue.tools) };
+  }
+
+  /** Returns what a filter that has been applied to a list leaves of it. */
+  offered(serverKey: string, listing: Listing): Listing {
+    const applied = this.#applied.get(serverKey);
+    return applied?.listing === listing ? applied.offered : listing;
+  }
+
+  /** Applies the filter of a server to a new list, one tool at each step. */
+  *apply(serverKey: string, listing: Listing): Generator<void, void> {
     const filter = this.#filters.get(serverKey);
-    if (filter === undefined) return catalogue;
-    const known = this.#applied.get(serverKey);
-    const applied =
-      known?.listing === catalogue.tools ? known : this.#apply(filter, serverKey, catalogue.tools);
-    return { ...catalogue, tools: applied.offered };
+    if (filter === undefined || this.#applied.get(serverKey)?.listing === listing) return;
+    const offered: Listed[] = [];
+    const heldBack: HeldBack[] = [];
+    for (const item of listing.items) {
+      const key = filter.heldBackBy(item.key);
+      if (key === undefined) offered.push(item);
+      else heldBack.push({ serverKey, name: item.key, key });
+      yield;
+    }
+    for (const tool of this.#heldBack.of(serverKey)) this.#heldBack.delete(tool);
+    for (const tool of heldBack) this.#heldBack.add(tool);
+    this.#applied.set(serverKey, { listing, offered: { ...listing, items: offered } });
+    this.#report(
+      filter,
+      serverKey,
+      listing.items.map(({ key }) => key),
+    );
   }
 
   /** Returns the key in a server's entry that holds a tool back; undefined for a tool that is offered. */
@@ -74,24 +99,6 @@ export class ToolFilters {
   /** Returns the listed tool that is held back and that a name would otherwise lead to. */
   meant(name: string, claim: Claim | undefined): HeldBack | undefined {
     return this.#heldBack.meant(name, claim)[0];
-  }
-
-  #apply(filter: ToolFilter, serverKey: string, listing: Listing): Applied {
-    const offered: Listed[] = [];
-    for (const tool of this.#heldBack.of(serverKey)) this.#heldBack.delete(tool);
-    for (const item of listing.items) {
-      const key = filter.heldBackBy(item.key);
-      if (key === undefined) offered.push(item);
-      else this.#heldBack.add({ serverKey, name: item.key, key });
-    }
-    const applied = { listing, offered: { ...listing, items: offered } };
-    this.#applied.set(serverKey, applied);
-    this.#report(
-      filter,
-      serverKey,
-      listing.items.map(({ key }) => key),
-    );
-    return applied;
   }
 
   /** A filter with a typing mistake is reported once, however often the server lists its tools. */

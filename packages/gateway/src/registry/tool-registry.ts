@@ -118,6 +118,11 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     return this.#mustBeTask;
   }
 
+  /** Reads what every list asks of it, so that no list has to. */
+  prepare(): void {
+    this.#mustBeTask ??= mustBeTask(this.#listed);
+  }
+
   #readSchema(): ToolSchema {
     this.#schema ??= JSON.parse(this.definition().toString('utf8')) as ToolSchema;
     return this.#schema;
@@ -133,6 +138,11 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   /** The bytes that hold the definition, and those of others. */
   get page(): Buffer {
     return this.#listed.page;
+  }
+
+  /** Bytes of the definition, about: its name counts in both forms. */
+  get size(): number {
+    return this.#listed.end - this.#listed.at + this.publicName.length;
   }
 
   /** The same as `definition`, one character a byte, put together from parts of the page. */

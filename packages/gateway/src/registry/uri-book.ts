@@ -28,6 +28,9 @@ interface Place {
   readonly isTemplate: boolean;
 }
 
+/** The lists in which URIs stand: tools name those of their apps. */
+type UriList = 'resources' | 'templates' | 'tools';
+
 /** Templates of a server that are tried when a URI of its own is taken apart. */
 const MOST_TRIED = 64;
 
@@ -40,7 +43,7 @@ export class UriBook {
   readonly #onCovering: (template: CoveringTemplate) => void;
   readonly #listers = new Map<string, Set<string>>();
   readonly #sharers = new Map<string, Set<string>>();
-  readonly #seen = new Map<string, SeenNames>();
+  readonly #seen = new Map<string, Record<UriList, SeenNames>>();
   /** By prefix and server key. */
   readonly #claims = new PrefixTable<Map<string, TemplateClaim>>();
   /** By server key: the templates that are offered under URIs of their server's own, by the beginning of these. */
@@ -60,20 +63,39 @@ export class UriBook {
     for (const [serverKey, seen] of this.#seen) {
       if (this.#order.has(serverKey)) continue;
       this.#seen.delete(serverKey);
-      for (const uri of seen.all()) this.#forget(serverKey, uri);
+      for (const names of Object.values(seen)) for (const uri of names.all()) this.#forget(serverKey, uri);
     }
     for (const prefix of this.#claims.prefixes())
       for (const claim of this.#claims.get(prefix)?.values() ?? []) this.#judgeScheme(claim);
   }
 
-  /** Takes over the URIs and templates that a server lists by now. */
-  listed(serverKey: string, uris: ReadonlySet<string>): void {
-    const seen = this.#seen.get(serverKey) ?? new SeenNames();
-    this.#seen.set(serverKey, seen);
-    const added = [...uris].filter((uri) => this.#listers.get(uri)?.has(serverKey) !== true);
-    for (const uri of seen.update(uris)) this.#forget(serverKey, uri);
-    for (const uri of added) this.#note(serverKey, uri);
-    this.#claimAll(serverKey, added);
+  /** Enters the URIs and templates of a new list, one at each step. What is listed no more is kept, up to a number. */
+  *enter(serverKey: string, list: UriList, uris: Iterable<string>): Generator<void, void> {
+    const all = this.#seen.get(serverKey) ?? {
+      resources: new SeenNames(),
+      templates: new SeenNames(),
+      tools: new SeenNames(),
+    };
+    this.#seen.set(serverKey, all);
+    const seen = all[list];
+    const claims = new PrefixTable<TemplateClaim>();
+    seen.begin();
+    for (const uri of uris) {
+      seen.see(uri);
+      if (this.#listers.get(uri)?.has(serverKey) !== true) this.#note(serverKey, uri, claims);
+      yield;
+    }
+    yield* this.#cover(claims);
+    for (const uri of seen.surplus()) {
+      if (!Object.values(all).some((names) => names.has(uri))) this.#forget(serverKey, uri);
+      yield;
+    }
+  }
+
+  /** Bytes that are kept for URIs that a server lists no more. */
+  pastBytes(serverKey: string): number {
+    const all = Object.values(this.#seen.get(serverKey) ?? {});
+    return all.reduce((bytes, names) => bytes + names.pastBytes, 0);
   }
 
   publicUri(serverKey: string, uri: string): string {
@@ -126,8 +148,11 @@ export class UriBook {
     return undefined;
   }
 
-  /** Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. */
-  #note(lister: string, uri: string): void {
+  /**
+   * Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. What a new template may
+   * cover is added to `claims`.
+   */
+  #note(lister: string, uri: string, claims: PrefixTable<TemplateClaim>): void {
     const listers = this.#listers.get(uri) ?? new Set<string>();
     this.#listers.set(uri, listers.add(lister));
     if (listers.size > 1) for (const serverKey of listers) this.#share(serverKey, uri);
@@ -135,20 +160,17 @@ export class UriBook {
     const place = placeOf(lister, uri);
     for (const { value } of this.#claims.matches(place.text))
       for (const claim of value.values()) this.#judge(claim, place);
+    const claim = this.#claim(lister, uri);
+    if (claim?.templates.size === 1) claims.set(claim.prefix, claim);
   }
 
-  /** Enters the templates among these URIs, and looks once through what is known for all that they cover. */
-  #claimAll(serverKey: string, uris: readonly string[]): void {
-    const added = new PrefixTable<TemplateClaim>();
-    for (const uri of uris) {
-      const claim = this.#claim(serverKey, uri);
-      if (claim?.templates.size === 1) added.set(claim.prefix, claim);
-    }
-    if (added.prefixes().length === 0 || this.#order.size < 2) return;
+  /** Looks once through what is known for all that new templates cover, one URI at each step. */
+  *#cover(claims: PrefixTable<TemplateClaim>): Generator<void, void> {
+    if (claims.prefixes().length === 0 || this.#order.size < 2) return;
     for (const [uri, listers] of this.#listers) {
-      const { text } = placeOf(serverKey, uri);
-      for (const { value } of added.matches(text))
+      for (const { value } of claims.matches(literalPrefix(uri) ?? uri))
         for (const lister of listers) this.#judge(value, placeOf(lister, uri));
+      yield;
     }
   }
 

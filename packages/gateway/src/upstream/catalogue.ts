@@ -1,6 +1,7 @@
 import { quoted } from '../errors.ts';
 import { canonicalObject } from '../wire/canonical.ts';
 import {
+  ArrayWalk,
   findMember,
   isOdd,
   keyIs,
@@ -13,6 +14,7 @@ import {
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../wire/scan.ts';
+import { spend, workThrough } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
 import { readPlainList } from './plain-list.ts';
 import type { ToolSchema } from './tool-schema.ts';
@@ -99,10 +101,16 @@ export function isSameListing(one: Listing, other: Listing): boolean {
 
 /** Puts what an earlier list has in the order of that list; what is new follows. Hosts cache prompts by this order. */
 export function inOrderOf(earlier: Listing, later: Listing): Listing {
-  const places = new Map(earlier.items.map(({ key }, index) => [key, index]));
-  if (places.size === 0) return later;
-  const placeOf = ({ key }: Listed): number => places.get(key) ?? places.size;
-  return { ...later, items: later.items.toSorted((one, other) => placeOf(one) - placeOf(other)) };
+  if (earlier.items.length === 0) return later;
+  const added = new Map(later.items.map((item) => [item.key, item]));
+  const items: Listed[] = [];
+  for (const { key } of earlier.items) {
+    const item = added.get(key);
+    if (item === undefined) continue;
+    items.push(item);
+    added.delete(key);
+  }
+  return { ...later, items: [...items, ...added.values()] };
 }
 
 /** Of hints that come from several lists the strictest holds. */
@@ -140,22 +148,34 @@ export interface ListOptions {
 
 /** Far more than any honest list has. */
 const MOST_PAGES = 10_000;
+/** Entries of one list. No host can use as many; what a list costs at each change of any server grows with them. */
+const MOST_LISTED = 20_000;
+/** Entries that a server lists twice, as many as are named in the log. */
+const MOST_REPEATED = 5;
 
 /** Reads all pages of a list. What cannot be used is left out and named; the rest stands. */
 export async function readList(kind: Kind, { meta, ask, warn, read }: ListOptions): Promise<Listing> {
   const found = new Map<string, Listed>();
   const cursors = new Set<string>();
+  let repeated = 0;
   let hints: CacheHints = { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: 'public' };
   for (let cursor: string | undefined; ;) {
     const params = [meta && `"_meta":{${meta}}`, cursor !== undefined && `"cursor":${encode(cursor)}`];
     const answer = await ask(KINDS[kind].method, `{${params.filter(Boolean).join(',')}}`);
-    const page = readPage(kind, answer, warn);
+    const page = await readPage(kind, answer, warn);
     read?.(answer.bytes.length + ITEM_BYTES * page.items.length);
     hints = strictest(hints, page);
+    let { isCut } = page;
     for (const item of page.items) {
-      if (found.has(item.key))
-        warn(`lists ${JSON.stringify(quoted(item.key))} twice among its ${kind}; the first one stays`);
+      if (found.has(item.key)) {
+        if (++repeated <= MOST_REPEATED)
+          warn(`lists ${JSON.stringify(quoted(item.key))} twice among its ${kind}; the first one stays`);
+      } else if (found.size === MOST_LISTED) isCut = true;
       else found.set(item.key, item);
+    }
+    if (isCut) {
+      warn(`lists more than ${MOST_LISTED} ${kind}; the first ones stay`);
+      return { ...hints, items: [...found.values()] };
     }
     cursor = page.nextCursor;
     if (cursor === undefined) return { ...hints, items: [...found.values()] };
@@ -169,16 +189,24 @@ export async function readList(kind: Kind, { meta, ask, warn, read }: ListOption
 
 interface Page extends Listing {
   readonly nextCursor: string | undefined;
+  /** The page has more entries than were read. */
+  readonly isCut: boolean;
 }
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
-function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Page {
+async function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Promise<Page> {
   const { key, method } = KINDS[kind];
-  const { items, ttlMs, cacheScope, nextCursor } = readPlainPage(kind, answer) ?? scanPage(kind, answer);
+  const {
+    items,
+    isCut = false,
+    ttlMs,
+    cacheScope,
+    nextCursor,
+  } = readPlainPage(kind, answer) ?? (await scanPage(kind, answer));
   if (items === undefined) {
     warn(`answered ${method} without a list of ${kind}`);
-    return { ...NO_HINTS, items: [], nextCursor: undefined };
+    return { ...NO_HINTS, items: [], nextCursor: undefined, isCut: false };
   }
   const unnamed = items.filter((item) => item === undefined).length;
   if (unnamed > 0) warn(`lists ${unnamed} of its ${kind} without a ${key}; they are left out`);
@@ -187,6 +215,7 @@ function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Pa
     ttlMs: Number.isSafeInteger(ttlMs) && Number(ttlMs) >= 0 ? Number(ttlMs) : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
     nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
+    isCut,
   };
 }
 
@@ -196,6 +225,7 @@ type Body = Pick<Message, 'bytes' | 'bodyAt' | 'bodyEnd'>;
 /** A page as it came, nothing believed yet. */
 interface RawPage {
   readonly items: readonly (Listed | undefined)[] | undefined;
+  readonly isCut?: boolean;
   readonly ttlMs?: unknown;
   readonly cacheScope?: unknown;
   readonly nextCursor?: unknown;
@@ -206,22 +236,50 @@ function readPlainPage(kind: Kind, { bytes, bodyAt, bodyEnd }: Body): RawPage | 
   return plain && { ...plain.result, items: plain.items };
 }
 
-function scanPage(kind: Kind, { bytes, bodyAt }: Body): RawPage {
+/** Reads the entries in slices, and then what stands beside the list. */
+async function scanPage(kind: Kind, { bytes, bodyAt }: Body): Promise<RawPage> {
   const { list, key } = KINDS[kind];
-  let items: (Listed | undefined)[] | undefined;
-  const result = readMembers(bytes, bodyAt, (_, value, nameAt, nameEnd) => {
+  let listAt = -1;
+  readMembers(bytes, bodyAt, (_, value, nameAt, nameEnd) => {
     if (!keyIs(bytes, nameAt, nameEnd, list)) return skipValue(bytes, value);
-    const found = readItems(bytes, value, key);
-    items = found?.items;
-    return found?.end ?? skipValue(bytes, value);
+    listAt = value;
+    return -1;
   });
-  if (result === undefined) return { items: undefined };
+  const { items, end, isCut } = await readSliced(bytes, listAt, key);
+  if (isCut) return { items, isCut };
+  const result = readMembers(bytes, bodyAt, (_, value) => (value === listAt ? end : skipValue(bytes, value)));
+  if (result === undefined || end < 0) return { items: undefined };
   return {
     items,
     ttlMs: Number(valueText(result, 'ttlMs') ?? 0),
     cacheScope: stringValue(result, 'cacheScope'),
     nextCursor: stringValue(result, 'nextCursor'),
   };
+}
+
+/** `end` is the index after the list, -1 where there is none. Long lists are cut. */
+async function readSliced(
+  bytes: Buffer,
+  at: number,
+  key: string,
+): Promise<{ items: (Listed | undefined)[]; end: number; isCut: boolean }> {
+  const items: (Listed | undefined)[] = [];
+  const walk = new ArrayWalk(bytes, at);
+  await workThrough('lists', () => {
+    if (walk.at < 0 || items.length === MOST_LISTED) return false;
+    const start = walk.at;
+    const { item, end } = readElement(bytes, start, key);
+    items.push(item);
+    walk.advance(end);
+    spend(0, Math.max(0, end - start));
+    return true;
+  });
+  return { items, end: walk.end, isCut: walk.at >= 0 };
+}
+
+function readElement(bytes: Buffer, start: number, key: string): { item: Listed | undefined; end: number } {
+  const members = readMembers(bytes, start, skipValue, NATIVE_SEARCH_SOON);
+  return { item: members && listed(members, key), end: members?.end ?? skipValue(bytes, start) };
 }
 
 /** The elements of a list, undefined for those without a usable name. Each byte is visited once. */
@@ -232,9 +290,9 @@ export function readItems(
 ): { items: (Listed | undefined)[]; end: number } | undefined {
   const items: (Listed | undefined)[] = [];
   const end = walkArray(bytes, at, (_, start) => {
-    const members = readMembers(bytes, start, skipValue, NATIVE_SEARCH_SOON);
-    items.push(members && listed(members, key));
-    return members?.end ?? skipValue(bytes, start);
+    const element = readElement(bytes, start, key);
+    items.push(element.item);
+    return element.end;
   });
   return end < 0 ? undefined : { items, end };
 }

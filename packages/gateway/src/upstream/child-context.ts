@@ -4,7 +4,7 @@ import type { Verdicts } from '../state/verdicts.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
-import type { Catalogue, Kind } from './catalogue.ts';
+import type { Catalogue, Kind, Listing } from './catalogue.ts';
 import type { Chain } from './chain.ts';
 import type { ChildServer } from './child-server.ts';
 import type { Containers } from './container/containers.ts';
@@ -48,6 +48,8 @@ export interface ChildContext {
 }
 
 export interface ChildEvents {
+  /** Works through a new list of a server in slices before it takes effect; undefined where it is short. */
+  prepare?(child: ChildServer, kind: Kind, listing: Listing): Promise<void> | undefined;
   changed(child: ChildServer, kinds: readonly Kind[]): void;
   request(child: ChildServer, message: Message, related?: number): void;
   notification(child: ChildServer, message: Message, related?: number): void;

@@ -366,6 +366,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       account: peer.account,
       screen: this.era === 'modern' ? screen : undefined,
       warn: (text) => this.#log.warn(withoutRemoteSecrets(text, this.config)),
+      prepare: (kind, listing) => this.#context.on.prepare?.(this, kind, listing),
       changed: (kind) => this.#changed(kind),
     });
     await this.#catalogue.loadAll(() => deadline.remaining());

@@ -61,7 +61,7 @@ export interface FleetOptions {
   readonly fresh?: boolean;
 }
 
-interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed'> {
+interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed' | 'prepare'> {
   /** What servers offer of these kinds has changed. */
   changed(kinds: readonly Kind[]): void;
   /** It can be called; `before` is what stood in for it. */
@@ -388,6 +388,8 @@ export class Fleet {
       earlierLists: (key) => this.#standIns.listsOf(key) ?? this.#earlierLists.get(key),
       on: {
         ...on,
+        prepare: (child, kind, listing) =>
+          this.#isCurrent(child) ? on.prepare?.(child, kind, listing) : undefined,
         changed: (child, kinds) => this.#isCurrent(child) && this.#changed(child, kinds),
         crashed: (child) => this.#isCurrent(child) && this.#crashed(child),
       },

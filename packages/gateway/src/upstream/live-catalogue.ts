@@ -22,6 +22,8 @@ export interface LiveCatalogueOptions {
   /** Counts the lists, while they are read and while they are kept. */
   readonly account: Account;
   readonly warn: (text: string) => void;
+  /** Works through a new list in slices before it takes effect; undefined where it is short. */
+  prepare?(kind: Kind, listing: Listing): Promise<void> | undefined;
   /** A list differs from the one before. */
   changed(kind: Kind): void;
 }
@@ -92,6 +94,7 @@ export class LiveCatalogue {
       timers,
       isGone,
       read: () => this.#read(kind),
+      prepare: (listing) => this.#options.prepare?.(kind, listing),
       changed: () => this.#options.changed(kind),
       failed: (error) => warn(`could not list its ${kind} again: ${quoted(error.message)}`),
     });

@@ -9,6 +9,8 @@ export interface LiveListOptions {
   read(): Promise<Listing>;
   /** The server has gone: nothing can be read any more. */
   isGone(): boolean;
+  /** Works through a new list in slices before it takes effect; undefined where it is short. */
+  prepare?(listing: Listing): Promise<void> | undefined;
   /** The list differs from the one before. */
   changed(): void;
   failed(error: Error): void;
@@ -50,7 +52,9 @@ export class LiveList {
   async load(): Promise<void> {
     const loading = this.#options.read();
     void this.#track(loading);
-    this.listing = inOrderOf(this.#options.earlier, await loading);
+    const listing = inOrderOf(this.#options.earlier, await loading);
+    await this.#options.prepare?.(listing);
+    this.listing = listing;
   }
 
   /** Reads the list again after the pause. News that arrive until then, or during a reading, lead to one reading. */
@@ -106,8 +110,12 @@ export class LiveList {
     const before = this.listing;
     const doubled = Math.max(SHORTEST_PAUSE_MS, 2 * this.#pauseMs);
     try {
-      this.listing = inOrderOf(before, await options.read());
-      const isNew = !isSameListing(before, this.listing);
+      const listing = inOrderOf(before, await options.read());
+      const isNew = !isSameListing(before, listing);
+      const isUsed = isNew || !hasSameHints(before, listing);
+      if (isUsed) await options.prepare?.(listing);
+      // In one go with the news: another list's news would publish this one without a word.
+      if (isUsed) this.listing = listing;
       this.#pauseMs = Math.min(doubled, isNew ? LONGEST_BUSY_PAUSE_MS : LONGEST_PAUSE_MS);
       if (isNew) options.changed();
     } catch (error) {
@@ -115,4 +123,9 @@ export class LiveList {
       if (!options.isGone()) options.failed(error as Error);
     }
   }
+}
+
+/** A list that differs in nothing does not take the place of the one before, because what was made of that is kept with it. */
+function hasSameHints(one: Listing, other: Listing): boolean {
+  return one.ttlMs === other.ttlMs && one.cacheScope === other.cacheScope;
 }

@@ -187,16 +187,34 @@ export function walkArray(
   at: number,
   readElement: (bytes: Buffer, at: number) => number,
 ): number {
-  if (bytes[at] !== OPEN_BRACKET) return -1;
-  let i = skipSpace(bytes, at + 1);
-  if (bytes[i] === CLOSE_BRACKET) return i + 1;
-  for (;;) {
-    const end = readElement(bytes, i);
-    if (end < 0) return -1;
-    i = skipSpace(bytes, end);
-    if (bytes[i] === CLOSE_BRACKET) return i + 1;
-    if (bytes[i] !== COMMA) return -1;
-    i = skipSpace(bytes, i + 1);
+  const walk = new ArrayWalk(bytes, at);
+  while (walk.at >= 0) walk.advance(readElement(bytes, walk.at));
+  return walk.end;
+}
+
+/** The way through the elements of an array, which can be interrupted between two of them. */
+export class ArrayWalk {
+  readonly #bytes: Buffer;
+  /** Where an element begins; -1 behind the last one, and where there is no array. */
+  at = -1;
+  /** The index after the array, once its last element was visited; -1 where there is no array. */
+  end = -1;
+
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes;
+    if (bytes[at] !== OPEN_BRACKET) return;
+    const first = skipSpace(bytes, at + 1);
+    if (bytes[first] === CLOSE_BRACKET) this.end = first + 1;
+    else this.at = first;
+  }
+
+  /** Goes on to the next element; `end` is that of the present one, or -1 where it has none. */
+  advance(end: number): void {
+    const after = end < 0 ? -1 : skipSpace(this.#bytes, end);
+    this.at = -1;
+    if (after < 0) return;
+    if (this.#bytes[after] === CLOSE_BRACKET) this.end = after + 1;
+    else if (this.#bytes[after] === COMMA) this.at = skipSpace(this.#bytes, after + 1);
   }
 }
 

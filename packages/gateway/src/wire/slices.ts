@@ -124,6 +124,22 @@ export function workOff<T>(what: string, list: readonly T[], handlers: EachEleme
   return work;
 }
 
+/** Works off elements until `next` finds none. Resolves then, and rejects with what `next` throws. */
+export function workThrough(what: string, next: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const work = {
+      what,
+      next() {
+        const hasMore = next();
+        if (!hasMore) resolve();
+        return hasMore;
+      },
+      failed: reject,
+    };
+    new Slices(work).run();
+  });
+}
+
 interface EachElement<T> {
   readonly each: (element: T) => void;
   readonly failed: (error: Error) => void;

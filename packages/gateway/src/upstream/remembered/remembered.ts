@@ -3,7 +3,6 @@ import type { Era } from '../../wire/era.ts';
 import {
   ALL_KINDS,
   definitionOf,
-  isSameListing,
   listedKinds,
   type Catalogue,
   type Kind,
@@ -50,10 +49,20 @@ export function differingKinds(one: Offering['catalogue'], other: Offering['cata
   return ALL_KINDS.filter((kind) => !meanTheSame(one[kind], other[kind]));
 }
 
-/** Compares bytes first: only what comes from a lock file is written in another way. */
+/** Bytes of definitions that are compared by their meaning. More than that counts as different: a server may list what it likes. */
+const MOST_COMPARED: number = 512 * 1024;
+
+/** Compares bytes first: only what comes from a lock file is written in another way. The order makes no difference. */
 function meanTheSame(one: Listing, other: Listing): boolean {
-  if (isSameListing(one, other)) return true;
-  return canonicalDefinitions(one.items).join('\n') === canonicalDefinitions(other.items).join('\n');
+  if (one.items.length !== other.items.length) return false;
+  const others = new Map(other.items.map((item) => [item.key, definitionOf(item)]));
+  let left = MOST_COMPARED;
+  return one.items.every((item) => {
+    const [mine, its] = [definitionOf(item), others.get(item.key)];
+    if (its === undefined || mine.equals(its)) return its !== undefined;
+    left -= mine.length + its.length;
+    return left >= 0 && canonicalJson(mine) === canonicalJson(its);
+  });
 }
 
 export function isSameOffering(one: Offering, other: Offering): boolean {
