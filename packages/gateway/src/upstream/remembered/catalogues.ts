@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts';
 import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { CatalogueFiles } from './catalogue-files.ts';
+import { matchesHash } from './offering-hash.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
 import { isSameOffering, type Offering } from './remembered.ts';
 import type { StoredOffering, StoredOfferings } from './stored-offering.ts';
@@ -46,6 +47,8 @@ export class Catalogues {
   readonly #files: CatalogueFiles | undefined;
   readonly #lock: Lock | undefined;
   readonly #unwritten = new Map<string, StoredOffering>();
+  /** Servers of the lock file whose hash has been checked. */
+  readonly #edited = new Map<string, boolean>();
   #stored: StoredOfferings | undefined;
   #other: StoredOfferings | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -115,7 +118,21 @@ export class Catalogues {
 
   #locked(serverKey: string): Offering | undefined {
     const locked = this.#lock?.servers().get(serverKey);
-    return locked?.entry === this.#options.entryHash(serverKey) ? locked?.offering : undefined;
+    if (locked?.entry !== this.#options.entryHash(serverKey)) return undefined;
+    return locked === undefined || this.#isEdited(serverKey, locked) ? undefined : locked.offering;
+  }
+
+  /** Returns whether the definitions of a server differ from those that the lock file was written with; warns once. */
+  #isEdited(serverKey: string, locked: LockedOffering): boolean {
+    const known = this.#edited.get(serverKey);
+    if (known !== undefined) return known;
+    const isEdited = !matchesHash(locked);
+    this.#edited.set(serverKey, isEdited);
+    if (isEdited)
+      this.#options.log.warn(
+        `${LOCK_FILE} was edited: the definitions of server '${serverKey}' do not match their hash, and are not listed until it runs. Write it anew with "${this.#options.commandName} lock".`,
+      );
+    return isEdited;
   }
 
   #isOfEntry(serverKey: string, stored: StoredOffering | undefined): stored is StoredOffering {

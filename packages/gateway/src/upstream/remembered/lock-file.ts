@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../wire/canonical-json.ts';
+import { offeringHash, textHash } from './offering-hash.ts';
 import { offeringLines, type Offering } from './remembered.ts';
 
 /** A package that a server is started from. */
@@ -30,7 +30,7 @@ export function lockText({ unexpanded, client, servers }: LockContent): string {
   const sorted = [...servers].sort((one, other) => (one.serverKey < other.serverKey ? -1 : 1));
   const lines = [
     '"lockfileVersion":1',
-    `"config":${hashOf(canonicalJson(Buffer.from(JSON.stringify(unexpanded))))}`,
+    `"config":${JSON.stringify(textHash(canonicalJson(Buffer.from(JSON.stringify(unexpanded)))))}`,
     `"client":${canonicalJson(Buffer.from(client))}`,
     `"servers":{${sorted.length === 0 ? '' : `\n${sorted.map(serverText).join(',\n')}\n  `}}`,
   ];
@@ -42,13 +42,9 @@ function serverText(server: LockedServer): string {
   const { name, version, integrity } = server.package ?? {};
   const head = [
     `"entry":${JSON.stringify(server.entry)}`,
-    `"hash":${hashOf(offeringLines(server))}`,
+    `"hash":${JSON.stringify(offeringHash(server))}`,
     ...(name === undefined ? [] : [`"package":${JSON.stringify({ name, version, integrity })}`]),
   ];
   const lines = head.map((line) => `      ${line}`).join(',\n');
   return `    ${JSON.stringify(server.serverKey)}:{\n${lines},\n${offering}\n    }`;
-}
-
-function hashOf(text: string): string {
-  return `"sha256-${createHash('sha256').update(text).digest('base64')}"`;
 }

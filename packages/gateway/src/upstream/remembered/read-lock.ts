@@ -15,6 +15,10 @@ import type { Offering } from './remembered.ts';
 /** A server as the lock file has it. */
 export interface LockedOffering {
   readonly entry: string | undefined;
+  /** Hash of the offering when it was written. */
+  readonly hash: string | undefined;
+  /** The part of the file that the offering was read from. */
+  readonly text: Buffer;
   readonly offering: Offering;
 }
 
@@ -29,7 +33,9 @@ export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | un
   if (!isUtf8(bytes) || judgeValue(bytes, 0) < 0) return undefined;
   const servers = new Map<string, LockedOffering>();
   const top = readMembers(bytes, 0, (_, value, key, keyEnds) =>
-    keyIs(bytes, key, keyEnds, 'servers') ? readServers(bytes, value, servers) : skipValue(bytes, value),
+    keyIs(bytes, key, keyEnds, 'servers')
+      ? readServers(bytes, value, { text, servers })
+      : skipValue(bytes, value),
   );
   const isWhole = top !== undefined && bytes.toString('latin1', top.end).trim() === '';
   const isOurs = isWhole && valueText(top, 'lockfileVersion') === VERSION;
@@ -44,14 +50,21 @@ function onOneLine(text: Buffer): Buffer {
   return line;
 }
 
-function readServers(bytes: Buffer, at: number, servers: Map<string, LockedOffering>): number {
+/** The file as it is, and the servers that were read from it. */
+interface Reading {
+  readonly text: Buffer;
+  readonly servers: Map<string, LockedOffering>;
+}
+
+function readServers(bytes: Buffer, at: number, { text, servers }: Reading): number {
   const members = readMembers(bytes, at, (_, value, key, keyEnds) => {
     const lists = new Map<Kind, Listed[]>();
     const server = readServer(bytes, value, lists);
     const serverKey = readString(bytes, key - 1, keyEnds + 1);
     const offering = server && offeringOf(server, lists);
     if (server === undefined || serverKey === undefined || offering === undefined) return -1;
-    servers.set(serverKey, { entry: stringValue(server, 'entry'), offering });
+    const [entry, hash] = [stringValue(server, 'entry'), stringValue(server, 'hash')];
+    servers.set(serverKey, { entry, hash, text: text.subarray(...offeringSpan(server)), offering });
     return server.end;
   });
   return members?.end ?? -1;
@@ -68,6 +81,17 @@ function readServer(bytes: Buffer, at: number, lists: Map<Kind, Listed[]>): Memb
     );
     return found.end;
   });
+}
+
+/** Members of a server that are not part of what it offers. */
+const HEAD: readonly string[] = ['entry', 'hash', 'package'];
+
+/** Returns where the members that make up an offering begin and end: none of them lies outside. */
+function offeringSpan({ bytes, flat }: Members): [start: number, end: number] {
+  let first = 0;
+  const isHead = (key: string): boolean => keyIs(bytes, flat[first] ?? 0, flat[first + 1] ?? 0, key);
+  while (first < flat.length && HEAD.some(isHead)) first += 4;
+  return [(flat[first] ?? 1) - 1, flat.at(-1) ?? 0];
 }
 
 function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offering | undefined {
