@@ -165,6 +165,36 @@ describe('a server that asks without end', () => {
     await vi.waitFor(() => expect(count()).toBe(33));
   });
 
+  verifies(
+    ['SAFE-4', 'AGG-CALL-3'],
+    'L10: is not told that there are no roots when it asks too often',
+    async () => {
+      const asksForRoots = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      let last;
+      serve({
+        name: 'roots',
+        tools: [tool('last'), tool('ask')],
+        call: {
+          ask: () => {
+            setTimeout(async () => { for (let i = 0; i < 33; i++) last = await ask('roots/list', {}, 'q' + i); }, 50);
+            return text('soon');
+          },
+          last: () => text(JSON.stringify(last)),
+        },
+      });`);
+      await using weir = serveInProcess({ a: asksForRoots });
+      await weir.initialize(EVERYTHING);
+      await weir.callTool('a:ask');
+      for (let i = 0; i < 32; i++) {
+        const { id } = await weir.call('roots/list');
+        weir.send({ id, result: { roots: [{ uri: 'file:///a' }] } });
+      }
+      await setTimeout(200);
+      expect(textOf(await weir.callTool('a:last'))).toContain('within a minute without a call');
+    },
+  );
+
   /** Ends its call with so many questions at once. */
   const rounds = (count: number): ServerEntry =>
     scripted(`

@@ -20,6 +20,13 @@ export interface Asking {
   readonly bytes: number;
 }
 
+/** A question that is one too many. */
+export class OverBudget extends RpcError {
+  constructor(message: string) {
+    super(RpcErrorCode.UNAVAILABLE, message);
+  }
+}
+
 /** Questions of one server in the course of one call, or to one client. */
 interface Spent {
   open: number;
@@ -38,14 +45,15 @@ export class QuestionBudget {
   }
 
   /** Counts a question. Returns what is to be called once it is over, or why the client is not asked. */
-  open({ upstream, holder, isOfCall, bytes }: Asking): (() => void) | RpcError {
+  open({ upstream, holder, isOfCall, bytes }: Asking): (() => void) | OverBudget {
     const { serverKey, peer } = upstream;
     const spent = this.#of(holder, serverKey);
     if (!isOfCall && this.#now() - spent.since >= WINDOW_MS)
       Object.assign(spent, { total: 0, since: this.#now() });
-    if (spent.open >= MOST_OPEN) return unavailable(Messages.tooManyOpen(MOST_OPEN));
-    if (isOfCall && spent.total >= MOST_OF_CALL) return unavailable(Messages.tooManyAsked(MOST_OF_CALL));
-    if (!isOfCall && spent.total >= MOST_UNASKED) return unavailable(Messages.tooManyUnasked(MOST_UNASKED));
+    if (spent.open >= MOST_OPEN) return new OverBudget(Messages.tooManyOpen(MOST_OPEN));
+    if (isOfCall && spent.total >= MOST_OF_CALL) return new OverBudget(Messages.tooManyAsked(MOST_OF_CALL));
+    if (!isOfCall && spent.total >= MOST_UNASKED)
+      return new OverBudget(Messages.tooManyUnasked(MOST_UNASKED));
     spent.open++;
     spent.total++;
     peer.account.charge(bytes);
@@ -61,8 +69,4 @@ export class QuestionBudget {
     this.#spent.set(holder, byServer.set(serverKey, spent));
     return spent;
   }
-}
-
-function unavailable(text: string): RpcError {
-  return new RpcError(RpcErrorCode.UNAVAILABLE, text);
 }

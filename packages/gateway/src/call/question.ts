@@ -6,7 +6,7 @@ import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
 import type { Parking } from './parking.ts';
-import type { QuestionBudget } from './question-budget.ts';
+import { OverBudget, type QuestionBudget } from './question-budget.ts';
 import { relay, Relayed } from './relay.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -39,7 +39,8 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   if (calls instanceof RpcError) return calls;
   const refusal = askFor(calls, upstream, message, audience);
   const isIdle = calls.length === 0 && audience.related === undefined;
-  if (refusal === undefined || !isIdle || method !== 'roots/list') return refusal;
+  if (refusal === undefined || refusal instanceof OverBudget || !isIdle || method !== 'roots/list')
+    return refusal;
   upstream.peer.send(resultLine(id, NO_ROOTS));
   return undefined;
 }
@@ -68,7 +69,7 @@ function askFor(
     // A question that is passed on at once is held for the client that has to read it.
     bytes: isParked ? message.bytes.length : message.id.length,
   });
-  if (over instanceof RpcError) return over;
+  if (over instanceof OverBudget) return over;
   return isParked
     ? audience.parking.ask(call, upstream, message, over)
     : passOn(upstream, message, { calls, caller, over, ...audience });
