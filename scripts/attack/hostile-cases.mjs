@@ -20,18 +20,8 @@ export const HOSTILE = [
   attackCase('H3', 'A server that does not read what Weir answers is ended at its ceiling.'),
   attackCase('H4', 'The lists of a server may take 32 MiB; then the server is ended.'),
   attackCase('H5', 'Bytes that are not valid JSON text reach no peer: the one call gets an error.'),
-  attackCase(
-    'H6',
-    'Names that a server no longer lists are forgotten, and no call walks through all names.',
-    [],
-    UNTESTED,
-  ),
-  attackCase(
-    'H7',
-    'A name or URI of one key never reaches the server of another key, whoever is away.',
-    [],
-    UNTESTED,
-  ),
+  attackCase('H6', 'Names that a server no longer lists are forgotten, and no call walks through all names.'),
+  attackCase('H7', 'A name or URI of one key never reaches the server of another key, whoever is away.'),
   attackCase(
     'M2',
     'What docker is told is judged after variables are replaced; no option passes as the image.',

@@ -4,6 +4,9 @@ import type { Asked } from './caller.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Directory } from './resolve.ts';
 
+/** Names that were told of, beyond which no more are: a server may list new ones without end. */
+const MOST_TOLD = 10_000;
+
 /** Warns of tool names that hosts refuse: when a client that may be such a host lists them, and once for each name. */
 export class NameWarnings {
   readonly #log: Log;
@@ -29,6 +32,7 @@ export class NameWarnings {
   }
 
   #warn(names: readonly string[], noPrefix: boolean): void {
+    if (this.#told.size >= MOST_TOLD) return;
     const refused = refusedNames(names);
     if (refused.every((name) => this.#told.has(name))) return;
     for (const name of refused) this.#told.add(name);

@@ -1,7 +1,7 @@
 /** Names that are remembered of a server beside those that it lists. Far more than an honest server ever renames. */
 const MOST_PAST = 10_000;
 /** Bytes that these may have together, so that long names cost no more than many. */
-const MOST_PAST_BYTES: number = 8 * 1024 * 1024;
+const MOST_PAST_BYTES: number = 4 * 1024 * 1024;
 /** Memory that a name takes beside its text: entries in some tables. */
 const NAME_BYTES = 256;
 

@@ -26,6 +26,9 @@ interface Applied {
   readonly offered: Listing;
 }
 
+/** Tools among which that is looked for which a pattern probably meant. */
+const MOST_COMPARED = 1000;
+
 /** The filters of all servers. They run when a registry is built, so that they cost a call nothing. */
 export class ToolFilters {
   readonly #onUnmatched: (found: UnmatchedPattern) => void;
@@ -107,7 +110,13 @@ export class ToolFilters {
       const id = JSON.stringify([serverKey, key, pattern]);
       if (this.#reported.has(id)) continue;
       this.#reported.add(id);
-      this.#onUnmatched({ serverKey, key, pattern, nearest: didYouMean(pattern, listed), listed });
+      this.#onUnmatched({
+        serverKey,
+        key,
+        pattern,
+        nearest: didYouMean(pattern, listed.slice(0, MOST_COMPARED)),
+        listed,
+      });
     }
   }
 }
