@@ -10,7 +10,15 @@ import {
   type Received,
   type ServerEntry,
 } from '../e2e/harness.ts';
-import { modern, send, serveTest, type HttpTest } from '../e2e/http.ts';
+import {
+  modern,
+  openSession,
+  send,
+  serveTest,
+  type Events,
+  type HttpTest,
+  type LegacyClient,
+} from '../e2e/http.ts';
 import { open, serveInProcess, type InProcess } from '../e2e/in-process.ts';
 import { again, EVERYTHING, questionsOf } from '../e2e/rounds.ts';
 import { verifies } from '../verifies.ts';
@@ -60,6 +68,24 @@ describe('a question that is never answered', () => {
       expect(told).toEqual([0, 1].map((who) => [`{"action":"accept","content":{"who":${who}}}`]));
     },
   );
+
+  verifies(['SAFE-4', 'AGG-CALL-3'], 'L12: holds for legacy clients as well', async () => {
+    await using served = await serveTest({ a: fixture('asks') }, { separator: ':' });
+    const enter = (): Promise<LegacyClient> => openSession(served.url, { capabilities: EVERYTHING });
+    const [silent, other] = await Promise.all([enter(), enter()]);
+    const begin = (client: LegacyClient): Promise<Events> => client.stream(client.call('a:elicit'));
+    const answer = (client: LegacyClient, { id }: Received, name: string): Promise<unknown> =>
+      client.post(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } }));
+    const first = await begin(silent);
+    const question = await first.message();
+    expect((await other.post(other.call('a:elicit'))).text).toContain('it is not known whom to ask');
+    pass(61);
+    const second = await begin(other);
+    await answer(other, await second.message(), 'other');
+    expect(textOf(await second.message())).toContain('other');
+    await answer(silent, question, 'silent');
+    expect(textOf(await first.message())).toContain('silent');
+  });
 });
 
 /** Sends so many questions when it is called, or unasked, and counts the answers. */
