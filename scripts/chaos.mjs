@@ -8,8 +8,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeer } from '../bench/peers.mjs';
+import { measured } from './chaos/common.mjs';
 import { FAULTS, NAMES } from './chaos/faults.mjs';
 import { page, table } from './chaos/report.mjs';
+import { takeTurns } from './chaos/subjects.mjs';
 import { root, runMain } from './steps.mjs';
 
 /** @typedef {import('./chaos/common.mjs').Finding} Finding */
@@ -70,6 +72,14 @@ await runMain(async () => {
 process.exit();
 
 /**
+ * @param {readonly number[]} turns
+ * @returns {Finding[]}
+ */
+function longestTurn(turns) {
+  return turns.length === 0 ? [] : [measured('longest turn', `${Math.max(...turns).toFixed(1)} ms`)];
+}
+
+/**
  * @param {string} fault
  * @param {Settings} settings
  */
@@ -85,7 +95,9 @@ async function tryFault(fault, settings) {
   const rows = [];
   for (const subject of NAMES.filter((name) => found.subjects.includes(name) && isWanted(name))) {
     process.stderr.write(`weir: ${fault}, ${subject} …\n`);
-    for (const finding of await found.run(subject, settings)) rows.push({ fault, subject, ...finding });
+    const findings = await found.run(subject, settings);
+    for (const finding of [...findings, ...longestTurn(takeTurns())])
+      rows.push({ fault, subject, ...finding });
   }
   return rows;
 }

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Something that was promised, and what happened; `isKept` is undefined where it could not be tried.
- * @typedef {{ promise: string; happened: string; isKept: boolean | undefined }} Finding
+ * A figure without a promise is `isMeasured`.
+ * @typedef {{ promise: string; happened: string; isKept: boolean | undefined; isMeasured?: boolean }} Finding
  */
 
 /**
@@ -16,6 +17,15 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export function finding(promise, isKept, happened) {
   return { promise, isKept, happened };
+}
+
+/**
+ * @param {string} what
+ * @param {string} figure
+ * @returns {Finding}
+ */
+export function measured(what, figure) {
+  return { promise: what, isKept: true, happened: figure, isMeasured: true };
 }
 
 /**

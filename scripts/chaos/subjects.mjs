@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort, peerCommand } from '../../bench/peers.mjs';
+import { Probe } from '../attack/measure.mjs';
 import { root } from '../steps.mjs';
 import { connectHttp, connectLines } from './clients.mjs';
 import { secondsUntil } from './common.mjs';
@@ -53,17 +54,29 @@ export async function start(name, servers, options = {}) {
   const port = await freePort();
   const args = commandOf(name, { ...options, config, port, servers });
   const { mark = randomUUID(), env } = options;
+  const probe = name.startsWith('weir') ? new Probe() : undefined;
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder, CHAOS_MARK: mark, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, CHAOS_MARK: mark, ...probe?.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const subject = new Subject({ name, folder, config, port, child });
+  const subject = new Subject({ name, folder, config, port, child, probe });
   const { expected = Object.keys(servers) } = options;
   await subject.ready(expected).catch((/** @type {unknown} */ error) => {
     subject.kill();
     throw error;
   });
+  await probe?.begin();
   return subject;
+}
+
+/** @type {number[]} */
+let turns = [];
+
+/** Returns the longest turn of each of our gateways that was ended since the last call, in milliseconds. */
+export function takeTurns() {
+  const taken = turns;
+  turns = [];
+  return taken;
 }
 
 /**
@@ -85,9 +98,11 @@ class Subject {
   log = '';
   /** @type {Client | undefined} */
   #client;
+  #probe;
 
-  /** @param {{ name: Name; folder: string; config: string; port: number; child: import('node:child_process').ChildProcessWithoutNullStreams }} parts */
-  constructor({ name, folder, config, port, child }) {
+  /** @param {{ name: Name; folder: string; config: string; port: number; child: import('node:child_process').ChildProcessWithoutNullStreams; probe: Probe | undefined }} parts */
+  constructor({ name, folder, config, port, child, probe }) {
+    this.#probe = probe;
     this.name = name;
     this.folder = folder;
     this.config = config;
@@ -171,8 +186,16 @@ class Subject {
     this.child.kill('SIGKILL');
   }
 
+  /** One that was killed cannot be asked any more. */
+  async #measure() {
+    const figures = await this.#probe?.end().catch(() => undefined);
+    if (figures !== undefined) turns.push(figures.longestOwnTurnMs);
+    await this.#probe?.[Symbol.asyncDispose]();
+  }
+
   /** As its user would end it. */
   async end() {
+    if (this.isRunning) await this.#measure();
     // One that hears the end first would look for its gateway for as long as it lives.
     if (this.#client !== undefined)
       await Promise.race([this.#client.close().catch(() => undefined), delay(1000)]);
