@@ -58,11 +58,7 @@ export const CONFIGS = [
       'an argument that could leave its quotes is refused, and is not shown',
     ],
   ]),
-  notBuilt(
-    14,
-    'A command in a folder that others can write to is started without a warning.',
-    'not built yet: a warning would need a check of every folder above the command',
-  ),
+  attackCase(14, 'A command or "cwd" in a folder that every user can write to is started with a warning.'),
   attackCase(15, 'A container is never privileged and gets neither the root nor the engine of the machine.', [
     [START, "hands the engine's socket to a container, also where there is none"],
     [

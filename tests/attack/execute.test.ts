@@ -1,5 +1,5 @@
 // Values that reach a command, an address or a socket are judged as they are used, not as they were written.
-import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -116,6 +116,42 @@ async function failedAsNobody(
   await using weir = new Weir({ command: own, args: [...first, ...args], ...rest });
   return await weir.ended;
 }
+
+describe('14: a server that every user can replace', () => {
+  const openFolder = (): string => {
+    const folder = join(temporaryFolder(), 'open');
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+    return folder;
+  };
+
+  onUnix(
+    'SAFE-4',
+    '14: is started with a warning where its command leads into a folder that is open',
+    async () => {
+      const [open, own] = [openFolder(), temporaryFolder()];
+      writeFileSync(join(open, 'run'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+      symlinkSync(join(open, 'run'), join(own, 'link'));
+      await using weir = startWeir({ e: { ...fixture('echo'), command: join(own, 'link') } });
+      await weir.tools();
+      await weir.says(
+        `every user of this machine can write to ${open}, from which it is started. Run: chmod o-w ${open}`,
+      );
+    },
+  );
+
+  onUnix(
+    'SAFE-4',
+    '14: is started with a warning where its cwd is open, and without one elsewhere',
+    async () => {
+      const open = openFolder();
+      await using weir = startWeir({ e: { ...fixture('echo'), cwd: open }, f: fixture('echo') });
+      await weir.tools();
+      await weir.says(`[e] every user of this machine can write to ${open}`);
+      expect(weir.stderr).not.toContain('[f] every user');
+    },
+  );
+});
 
 describe('L1: every header of a request is seen', () => {
   const many = 'a:b\r\n'.repeat(2500);

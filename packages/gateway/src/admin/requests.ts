@@ -68,6 +68,10 @@ type Answers = {
 
 export function answersOf({ gateway, self, end }: Answering): Answers {
   const { token: _secret, ...open } = self;
+  const logged = (text: string, act: void): Promise<null> => {
+    gateway.log.info(`${text} (asked through the control socket)`);
+    return done(act);
+  };
   return {
     ps: ({ token = false }) => report(gateway, token ? self : open),
     enable: ({ server }) => done(gateway.enable(server)),
@@ -75,10 +79,10 @@ export function answersOf({ gateway, self, end }: Answering): Answers {
     restart: ({ server }) => done(gateway.restart(server)),
     logs: ({ server }) => logs(gateway, server),
     history: () => gateway.history.recent({ withContent: false }),
-    pause: () => done(gateway.stopCalls()),
-    resume: () => done(gateway.resumeCalls()),
+    pause: () => logged('Calls are paused', gateway.stopCalls()),
+    resume: () => logged('Calls are resumed', gateway.resumeCalls()),
     // The answer leaves first.
-    shutdown: () => done(void setImmediate(end)),
+    shutdown: () => logged('The gateway is told to end', void setImmediate(end)),
   };
 }
 

@@ -1,10 +1,12 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
+import type { Log } from '../log.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Connection, ConnectionOptions, Stoppable } from './connection.ts';
 import { ProcessConnection } from './process-connection.ts';
 import { spawnServer } from './process.ts';
 import { startInTurn } from './slots.ts';
+import type { ServerSpec } from './start-process.ts';
 
 export interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;
@@ -34,7 +36,20 @@ async function spawn(options: OpenOptions): Promise<Connection> {
     return spawnServer(spec, { guard: guard(), onStderrLine: (line) => log.info(line) });
   });
   log.debug?.(`started as process ${process.pid}`);
+  setTimeout(() => void warnOfOpenPlace(spec, log), CHECK_PLACE_MS).unref();
   return new ProcessConnection(process, options);
+}
+
+/** After the first lists: they do not wait for a look at every folder above the command. */
+const CHECK_PLACE_MS = 500;
+
+async function warnOfOpenPlace(spec: ServerSpec, log: Log): Promise<void> {
+  const { openPlace } = await import('./open-place.ts');
+  const place = openPlace(spec);
+  if (place === undefined) return;
+  log.warn(
+    `every user of this machine can write to ${place}, from which it is started. Run: chmod o-w ${place}`,
+  );
 }
 
 /** What it needs is loaded here: most gateways have no server elsewhere. */
