@@ -5,6 +5,8 @@ import { accountOf } from './connection-account.ts';
 import type { Refusal } from './respond.ts';
 
 export interface BodyHandlers {
+  /** Does this work when it is the turn of a body of so many bytes; never where the client has left. */
+  take(size: number, work: () => void): void;
   read(body: Buffer): void;
   refused(refusal: Refusal): void;
 }
@@ -24,13 +26,16 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
     kept ??= new Holding(accountOf(req.socket));
     kept.bytes = size;
   });
-  req.on('end', () => {
+  const finish = (): void => {
     if (kept !== undefined) kept.bytes = 0;
-    if (size > limit) return;
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
     // The request lives as long as its response, which may never be read.
     chunks.length = 0;
     on.read(body);
+  };
+  req.on('end', () => {
+    if (size <= limit) on.take(size, finish);
+    else if (kept !== undefined) kept.bytes = 0;
   });
 }
 

@@ -18,6 +18,7 @@ import { Pulse } from './pulse.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
+import { Turns } from './turns.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
 /** Time for the first clients to read their lists, where all servers are remembered. */
@@ -49,6 +50,7 @@ export class HttpFront {
   readonly #maxBodySize: number;
   readonly #drainTime: number;
   readonly #pulse = new Pulse();
+  readonly #turns = new Turns();
   readonly #modern: ModernRequests;
   readonly #legacy: LegacySessions;
   #end: (failure?: Error) => void = () => {};
@@ -82,7 +84,7 @@ export class HttpFront {
       openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
-      inTurn(req, res, () => this.#guard(res, () => this.#handle(req, res)));
+      inTurn(req, res, () => this.#take(res, 0, () => this.#handle(req, res)));
     // A client that waits for 100 before it sends its body is admitted or refused first.
     this.#server.on('request', serve).on('checkContinue', serve);
     this.#open();
@@ -143,6 +145,13 @@ export class HttpFront {
     while (this.awaited > 0 && now() < deadline) await sleep(20);
   }
 
+  /** Works on a request in this turn of the event loop or in a later one; not at all where its client has left. */
+  #take(res: ServerResponse, bytes: number, work: () => void): void {
+    this.#turns.take(bytes, () => {
+      if (!res.destroyed) this.#guard(res, work);
+    });
+  }
+
   /** Works on one request, as one slice. */
   #guard(res: ServerResponse, work: () => void): void {
     try {
@@ -188,7 +197,8 @@ export class HttpFront {
   #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
     if (waitsForContinue(req)) res.writeContinue();
     readBody(req, this.#maxBodySize, {
-      read: (body) => this.#guard(res, () => receive(body)),
+      take: (size, work) => this.#take(res, size, work),
+      read: receive,
       refused: (why) => refuse(req, res, why),
     });
   }

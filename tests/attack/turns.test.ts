@@ -1,0 +1,64 @@
+// Many requests at once, of many connections: each turn of the event loop works on a few.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import { fixture } from '../e2e/harness.ts';
+import { modern, serveTest, wireText } from '../e2e/http.ts';
+import { verifies } from '../verifies.ts';
+
+const CONNECTIONS = 50;
+const REQUESTS = 100;
+
+/** Counts the requests that are worked on between two turns, until it is stopped; returns the most. */
+function countRequests(): () => { most: number; all: number } {
+  let [most, all, inTurn] = [0, 0, 0];
+  const note = (slice: unknown): void => {
+    if ((slice as { what: string }).what !== 'request') return;
+    all++;
+    most = Math.max(most, ++inTurn);
+  };
+  let next = setImmediate(renew);
+  function renew(): void {
+    inTurn = 0;
+    next = setImmediate(renew);
+  }
+  subscribe('weir:slice', note);
+  return () => {
+    unsubscribe('weir:slice', note);
+    clearImmediate(next);
+    return { most, all };
+  };
+}
+
+verifies(
+  ['SAFE-4', 'AGG-CALL-1'],
+  'M3: 5,000 pipelined requests on 50 connections are worked on in many turns, and all are answered',
+  async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    const { hostname, port } = new URL(weir.url);
+    const request = wireText(weir.url, modern('tools/list'));
+    const sockets = await Promise.all(
+      Array.from({ length: CONNECTIONS }, async () => {
+        const socket = connect(Number(port), hostname).setEncoding('latin1');
+        // The first answer shows that the connection is accepted, so that all are read in one turn later.
+        socket.write(request);
+        await once(socket, 'data');
+        return socket;
+      }),
+    );
+    const stop = countRequests();
+    const answered = sockets.map(async (socket) => {
+      let text = '';
+      socket.on('data', (chunk: string) => (text += chunk));
+      socket.write(request.repeat(REQUESTS - 1) + request.replace('\r\n', '\r\nConnection: close\r\n'));
+      await once(socket, 'end');
+      return text.split('HTTP/1.1 200 OK').length - 1;
+    });
+    expect(new Set(await Promise.all(answered))).toEqual(new Set([REQUESTS]));
+    const { most, all } = stop();
+    // Head and body of a request are a slice each.
+    expect(all).toBe(2 * CONNECTIONS * REQUESTS);
+    expect(most).toBeLessThanOrEqual(128);
+  },
+);
