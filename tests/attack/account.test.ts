@@ -283,7 +283,7 @@ describe('clients that ask and do not read', () => {
       await askUnread(http, 60, modern('tools/call', { name: 'big__big', arguments: { bytes: 8 * MB } }));
       await logged(
         http,
-        'A client was disconnected: it held the most when all peers together held more than',
+        'A client was disconnected: it has been behind for longest when all peers together held more than',
       );
       await check(probe);
     },

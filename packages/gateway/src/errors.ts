@@ -222,7 +222,7 @@ export const Messages = {
   tooManyRounds: (most: number): string =>
     `The server has asked back ${most} times without an answer; it is given up`,
   tooManyParked: (most: number): string =>
-    `${most} calls already wait for answers of their clients; try again later`,
+    `${most} calls already wait for answers of their clients, or their arguments take 64 MiB; try again later`,
   tooManyOpen: (most: number): string =>
     `The client has ${most} questions to answer already, the most at a time; ask again when it has answered some`,
   tooManyAsked: (most: number): string =>

@@ -29,7 +29,12 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
     asked.permit?.over();
     noted()?.ended('cancelled');
   };
-  const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
+  const ticket = origin.serve({
+    id: message.id,
+    bytes: message.bytes.length,
+    cancel: callOff,
+    abandon: callOff,
+  });
   directory.instanceFor(target.client, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();

@@ -121,7 +121,12 @@ function readNews(asked: Asked, route: Route): boolean {
     isCalledOff = true;
     caller.origin.served(ticket);
   };
-  const ticket = caller.origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
+  const ticket = caller.origin.serve({
+    id: message.id,
+    bytes: message.bytes.length,
+    cancel: callOff,
+    abandon: callOff,
+  });
   void within(LONGEST_READING_MS, Promise.all(readings)).then(() => {
     if (isCalledOff) return;
     caller.origin.served(ticket);
@@ -190,7 +195,7 @@ function sendRepeatable(asked: Asked, target: Target, route: Route): void {
   const hop = withTasks(new Passage(asked, target, route), asked, target.client);
   const repeat = (error: RpcError): void =>
     makeAgain(asked, route, { serverKey: target.client.serverKey, error });
-  relayPermitted(asked, new RepeatableHop(hop, repeat));
+  relayPermitted(asked, new RepeatableHop(hop, asked, repeat));
 }
 
 /** Its server was lost while it worked on the call. */

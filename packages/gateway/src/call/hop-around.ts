@@ -33,6 +33,10 @@ export class HopAround implements Hop {
     return this.#hop.request;
   }
 
+  get repeatableBytes(): number | undefined {
+    return this.#hop.repeatableBytes;
+  }
+
   get name(): string {
     return this.#hop.name;
   }

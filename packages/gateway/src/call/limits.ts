@@ -186,7 +186,12 @@ class Waiting implements InLine {
       this.#leave();
       asked.invocation?.ended('cancelled');
     };
-    this.#ticket = origin.serve({ id: asked.message.id, cancel: callOff, abandon: callOff });
+    this.#ticket = origin.serve({
+      id: asked.message.id,
+      bytes: asked.message.bytes.length,
+      cancel: callOff,
+      abandon: callOff,
+    });
     queue.wait(this);
   }
 

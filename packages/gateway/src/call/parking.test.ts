@@ -84,8 +84,8 @@ class Stage {
   }
 
   /** The client calls; the id under which the server knows it. */
-  start(id: string): number {
-    const request = this.call(id);
+  start(id: string, more?: object): number {
+    const request = this.call(id, more);
     const { client, server, caller } = this;
     relay(request, { from: client.peer, to: server.peer, caller, request, name: 'S', edits: () => [] });
     return this.server.sent.at(-1)?.id as number;
@@ -194,6 +194,22 @@ describe('a call that waits for its client', () => {
       expect([stage.parking.size, vi.getTimerCount()]).toEqual([0, 0]);
     },
   );
+
+  verifies('SAFE-4', 'M7: keeps 64 MiB of arguments at most, those of all such calls together', async () => {
+    const stage = new Stage();
+    const argument = 'x'.repeat(16 * 1024 * 1024 - 1024);
+    for (let i = 0; i < 4; i++) await stage.asks(`q${i}`, stage.start(`call ${i}`, { argument }));
+    expect(stage.parking.size).toBe(4);
+    await stage.asks('too many', stage.start('last', { argument }));
+    expect(stage.server.sent.at(-1)).toMatchObject({ id: 'too many', error: { code: -32000 } });
+    await stage.asks('small', stage.start('another'));
+    expect(stage.parking.size).toBe(5);
+    stage.parking.close();
+    expect(stage.parking.size).toBe(0);
+    await stage.asks('again', stage.start('later', { argument }));
+    expect(stage.parking.size).toBe(1);
+    stage.parking.close();
+  });
 
   test('that ends before its question was asked has it refused', async () => {
     const stage = new Stage();

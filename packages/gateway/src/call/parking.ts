@@ -19,11 +19,15 @@ import { Unanswered } from './unanswered.ts';
 const GATHER_MS = 5;
 /** Each holds up a call of its server. */
 const MOST_PARKED = 1000;
+/** Bytes of the requests of all parked calls. Their clients have left, so that no account could count them. */
+const MOST_PARKED_BYTES = 64 * 1024 * 1024;
 
 /** A call whose server has asked something while it works. */
 interface Parked extends Claim {
   readonly call: Relayed;
   readonly identity: string;
+  /** Bytes of its request. */
+  readonly bytes: number;
   readonly questions: OpenQuestions;
   /** The client has been told what to answer, and is expected back. */
   isAway: boolean;
@@ -46,6 +50,7 @@ export class Parking {
   readonly #parked = new Map<number, Parked>();
   readonly #byCall = new WeakMap<Relayed, Parked>();
   #last = 0;
+  #bytes = 0;
 
   constructor(states: RequestStates = new RequestStates(), unanswered: Unanswered = new Unanswered()) {
     this.#states = states;
@@ -103,21 +108,27 @@ export class Parking {
 
   #enter(call: Relayed): Parked | undefined {
     const { caller, request } = call;
-    if (caller === undefined || request === undefined || this.#parked.size >= MOST_PARKED) return undefined;
+    if (caller === undefined || request === undefined || this.#isFull(request)) return undefined;
     const parked: Parked = {
       call,
       number: ++this.#last,
       identity: caller.client.identity,
       fingerprint: fingerprint(request),
+      bytes: request.bytes.length,
       questions: new OpenQuestions(() => this.unanswered.over(call)),
       isAway: false,
       round: 0,
       timer: undefined,
     };
     this.#parked.set(parked.number, parked);
+    this.#bytes += parked.bytes;
     this.#byCall.set(call, parked);
     call.onOver(() => this.#remove(parked));
     return parked;
+  }
+
+  #isFull({ bytes }: Message): boolean {
+    return this.#parked.size >= MOST_PARKED || this.#bytes + bytes.length > MOST_PARKED_BYTES;
   }
 
   #park(parked: Parked): void {
@@ -157,9 +168,9 @@ export class Parking {
     call.abandon(error.message);
   }
 
-  #remove({ number, timer, questions }: Parked): void {
+  #remove({ number, timer, bytes, questions }: Parked): void {
     clearTimeout(timer);
-    this.#parked.delete(number);
+    if (this.#parked.delete(number)) this.#bytes -= bytes;
     questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.callIsOver()));
   }
 }

@@ -18,6 +18,8 @@ export interface Hop {
   readonly logLevel?: string | undefined;
   /** The request, where it may be needed again: the eras differ. */
   readonly request?: Message | undefined;
+  /** Bytes of a request that is kept beside `request`, to be made once more. */
+  readonly repeatableBytes?: number | undefined;
   /** Who is asked, for errors. */
   readonly name: string;
   /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
@@ -113,7 +115,8 @@ export class Relayed implements Waiter, Served {
   }
 
   get bytes(): number {
-    return (this.#token?.length ?? 0) + (this.#request?.bytes.length ?? 0);
+    const kept = this.#request?.bytes.length ?? this.#hop.repeatableBytes ?? 0;
+    return (this.#token?.length ?? 0) + kept;
   }
 
   get caller(): Caller | undefined {

@@ -18,10 +18,16 @@ export function isRepeatable({ message, attempt = 0 }: Asked, target: Target): b
 /** The hop of a call that is made anew where its server is lost. */
 export class RepeatableHop extends HopAround {
   readonly #repeat: (error: RpcError) => void;
+  readonly #bytes: number;
 
-  constructor(hop: Hop, repeat: (error: RpcError) => void) {
+  constructor(hop: Hop, { message }: Asked, repeat: (error: RpcError) => void) {
     super(hop);
+    this.#bytes = message.bytes.length;
     this.#repeat = repeat;
+  }
+
+  override get repeatableBytes(): number {
+    return this.#bytes;
   }
 
   override retry(error: RpcError): (() => void) | undefined {
@@ -49,7 +55,12 @@ export function whenBack(asked: Asked, serverKey: string, { wasSent, done }: Com
     asked.permit?.over();
     asked.invocation?.ended('cancelled');
   };
-  const ticket = origin.serve({ id: message.id, cancel: callOff, abandon: callOff });
+  const ticket = origin.serve({
+    id: message.id,
+    bytes: message.bytes.length,
+    cancel: callOff,
+    abandon: callOff,
+  });
   void directory.revival.wait(serverKey, wasSent).then((isBack) => {
     if (isCalledOff) return;
     origin.served(ticket);

@@ -24,7 +24,12 @@ export class WaitingRoom {
   enter(message: Message, caller: Caller): void {
     const waiting: Waiting = { message, caller, ticket: 0 };
     const leave = (): void => this.#leave(waiting);
-    waiting.ticket = caller.origin.serve({ id: message.id, cancel: leave, abandon: leave });
+    waiting.ticket = caller.origin.serve({
+      id: message.id,
+      bytes: message.bytes.length,
+      cancel: leave,
+      abandon: leave,
+    });
     this.#waiting.add(waiting);
     this.#bytes += message.bytes.length;
     if (this.#bytes > MOST_BYTES) this.#peer.pause();

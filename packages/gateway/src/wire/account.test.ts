@@ -82,6 +82,20 @@ describe('all accounts together', () => {
     expect(accounts.total).toBe(252);
   });
 
+  test('end the one that has been behind for longest, not one that holds more since a moment', async () => {
+    const KIB = 1024;
+    const accounts = new Accounts(1024 * KIB, { totalBytes: 2000 * KIB });
+    const [slow, brisk, honest] = [open(accounts), open(accounts), open(accounts)];
+    brisk.account.charge(300 * KIB);
+    slow.account.charge(300 * KIB);
+    brisk.account.release(300 * KIB);
+    brisk.account.charge(300 * KIB);
+    honest.account.charge(17_000 * KIB);
+    await tick();
+    expect([slow.reasons.length, brisk.reasons.length, honest.reasons.length]).toEqual([1, 0, 0]);
+    expect(slow.reasons[0]).toMatch(/^has been behind for longest when all peers together held more than/);
+  });
+
   test('empty caches before they end a peer', async () => {
     const accounts = create();
     const [peer, cache] = [open(accounts), open(accounts)];

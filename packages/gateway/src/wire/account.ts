@@ -22,6 +22,9 @@ const DEFAULT_ACCOUNT_LIMITS: AccountLimits = {
 /** Part of the memory that is counted; the rest are buffers that are not full, objects, and what is not collected yet. */
 const COUNTED = 0.8;
 
+/** Bytes from which on a peer counts as behind. Less is held for a moment by everybody who asks for much. */
+const BEHIND = 256 * 1024;
+
 /** The accounts of all peers of one gateway. */
 export class Accounts {
   readonly #maxMessageSize: number;
@@ -31,6 +34,7 @@ export class Accounts {
   readonly #open = new Set<Account>();
   readonly #caches: (() => boolean)[] = [];
   #total = 0;
+  #fellBehind = 0;
 
   constructor(maxMessageSize: number, limits?: Partial<AccountLimits>) {
     this.#maxMessageSize = maxMessageSize;
@@ -80,6 +84,11 @@ export class Accounts {
     else if (this.#total > this.#totalCeiling) this.#makeRoom();
   }
 
+  /** Numbers the peers that fall behind, the first of which goes first where all hold too much. */
+  fellBehind(): number {
+    return ++this.#fellBehind;
+  }
+
   /** Called by an account that is closed: nothing is held for its peer any more. */
   closed(account: Account, bytes: number): void {
     if (this.#open.delete(account)) this.#total -= bytes;
@@ -88,16 +97,27 @@ export class Accounts {
   #makeRoom(): void {
     for (const evict of this.#caches) while (this.#total > this.#totalCeiling && evict());
     if (this.#total <= this.#totalCeiling) return;
-    this.#largest()?.exceed(
-      `held the most when all peers together held more than ${this.#totalCeiling} bytes; ${remedy('totalBytes')}`,
+    const [account, what] = this.#culprit();
+    account?.exceed(
+      `${what} when all peers together held more than ${this.#totalCeiling} bytes; ${remedy('totalBytes')}`,
     );
   }
 
-  #largest(): Account | undefined {
+  /**
+   * Finds the peer to end: the one that has been behind for longest, because many that hold little each must not get rid of one
+   * that is just reading much; where lists take most of the memory, the one that holds the most.
+   */
+  #culprit(): [Account | undefined, string] {
+    let first: Account | undefined;
     let largest: Account | undefined;
-    for (const account of this.#open)
+    let listed = 0;
+    for (const account of this.#open) {
+      listed += account.listed;
       if (largest === undefined || account.sum > largest.sum) largest = account;
-    return largest;
+      if (account.behind > 0 && (first === undefined || account.behind < first.behind)) first = account;
+    }
+    const isFirst = first !== undefined && 2 * listed <= this.#total;
+    return isFirst ? [first, 'has been behind for longest'] : [largest, 'held the most'];
   }
 }
 
@@ -110,6 +130,7 @@ export class Account {
   readonly #exceeded: (reason: string) => void;
   #held = 0;
   #listed = 0;
+  #behind = 0;
   #isClosed = false;
 
   constructor(accounts: Accounts, exceeded: (reason: string) => void) {
@@ -127,6 +148,11 @@ export class Account {
     return this.#held;
   }
 
+  /** The number under which the peer fell behind; 0 while it is not. */
+  get behind(): number {
+    return this.#behind;
+  }
+
   /** Bytes of lists. */
   get listed(): number {
     return this.#listed;
@@ -140,6 +166,8 @@ export class Account {
   charge(bytes: number): void {
     if (this.#isClosed) return;
     this.#held += bytes;
+    if (this.#held < BEHIND) this.#behind = 0;
+    else if (this.#behind === 0) this.#behind = this.#accounts.fellBehind();
     this.#accounts.changed(this, bytes);
   }
 

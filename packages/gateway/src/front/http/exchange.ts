@@ -15,6 +15,9 @@ const PATIENT_BEATS = 15;
 
 export const LISTEN = 'subscriptions/listen';
 
+/** Bytes of a request that are not charged: a connection has one in flight, so small ones do not add up. */
+const SMALL = 4096;
+
 /** These name something that may be missing, which is another thing than a method that nobody knows. */
 const NAMING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
@@ -27,6 +30,8 @@ export class Exchange implements Origin, Beating {
   readonly #number: number;
   #served: Served | undefined;
   #stream: EventStream | undefined;
+  /** Bytes of the request that are charged while it is in flight. */
+  #kept = 0;
   #isOver = false;
   #beats = 0;
 
@@ -63,11 +68,15 @@ export class Exchange implements Origin, Beating {
 
   serve(served: Served): number {
     this.#served = served;
+    this.#kept = keptOf(served);
+    if (this.#kept > 0) this.account.charge(this.#kept);
     return 0;
   }
 
   served(): void {
     this.#served = undefined;
+    if (this.#kept > 0) this.account.release(this.#kept);
+    this.#kept = 0;
   }
 
   /** Ends it from our side: the call is called off, the client hears why. */
@@ -98,6 +107,10 @@ export class Exchange implements Origin, Beating {
     this.#isOver = true;
     this.#pulse.remove(this.#number);
   }
+}
+
+function keptOf({ bytes = 0 }: Served): number {
+  return bytes > SMALL ? bytes : 0;
 }
 
 /** Errors travel with success, but for those that the protocol gives a status. */

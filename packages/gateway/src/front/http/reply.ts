@@ -122,6 +122,7 @@ export class RepliedRequest implements Origin, Served {
   readonly #reply: Reply;
   readonly #peer: Peer;
   #served: Served | undefined;
+  #bytes = 0;
 
   constructor({ id }: Message, reply: Reply, peer: Peer) {
     this.id = id;
@@ -132,6 +133,10 @@ export class RepliedRequest implements Origin, Served {
   /** That of the session, which outlives the connection. */
   get account(): Account {
     return this.#peer.account;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get gone(): RpcError | undefined {
@@ -155,6 +160,7 @@ export class RepliedRequest implements Origin, Served {
 
   serve(served: Served): number {
     this.#served = served;
+    this.#bytes = served.bytes ?? 0;
     return this.#peer.serve(this);
   }
 
