@@ -120,7 +120,12 @@ export const LISTS = [
     [FEATURES, 'that find a new cursor for ever are cut off'],
   ]),
   attackCase(29, 'A template that backtracks is matched in time that grows with the URI alone.'),
-  notBuilt(30, 'Icons and links of any scheme are passed on.', RELAYED),
+  attackCase(
+    30,
+    'Icons of definitions are http, https or data addresses; others are taken out.',
+    [],
+    'links in results are passed on',
+  ),
 ];
 
 export const RESULTS = [

@@ -30,6 +30,9 @@ const HARD = [
   `"long":"${'x"\\'.replaceAll('"', '\\"').replaceAll(/\\$/gu, '\\\\').repeat(40)}"\t}`,
 ].join('');
 
+/** The schema of a tool, oddly written; clients judge its type. */
+const SCHEMA = `"inputSchema":{ "x":${HARD} ,"type":"\\u006fbject"}`;
+
 /** A recording server: what it received, and what it shall answer. */
 class Tape {
   readonly folder: string = temporaryFolder();
@@ -178,13 +181,16 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
     const hints = pair.to === 'modern' ? '"resultType":"complete","ttlMs":5000,"cacheScope":"public",' : '';
     tape.answer(
       'tools/list',
-      `"result":{${hints}"tools":[{"x":${HARD}, "name" : "play","inputSchema":${HARD}} ,{"name":"b"}]}`,
+      `"result":{${hints}"tools":[{"x":${HARD}, "name" : "play",${SCHEMA}} ,{"name":"b",${SCHEMA}}]}`,
     );
     tape.answer('prompts/list', `"result":{"prompts":[{"name":"\\u0073ay","x":${HARD}}],${hints}"x":1}`);
-    tape.answer('resources/list', `"result":{${hints}"resources":[{"uri":"tape:\\/\\/one","x":${HARD}}]}`);
+    tape.answer(
+      'resources/list',
+      `"result":{${hints}"resources":[{"uri":"tape:\\/\\/one","name":"","x":${HARD}}]}`,
+    );
     tape.answer(
       'resources/templates/list',
-      `"result":{${hints}"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}"}]}`,
+      `"result":{${hints}"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}","name":"x"}]}`,
     );
     await using weir = serveInProcess({ t: tape.entry });
     await open(weir, pair.from);
@@ -193,10 +199,13 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
         ? ''
         : `"resultType":"complete",${pair.to === 'modern' ? '"ttlMs":5000,"cacheScope":"public"' : '"ttlMs":0,"cacheScope":"private"'},`;
     for (const [method, list] of [
-      ['tools/list', `"tools":[{"x":${HARD}, "name" : "t:play","inputSchema":${HARD}},{"name":"t:b"}]`],
+      ['tools/list', `"tools":[{"x":${HARD}, "name" : "t:play",${SCHEMA}},{"name":"t:b",${SCHEMA}}]`],
       ['prompts/list', `"prompts":[{"name":"t:say","x":${HARD}}]`],
-      ['resources/list', `"resources":[{"uri":"tape:\\/\\/one","x":${HARD}}]`],
-      ['resources/templates/list', `"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}"}]`],
+      ['resources/list', `"resources":[{"uri":"tape:\\/\\/one","name":"","x":${HARD}}]`],
+      [
+        'resources/templates/list',
+        `"resourceTemplates":[{"x":${HARD},"uriTemplate":"tape://{+x}","name":"x"}]`,
+      ],
     ] as const) {
       weir.send(requestLine(pair, method, '"x-param":1'));
       await weir.answer('q 1');

@@ -125,11 +125,12 @@ describe('a lying server', () => {
         ...UNKNOWN,
         annotations: UNKNOWN,
         inputSchema: { type: 'object', ...UNKNOWN },
-        icons: [UNKNOWN],
+        icons: [{ src: 'https://example.com/icon.png', ...UNKNOWN }],
       });
       expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({
         name: 'l:x:no-schema',
         description: 'has no inputSchema',
+        inputSchema: { type: 'object' },
       });
       expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([
         { description: 'the first twin' },
@@ -148,7 +149,7 @@ describe('a lying server', () => {
       expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
       const log = weir.logged.join('\n');
       expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
-      expect(log).toContain('[l:x] lists 6 of its tools without a name; they are left out');
+      expect(log).toContain('[l:x] lists 7 of its tools without a name; they are left out');
       // In the log names read as they are written.
       expect(log).toContain('ünï');
     },

@@ -66,8 +66,8 @@ describe('weir lock', () => {
       const definitions = (text: string): string[] =>
         text.split('\n').filter((line) => line.startsWith('        '));
       expect(definitions(first.text)).toEqual([
-        '        {"name":"a","x":12345678901234567890},',
-        '        {"name":"b","y":1e400}',
+        '        {"inputSchema":{"type":"object"},"name":"a","x":12345678901234567890},',
+        '        {"inputSchema":{"type":"object"},"name":"b","y":1e400}',
       ]);
       expect(definitions(second.text)).toEqual(definitions(first.text));
       expect(second.locked().servers['s']?.hash).toBe(first.locked().servers['s']?.hash);

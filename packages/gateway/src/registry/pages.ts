@@ -1,6 +1,6 @@
 import { KINDS, type CacheHints, type Kind } from '../upstream/catalogue.ts';
 import type { Era } from '../wire/era.ts';
-import type { Line } from '../wire/splice.ts';
+import type { Edit, Line } from '../wire/splice.ts';
 
 /** A page ends after so many bytes: widely used clients give up on a message of 10 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -16,8 +16,10 @@ interface Entry {
   readonly page: Buffer;
   /** Bytes of its definition, about. */
   readonly size: number;
+  /** Edits without which clients of the earlier era drop the whole list. */
+  readonly legacyEdits: readonly Edit[];
   /** The definition, one character a byte, put together from parts of the page. */
-  definitionText(part: Part): string;
+  definitionText(part: Part, edits?: readonly Edit[]): string;
 }
 
 type Part = (from: number, until: number) => string;
@@ -34,9 +36,10 @@ export class Pages {
   readonly #kind: Kind;
   readonly #entries: { values(): Iterable<Entry> };
   readonly #hints: CacheHints;
-  /** By the era of the tasks that readers know; one for all readers where nothing has to be called as a task. */
-  readonly #built = new Map<Era | undefined, Cut>();
+  /** By what tells readers apart; one for all where nothing has to be called as a task or edited. */
+  readonly #built = new Map<string, Cut>();
   #hasTasks: boolean | undefined;
+  #hasLegacyEdits: boolean | undefined;
 
   constructor(kind: Kind, entries: { values(): Iterable<Entry> }, hints: CacheHints) {
     this.#kind = kind;
@@ -52,14 +55,17 @@ export class Pages {
 
   #for({ era, hasTasks }: Reader): Cut {
     this.#hasTasks ??= [...this.#entries.values()].some(({ mustBeTask }) => mustBeTask);
+    this.#hasLegacyEdits ??= [...this.#entries.values()].some(({ legacyEdits }) => legacyEdits.length > 0);
     const tasksEra = this.#hasTasks && hasTasks ? era : undefined;
-    const known = this.#built.get(tasksEra);
+    const isEdited = this.#hasLegacyEdits && era === 'legacy';
+    const key = `${tasksEra ?? ''} ${isEdited}`;
+    const known = this.#built.get(key);
     if (known !== undefined) return known;
     const entries = [...this.#entries.values()].filter(
       (entry) => !entry.mustBeTask || entry.client.era === tasksEra,
     );
-    const built = new Cut(KINDS[this.#kind].list, entries);
-    this.#built.set(tasksEra, built);
+    const built = new Cut(KINDS[this.#kind].list, entries, isEdited);
+    this.#built.set(key, built);
     return built;
   }
 }
@@ -74,13 +80,16 @@ interface Span {
 class Cut {
   readonly #list: string;
   readonly #entries: readonly Entry[];
+  /** For clients of the earlier era, where that makes a difference. */
+  readonly #isEdited: boolean;
   /** By the cursor that leads to the page. */
   readonly #spans = new Map<string | undefined, Span>();
   readonly #pages = new Map<string | undefined, Buffer>();
 
-  constructor(list: string, entries: readonly Entry[]) {
+  constructor(list: string, entries: readonly Entry[], isEdited: boolean) {
     this.#list = list;
     this.#entries = entries;
+    this.#isEdited = isEdited;
     let [start, size] = [0, 0];
     const close = (end: number): void => {
       this.#spans.set(start === 0 ? undefined : cursorOf(start), { start, end });
@@ -107,7 +116,9 @@ class Cut {
     const partOf = partsOfPages();
     const definitions = this.#entries
       .slice(start, end)
-      .map((entry) => entry.definitionText(partOf(entry.page)));
+      .map((entry) =>
+        entry.definitionText(partOf(entry.page), this.#isEdited ? entry.legacyEdits : undefined),
+      );
     const next = end < this.#entries.length ? `,"nextCursor":"${cursorOf(end)}"` : '';
     return Buffer.from(`"${this.#list}":[${definitions.join(',')}]${next}`, 'latin1');
   }

@@ -1,9 +1,11 @@
 import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
 import type { ToolSchema } from '../upstream/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
+import type { Era } from '../wire/era.ts';
 import { objectValue, readMembers, stringValue, valueText } from '../wire/members.ts';
-import { encode } from '../wire/splice.ts';
+import { encode, type Edit } from '../wire/splice.ts';
 import { appUris } from './apps.ts';
+import { legacyEdits } from './legacy-edits.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
 /** Where a public name leads. */
@@ -83,6 +85,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   #schema: ToolSchema | undefined;
   #isRepeatable: boolean | undefined;
   #mustBeTask: boolean | undefined;
+  #legacyEdits: readonly Edit[] | undefined;
 
   constructor(client: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
     this.client = client;
@@ -146,29 +149,35 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   }
 
   /** The same as `definition`, one character a byte, put together from parts of the page. */
-  definitionText(part: (from: number, until: number) => string): string {
+  definitionText(part: (from: number, until: number) => string, cuts: readonly Edit[] = NO_CHANGE): string {
     const { at, end } = this.#listed;
     let definition = '';
     let done = at;
-    for (const { start, end: until, text } of this.#changes()) {
-      definition += part(done, start) + encode(text);
+    for (const { start, end: until, text } of this.#changes(cuts)) {
+      definition += part(done, start) + text;
       done = until;
     }
     return definition + part(done, end);
   }
 
+  /** Edits without which clients of the earlier era drop a whole list; none for nearly all definitions. */
+  get legacyEdits(): readonly Edit[] {
+    this.#legacyEdits ??= legacyEdits(this.client as { readonly era?: Era }, this.#listed);
+    return this.#legacyEdits;
+  }
+
   /** In the order in which they stand. */
-  #changes(): readonly Change[] {
+  #changes(cuts: readonly Edit[]): readonly Edit[] {
     const { key, keyAt, keyEnd } = this.#listed;
     const rename =
-      key === this.publicName ? NO_CHANGE : [{ start: keyAt, end: keyEnd, text: this.publicName }];
+      key === this.publicName ? NO_CHANGE : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
     const uriOf = this.#uriOf;
-    if (uriOf === undefined) return rename;
+    if (uriOf === undefined && cuts.length === 0) return rename;
     const uris = appUris(this.#listed).flatMap(({ uri, start, end }) => {
-      const text = uriOf(this.serverKey, uri);
-      return text === undefined ? [] : [{ start, end, text }];
+      const text = uriOf?.(this.serverKey, uri);
+      return text === undefined ? [] : [{ start, end, text: encode(text) }];
     });
-    return [...rename, ...uris].sort((a, b) => a.start - b.start);
+    return [...rename, ...uris, ...cuts].sort((a, b) => a.start - b.start);
   }
 }
 
@@ -201,14 +210,7 @@ interface Published {
   readonly uriOf?: UriOf | undefined;
 }
 
-/** A string of the definition gives way to another text. */
-interface Change {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-const NO_CHANGE: readonly Change[] = [];
+const NO_CHANGE: readonly Edit[] = [];
 
 function isListed(tool: ToolSchema | Listed): tool is Listed {
   return 'keyAt' in tool && Buffer.isBuffer(tool['page']);

@@ -311,5 +311,5 @@ function listed(members: Members, key: string): Listed | undefined {
   const keyAt = flat[m + 2] as number;
   const keyEnd = flat[m + 3] as number;
   const text = readString(page, keyAt, keyEnd);
-  return text === undefined ? undefined : { key: text, page, at, end, keyAt, keyEnd };
+  return text === undefined || text === '' ? undefined : { key: text, page, at, end, keyAt, keyEnd };
 }

@@ -358,6 +358,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #readLists({ peer, screen }: Connection, deadline: Deadline): Promise<void> {
     this.#catalogue = new LiveCatalogue({
       capabilities: this.capabilities,
+      era: this.era,
       meta: await this.#meta(),
       earlier: this.#context.earlierLists?.(this.serverKey) ?? NO_LISTS,
       timers: systemTimers,

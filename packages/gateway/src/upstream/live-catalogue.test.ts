@@ -6,6 +6,8 @@ import { readMessage, type Message } from '../wire/message.ts';
 import { NO_LISTS } from './catalogue.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 
+const SCHEMA = '"inputSchema":{"type":"object"}';
+
 const REFUSED = '"error":{"code":-32603,"message":"refused"}';
 const CHANGED = 'notifications/tools/list_changed';
 
@@ -22,6 +24,7 @@ class ByHand {
   readonly account: Account = new Accounts(0).open(() => {});
   readonly catalogue: LiveCatalogue = new LiveCatalogue({
     capabilities: { tools: {} },
+    era: 'legacy',
     meta: '',
     earlier: NO_LISTS,
     timers: {
@@ -85,18 +88,18 @@ verifies('AGG-REG-2', 'a list that changes while it is first read is as it was r
   server.catalogue.refresh(CHANGED);
   const known = server.catalogue.readNow('tools');
   expect(server.asked).toHaveLength(1);
-  await server.answer('{"tools":[{"name":"old"}],"nextCursor":"2"}');
-  await server.answer('{"tools":[{"name":"older"}]}');
+  await server.answer(`{"tools":[{"name":"old",${SCHEMA}}],"nextCursor":"2"}`);
+  await server.answer(`{"tools":[{"name":"older",${SCHEMA}}]}`);
   await loaded;
   expect(server.names).toEqual(['old', 'older']);
-  await server.answer('{"tools":[{"name":"new"}]}');
+  await server.answer(`{"tools":[{"name":"new",${SCHEMA}}]}`);
   await known;
   expect(server.names).toEqual(['new']);
   expect(server.changes).toContain('tools');
   expect(server.asked).toEqual([]);
 });
 
-const SAME = '{"tools":[{"name":"a"}]}';
+const SAME = `{"tools":[{"name":"a",${SCHEMA}}]}`;
 
 /** A server with one tool that has been read once, with news during that reading. */
 async function announcing(): Promise<ByHand> {
@@ -117,7 +120,7 @@ verifies('AGG-REG-2', 'each reading that finds nothing new doubles the pause, up
   expect(server.changes).toEqual([]);
 });
 
-const named = (name: string | number): string => `{"tools":[{"name":"${name}"}]}`;
+const named = (name: string | number): string => `{"tools":[{"name":"${name}",${SCHEMA}}]}`;
 
 verifies('AGG-REG-2', 'a reading that finds something new shortens the pause to 5 s', async () => {
   const server = await announcing();
@@ -177,7 +180,7 @@ verifies('AGG-REG-2', 'a call that waits for a list waits for no pause', async (
   expect(server.asked).toHaveLength(1);
   await server.answer(SAME);
   expect(server.asked).toHaveLength(1);
-  await server.answer('{"tools":[{"name":"b"}]}');
+  await server.answer(`{"tools":[{"name":"b",${SCHEMA}}]}`);
   await Promise.all([one, other]);
   expect(server.names).toEqual(['b']);
   expect(server.asked).toEqual([]);
@@ -197,15 +200,15 @@ verifies(
   async () => {
     const server = new ByHand();
     const loaded = server.catalogue.loadAll(() => 1000);
-    await server.answer('{"tools":[{"name":"b"},{"name":"a"}]}');
+    await server.answer(`{"tools":[{"name":"b",${SCHEMA}},{"name":"a",${SCHEMA}}]}`);
     await loaded;
     server.catalogue.refresh(CHANGED);
     server.pass();
-    await server.answer('{"tools":[{"name":"a"},{"name":"b"}]}');
+    await server.answer(`{"tools":[{"name":"a",${SCHEMA}},{"name":"b",${SCHEMA}}]}`);
     expect([server.names, server.changes]).toEqual([['b', 'a'], []]);
     server.catalogue.refresh(CHANGED);
     server.pass();
-    await server.answer('{"tools":[{"name":"c"},{"name":"a"},{"name":"b"}]}');
+    await server.answer(`{"tools":[{"name":"c",${SCHEMA}},{"name":"a",${SCHEMA}},{"name":"b",${SCHEMA}}]}`);
     expect([server.names, server.changes]).toEqual([['b', 'a', 'c'], ['tools']]);
   },
 );

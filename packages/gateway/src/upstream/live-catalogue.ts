@@ -1,14 +1,17 @@
 import { quoted, RpcErrorCode, type RpcError } from '../errors.ts';
 import type { Account } from '../wire/account.ts';
+import type { Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
 import { LiveList } from './live-list.ts';
 import type { Timers } from './schedule.ts';
+import { screenDefinitions } from './screening.ts';
 import { within } from './within.ts';
 
 export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly era: Era;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
   /** What the server is remembered to list: the order of its lists stays. */
@@ -114,7 +117,7 @@ export class LiveCatalogue {
   }
 
   async #read(kind: Kind): Promise<Listing> {
-    const { meta, request, warn, screen } = this.#options;
+    const { era, meta, request, warn, screen } = this.#options;
     const ask = async (method: string, params: string): Promise<Message> => {
       const answer = await request(method, params);
       if (answer.isError) throw readError(answer);
@@ -128,7 +131,8 @@ export class LiveCatalogue {
       if (bytes > this.#charged[kind]) this.#charge(kind, bytes);
     };
     try {
-      const listing = await readList(kind, { meta, ask, warn, read });
+      const listed = await readList(kind, { meta, ask, warn, read });
+      const listing = await screenDefinitions(listed, { kind, era, warn });
       this.#charge(kind, bytes);
       return kind === 'tools' && screen !== undefined ? screen(listing) : listing;
     } catch (error) {

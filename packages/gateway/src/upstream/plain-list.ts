@@ -47,7 +47,7 @@ function elements(
     const end = start + sizes(element);
     next = end + 1;
     const name = isObject(element) ? element[key] : undefined;
-    if (!isObject(element) || typeof name !== 'string') return undefined;
+    if (!isObject(element) || typeof name !== 'string' || name === '') return undefined;
     const keyAt = start + offsetOf(element, key, sizes);
     return { key: name, page, at: start, end, keyAt, keyEnd: keyAt + sizes(name) };
   });

@@ -143,9 +143,9 @@ test('a file that is damaged is as good as none', () => {
   for (const damaged of [
     whole.subarray(0, 40),
     Buffer.from('[]'),
-    Buffer.from('{"version":2}'),
-    Buffer.from('{"version":2,"servers":null}'),
-    Buffer.from('{"version":2,"servers":{"s":null}}'),
+    Buffer.from('{"version":3}'),
+    Buffer.from('{"version":3,"servers":null}'),
+    Buffer.from('{"version":3,"servers":{"s":null}}'),
     ...[
       '"lists":{}',
       '"era":"legacy","lists":{}',
@@ -154,9 +154,9 @@ test('a file that is damaged is as good as none', () => {
       '"era":"legacy","capabilities":{},"lists":{"tools":[[1,2,3,4,5]]}',
       '"era":"legacy","capabilities":{},"lists":{"tools":[[0,2,"a",0,3]]}',
       '"era":"legacy","capabilities":{},"lists":{"tools":[[0,3,"a",0,1]]}',
-    ].map((members) => Buffer.from(`{"version":2,"size":2,"servers":{"s":{"entry":"e",${members}}}}\n{}`)),
+    ].map((members) => Buffer.from(`{"version":3,"size":2,"servers":{"s":{"entry":"e",${members}}}}\n{}`)),
     whole.subarray(0, -1),
-    Buffer.from(whole.toString().replace('"version":2', '"version":1')),
+    Buffer.from(whole.toString().replace('"version":3', '"version":2')),
     Buffer.from(whole.toString().replace('[[', '[null,[')),
     Buffer.alloc(0),
   ]) {

@@ -28,8 +28,8 @@ interface Head extends Omit<StoredOffering, 'offering'>, Omit<Offering, 'catalog
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
 }
 
-/** What a later one means is not known. */
-const VERSION = 2;
+/** What a later one means is not known; definitions of earlier ones were not judged. */
+const VERSION = 3;
 const NEWLINE = 0x0a;
 
 /** A line of JSON that says where each definition stands, then their bytes: nothing is parsed that need not be. */
