@@ -147,7 +147,8 @@ export class HttpFront {
 
   /** Works on a request in this turn of the event loop or in a later one; not at all where its client has left. */
   #take(res: ServerResponse, bytes: number, work: () => void): void {
-    this.#turns.take(bytes, () => {
+    if (this.#turns.take(bytes)) return this.#guard(res, work);
+    this.#turns.wait(bytes, () => {
       if (!res.destroyed) this.#guard(res, work);
     });
   }

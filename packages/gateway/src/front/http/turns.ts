@@ -18,45 +18,52 @@ export class Turns {
   /** Work for later turns, of which that before `#at` is done. */
   #waiting: Waiting[] = [];
   #at = 0;
-  #isRenewed = false;
+  #isRenewing = false;
   readonly #renew = (): void => this.#begin();
 
-  /** Works on a request now or in a later turn; `bytes` is the length of its body. */
-  take(bytes: number, work: () => void): void {
-    if (this.#waiting.length > 0 || this.#isSpent()) this.#waiting.push({ bytes, work });
-    else this.#run(bytes, work);
-    this.#goOn();
+  /**
+   * Takes part of the budget for work that is done now; `bytes` is the length of its body. Returns false where the work has to
+   * wait. A budget is renewed only once it is spent: nothing is scheduled for requests that come one by one.
+   */
+  take(bytes: number): boolean {
+    if (this.#waiting.length > 0 || this.#isSpent()) return false;
+    this.#spend(bytes);
+    return true;
+  }
+
+  /** Does work in a later turn, after all that waits already. */
+  wait(bytes: number, work: () => void): void {
+    this.#waiting.push({ bytes, work });
+    this.#renewLater();
   }
 
   #isSpent(): boolean {
     return this.#steps >= MOST_STEPS || this.#bytes >= MOST_BYTES;
   }
 
-  #run(bytes: number, work: () => void): void {
+  #spend(bytes: number): void {
     this.#steps++;
     this.#bytes += bytes;
-    work();
   }
 
   #begin(): void {
-    this.#isRenewed = false;
+    this.#isRenewing = false;
     this.#steps = 0;
     this.#bytes = 0;
-    if (this.#waiting.length === 0) return;
     // What this work adds waits behind the rest.
     while (this.#at < this.#waiting.length && !this.#isSpent()) {
       const { bytes, work } = this.#waiting[this.#at++] as Waiting;
-      this.#run(bytes, work);
+      this.#spend(bytes);
+      work();
     }
     this.#waiting = this.#waiting.slice(this.#at);
     this.#at = 0;
-    if (this.#waiting.length > 0) this.#goOn();
+    if (this.#waiting.length > 0) this.#renewLater();
   }
 
-  /** Has the next turn begin with a new budget. */
-  #goOn(): void {
-    if (this.#isRenewed) return;
-    this.#isRenewed = true;
+  #renewLater(): void {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
     setImmediate(this.#renew);
   }
 }
