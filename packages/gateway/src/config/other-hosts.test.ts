@@ -293,6 +293,30 @@ describe('envFile', () => {
 
   verifies(
     'AGG-CFG-4',
+    'with lines that set no variable is warned of by their numbers, without their text',
+    () => {
+      const lines = [
+        'A=1',
+        'sk-secret',
+        '# note',
+        '',
+        'KEY="one',
+        'two',
+        'three"',
+        'export B',
+        "C='x' # y",
+        '  # z',
+      ];
+      writeFileSync(join(home, 'odd.env'), lines.join('\r\n'));
+      const { config, warnings } = load('mcp.json', server({ envFile: 'odd.env' }));
+      expect(config.mcpServers['a']?.env).toMatchObject({ A: '1', C: 'x' });
+      expect(warnings.join()).toContain('are ignored (line 2, line 8): write NAME=value');
+      expect(warnings.join()).not.toContain('secret');
+    },
+  );
+
+  verifies(
+    'AGG-CFG-4',
     'that is missing is an error with its path, unless its server is switched off',
     () => {
       const missing = server({ envFile: 'no/.env' });

@@ -43,7 +43,7 @@ export function prepareConfig(value: unknown, options: PrepareOptions): Prepared
   if (expanded !== adopted.value || found.isPending) refuseErrors(inspectExpanded(expanded), source);
   // Both values have passed an inspection: they have the shape of the type.
   const { mcpServers: unexpanded } = adopted.value as McpConfig;
-  const config = complete(expanded as McpConfig, source);
+  const config = complete(expanded as McpConfig, source, found);
   return { config, unexpanded, warnings: toValidation(found, source).warnings.map(formatFinding) };
 }
 
@@ -113,13 +113,18 @@ function inspectExpanded(value: unknown): Findings {
   return { ...found, errors: explained };
 }
 
-function complete(config: McpConfig, source: Source): CompleteConfig {
+/** Fills in the defaults and the variables of files; `found` gets their warnings. */
+function complete(
+  config: McpConfig,
+  source: Source,
+  { warnings }: Findings = createFindings(),
+): CompleteConfig {
   const servers = Object.entries(config.mcpServers).map(
     ([key, server]) => [key, completeServerConfig(server)] as const,
   );
-  const found = createFindings();
+  const found = { ...createFindings(), warnings };
   const folder = source.path === undefined ? process.cwd() : dirname(source.path);
-  const mcpServers = readEnvFiles(Object.fromEntries(servers), folder, found.errors);
+  const mcpServers = readEnvFiles(Object.fromEntries(servers), folder, found);
   refuseErrors(found, source);
   return { ...config, mcpServers };
 }
