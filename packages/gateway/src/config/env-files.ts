@@ -30,8 +30,8 @@ export function readEnvFiles(servers: Servers, folder: string, found: Findings):
 }
 
 interface Told {
-  failed(message: string): void;
-  warn(message: string): void;
+  readonly failed: (message: string) => void;
+  readonly warn: (message: string) => void;
 }
 
 function readVariables(file: string, { failed, warn }: Told): Record<string, string> {
