@@ -119,6 +119,26 @@ describe('a client that follows thousands of resources', () => {
     );
 });
 
+describe('one large message of a server', () => {
+  const MESSAGES: [string, string][] = [
+    ['of 32 MB in small values', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(16e6) + '1]}}'`],
+    ['of 32 MB that is no JSON', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(16e6) + 'x]}}'`],
+    ['over the size limit', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(34e6) + '1]}}'`],
+  ];
+  for (const [what, text] of MESSAGES)
+    verifies('SAFE-4', `H2: ${what} is read in slices`, async () => {
+      await using probe = new Probe();
+      const servers = { bad: attacker(`write(${text}); return text('sent')`), echo: fixture('echo') };
+      await using weir = startWeir(servers, { env: probe.env });
+      await weir.tools();
+      await probe.begin();
+      expect(textOf(await weir.callTool('bad:attack'))).toBe('sent');
+      const figures = await probe.end();
+      print(figures);
+      expectSmallSlices(figures, 512 * 1024);
+    });
+});
+
 describe('a flood of small messages', () => {
   const SHAPES: Record<string, string> = {
     'empty objects': '{}',

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { findMember, readMembers } from './members.ts';
 import type { Unusable } from './message.ts';
 import { skipSpace } from './scan.ts';
+import { MOST_BYTES } from './slices.ts';
 import { skipEscape } from './sound.ts';
 
 const SPACE = 0x20;
@@ -17,6 +18,7 @@ export function describeUnusable({ reason, meant, bytes }: Unusable): string {
 }
 
 function hasBody(bytes: Buffer): boolean {
+  if (bytes.length > MOST_BYTES) return true;
   const message = readMembers(bytes, skipSpace(bytes, 0));
   return message !== undefined && ['result', 'error'].some((key) => findMember(message, key) >= 0);
 }
@@ -24,6 +26,8 @@ function hasBody(bytes: Buffer): boolean {
 /** Names what is wrong with the characters of a text; undefined where nothing is. */
 export function describeFault(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return 'bytes that are not UTF-8';
+  // A walk through more would hold up others for the sake of a better error.
+  if (bytes.length > MOST_BYTES) return undefined;
   for (let i = bytes.indexOf(QUOTE); i >= 0; i = bytes.indexOf(QUOTE, i + 1)) {
     for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) {
       if ((bytes[i] as number) < SPACE) return 'a raw control character in a string';

@@ -1,11 +1,15 @@
 import { isAscii } from 'node:buffer';
 import { OversizedLine, type Oversized } from './oversized.ts';
+import { spend } from './slices.ts';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 /** So many parts of one line are put together: a peer that writes byte by byte must not fill the memory with buffers. */
 const PACK_PARTS = 1024;
+
+/** So many bytes of a kept line are followed at once, when it turns out to be too long. */
+const PIECE = 256 * 1024;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
@@ -26,6 +30,10 @@ export class LineReader {
   #length = 0;
   #isFirst = true;
   #oversized: OversizedLine | undefined;
+  /** What is left to follow of an oversized line that was kept until its size was known. */
+  #early: Buffer[] = [];
+  /** That line has ended. */
+  #isComplete = false;
   /** The chunk that is being cut, and where its next line begins. */
   #chunk: Buffer = NOTHING;
   #at = 0;
@@ -57,6 +65,10 @@ export class LineReader {
 
   /** Cuts off the next line. Returns false where the chunk holds no more whole lines. */
   next(): boolean {
+    if (this.#early.length > 0) {
+      this.#follow();
+      return true;
+    }
     const start = this.#at;
     const chunk = this.#chunk;
     const end = chunk.indexOf(NEWLINE, start);
@@ -74,11 +86,17 @@ export class LineReader {
   /** The stream has ended: what stands without its newline still counts. */
   end(): void {
     this.#finish(NOTHING);
+    while (this.#early.length > 0) this.#follow();
   }
 
   #finish(last: Buffer): void {
     if (this.#length === 0 && last.length <= this.#limit) return this.#emit(last, this.#isAscii);
     this.#keep(last);
+    if (this.#early.length > 0) this.#isComplete = true;
+    else this.#tell();
+  }
+
+  #tell(): void {
     const wasAscii = this.#wasAscii;
     const oversized = this.#oversized;
     const line = oversized === undefined ? Buffer.concat(this.#parts, this.#length) : undefined;
@@ -106,10 +124,20 @@ export class LineReader {
     }
     if (this.#oversized === undefined) {
       this.#oversized = new OversizedLine();
-      for (const earlier of this.#parts) this.#oversized.push(earlier);
+      this.#early = this.#parts;
       this.#parts = [];
     }
-    this.#oversized.push(part);
+    if (this.#early.length > 0) this.#early.push(part);
+    else this.#oversized.push(part);
+  }
+
+  /** Follows one piece of what was kept of a line before it was too long. */
+  #follow(): void {
+    const [first = NOTHING, ...others] = this.#early;
+    this.#oversized?.push(first.subarray(0, PIECE));
+    spend(0, PIECE);
+    this.#early = first.length > PIECE ? [first.subarray(PIECE), ...others] : others;
+    if (this.#early.length === 0 && this.#isComplete) this.#tell();
   }
 
   #pack(): void {
@@ -123,5 +151,6 @@ export class LineReader {
     this.#length = 0;
     this.#wasAscii = true;
     this.#oversized = undefined;
+    this.#isComplete = false;
   }
 }

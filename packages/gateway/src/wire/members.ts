@@ -19,7 +19,7 @@ const LONG_TEXT = 256;
 const LONGEST_ESCAPE = 6;
 
 /** Far more than any object has that the relay reads; where each of millions stands would take more room than the text. */
-const MOST_MEMBERS = 10_000;
+export const MOST_MEMBERS = 10_000;
 
 /** The members of one object: where each key (without its quotes) and each value begins and ends. */
 export interface Members {

@@ -1,7 +1,8 @@
 import { Batch } from './batch.ts';
+import { LARGE_LINE, LargeMessage } from './large-message.ts';
 import { LineReader } from './lines.ts';
 import type { LinkHandlers } from './link.ts';
-import { readMessage } from './message.ts';
+import { isArray, readMessage, type Message, type Unusable } from './message.ts';
 import type { ChunkReader } from './sliced-input.ts';
 import { spend } from './slices.ts';
 
@@ -10,6 +11,7 @@ export class MessageReader implements ChunkReader {
   readonly #handlers: LinkHandlers;
   readonly #lines: LineReader;
   #batch: Batch | undefined;
+  #large: LargeMessage | undefined;
 
   constructor(maxMessageSize: number, handlers: LinkHandlers) {
     this.#handlers = handlers;
@@ -28,19 +30,34 @@ export class MessageReader implements ChunkReader {
   }
 
   next(): boolean {
-    if (this.#batch === undefined) return this.#lines.next();
-    this.#nextOf(this.#batch);
+    if (this.#large !== undefined) this.#readOn(this.#large);
+    else if (this.#batch !== undefined) this.#nextOf(this.#batch);
+    else return this.#lines.next();
     return true;
   }
 
   end(): void {
     this.#lines.end();
-    while (this.#batch !== undefined) this.#nextOf(this.#batch);
+    while (this.#large !== undefined || this.#batch !== undefined) this.next();
   }
 
   #line(bytes: Buffer, isAscii: boolean): void {
+    if (bytes.length > LARGE_LINE && !isArray(bytes)) {
+      this.#large = new LargeMessage(bytes);
+      return;
+    }
     spend(0, bytes.length);
-    const message = readMessage(bytes, isAscii);
+    this.#take(readMessage(bytes, isAscii));
+  }
+
+  #readOn(large: LargeMessage): void {
+    const message = large.next();
+    if (message === undefined) return;
+    this.#large = undefined;
+    this.#take(message);
+  }
+
+  #take(message: Message | Unusable): void {
     if (message.kind !== 'unusable') return this.#handlers.message(message);
     if (message.reason === 'batch' && this.#handlers.takesBatches?.() === true)
       this.#batch = Batch.open(message.bytes);

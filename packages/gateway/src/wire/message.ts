@@ -6,6 +6,7 @@ import {
   hasEscape,
   isOdd,
   keyIs,
+  MOST_MEMBERS,
   objectValue,
   readMembers,
   readString,
@@ -53,9 +54,17 @@ export function readMessage(line: Buffer, isAscii = false): Message | Unusable {
   return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
 }
 
+/** Reads a line of sound text whose meaning is plain, as far as a meter allows; of any other only that it is none. */
+export function readPlain(line: Buffer, walk: number): Message | Unusable {
+  const head = scanHead(line, walk, MOST_MEMBERS);
+  return head === undefined || isOddHead(head)
+    ? { ...NO_MESSAGE, reason: 'not-json', bytes: line }
+    : shape(head);
+}
+
 /** Reads a line whose meaning the scan is not sure of, and rewrites it to mean what a parser would take it for. */
 function readOdd(line: Buffer): Message | Unusable {
-  if (line[skipSpace(line, 0)] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes: line };
+  if (isArray(line)) return { ...NO_MESSAGE, reason: 'batch', bytes: line };
   if (!isUtf8(line)) return notJson(line);
   const bytes = onOneLine(line);
   const walk = walkOf(bytes);
@@ -71,6 +80,11 @@ function readOdd(line: Buffer): Message | Unusable {
 
 function notJson(bytes: Buffer): Unusable {
   return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
+}
+
+/** Returns true for a text that is an array, if it is JSON. */
+export function isArray(text: Buffer): boolean {
+  return text[skipSpace(text, 0)] === OPEN_BRACKET;
 }
 
 const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, meant: undefined } as const;
@@ -101,7 +115,7 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-function scanHead(bytes: Buffer, walk: number): Head | undefined {
+function scanHead(bytes: Buffer, walk: number, mostMembers = Infinity): Head | undefined {
   const head: Head = {
     bytes,
     walk,
@@ -122,7 +136,7 @@ function scanHead(bytes: Buffer, walk: number): Head | undefined {
   let i = skipSpace(bytes, 0);
   if (bytes[i] !== OPEN_BRACE) return undefined;
   i = skipSpace(bytes, i + 1);
-  for (;;) {
+  for (let count = 0; count < mostMembers; count++) {
     const value = skipKey(bytes, i, walk);
     if (value < 0) return undefined;
     const end = enterMember(head, i + 1, keyEnd(bytes, i + 1, value), value);
@@ -132,6 +146,7 @@ function scanHead(bytes: Buffer, walk: number): Head | undefined {
     if (bytes[i] !== COMMA) return undefined;
     i = skipSpace(bytes, i + 1);
   }
+  return undefined;
 }
 
 /** Notes a member that means something to the relay; the index after its value, or -1. */

@@ -58,11 +58,81 @@ export function leapAfter(bytes: Buffer): number {
   return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
 }
 
+/** The reading of a large text in parts: what is known of it, and how much more may be walked in this part. */
+export interface Meter {
+  /** Where each value ends that was walked to its end and is not short, by its beginning; -1 where it is no JSON. */
+  readonly ends: Map<number, number>;
+  left: number;
+  /** The value in which the last part ended. */
+  paused:
+    | { readonly at: number; readonly i: number; readonly depth: number; readonly closers: Uint8Array }
+    | undefined;
+}
+
+/** Values up to this size are walked again in each part. */
+const SHORT = 256;
+
+/** Thrown where a part ends; `inPart` catches it. */
+const PAUSED: Error = new Error('The part has ended');
+
+let meter: Meter | undefined;
+
+/** Reads a text as far as the meter allows. Returns undefined where that was not enough: the same reading goes on in another part. */
+export function inPart<T>(of: Meter, read: () => T): T | undefined {
+  meter = of;
+  try {
+    return read();
+  } catch (error) {
+    if (error !== PAUSED) throw error;
+    return undefined;
+  } finally {
+    meter = undefined;
+  }
+}
+
 /** Returns the index after the value that begins at `at`, -1 where the bytes are not JSON. */
 export function walkValue(bytes: Buffer, at: number, walk: number): number {
-  let depth = 0;
-  let i = at;
+  if (meter !== undefined) return walkPart(bytes, at, walk, meter);
+  return walkOn(bytes, at, 0, walk, Infinity);
+}
+
+/** Walks on where the last part has ended, or answers from what earlier parts have found. */
+function walkPart(bytes: Buffer, at: number, walk: number, part: Meter): number {
+  const known = part.ends.get(at);
+  if (known !== undefined) return known;
+  const paused = part.paused?.at === at ? part.paused : undefined;
+  if (paused !== undefined) closers.set(paused.closers);
+  const from = paused?.i ?? at;
+  const end = walkOn(bytes, from, paused?.depth ?? 0, walk, from + part.left);
+  if (end === STOPPED) {
+    part.paused = { at, i: stoppedAt, depth: stoppedDepth, closers: closers.slice(0, stoppedDepth) };
+    throw PAUSED;
+  }
+  note(part, at, end, from);
+  return end;
+}
+
+/** Notes what was walked; short things are walked again and not counted, so that each part gets further than the last. */
+function note(part: Meter, at: number, end: number, from: number = at): void {
+  if (end >= 0 && end - at <= SHORT) return;
+  part.ends.set(at, end);
+  if (end >= 0) part.left -= end - from;
+}
+
+const STOPPED = -2;
+let stoppedAt = 0;
+let stoppedDepth = 0;
+
+/** Walks from the value at `start`, so deep in the one whose end is wanted. Stops before a value that begins after `stop`. */
+function walkOn(bytes: Buffer, start: number, startDepth: number, walk: number, stop: number): number {
+  let depth = startDepth;
+  let i = start;
   for (;;) {
+    if (i > stop) {
+      stoppedAt = i;
+      stoppedDepth = depth;
+      return STOPPED;
+    }
     const first = bytes[i];
     if (first === OPEN_BRACE || first === OPEN_BRACKET) {
       const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
@@ -70,7 +140,7 @@ export function walkValue(bytes: Buffer, at: number, walk: number): number {
       if (bytes[i] !== closer) {
         if (depth === DEEPEST) return -1;
         closers[depth++] = closer;
-        if (closer === CLOSE_BRACE && (i = skipKey(bytes, i, walk)) < 0) return -1;
+        if (closer === CLOSE_BRACE && (i = walkKey(bytes, i, walk)) < 0) return -1;
         continue;
       }
       i++;
@@ -91,7 +161,7 @@ export function walkValue(bytes: Buffer, at: number, walk: number): number {
       }
       if (next !== COMMA) return -1;
       if ((bytes[++i] as number) <= SPACE) i = skipSpace(bytes, i);
-      if (closer === CLOSE_BRACE && (i = skipKey(bytes, i, walk)) < 0) return -1;
+      if (closer === CLOSE_BRACE && (i = walkKey(bytes, i, walk)) < 0) return -1;
       break;
     }
   }
@@ -150,6 +220,15 @@ export function closingQuote(bytes: Buffer, from: number): number {
 
 /** From a key's opening quote to the first byte of its value, or -1. */
 export function skipKey(bytes: Buffer, at: number, walk: number): number {
+  if (meter === undefined) return walkKey(bytes, at, walk);
+  const known = meter.ends.get(at);
+  if (known !== undefined) return known;
+  const value = walkKey(bytes, at, walk);
+  note(meter, at, value);
+  return value;
+}
+
+function walkKey(bytes: Buffer, at: number, walk: number): number {
   if (bytes[at] !== QUOTE) return -1;
   let i = skipString(bytes, at, walk);
   if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);

@@ -1,0 +1,61 @@
+import { isUtf8 } from 'node:buffer';
+import { readPlain, type Message, type Unusable } from './message.ts';
+import { OversizedLine } from './oversized.ts';
+import { inPart, walkOf, type Meter } from './scan.ts';
+import { MOST_BYTES, spend } from './slices.ts';
+
+/** Lines over this size are read in parts: to read one in one turn would hold up all others. */
+export const LARGE_LINE: number = MOST_BYTES;
+
+const UNSOUND = -1;
+
+/** Bytes that are walked in one part: a fraction of a slice, because what is walked is what takes time. */
+const PART = MOST_BYTES / 4;
+
+/**
+ * Reads a message that is too large for one slice. One whose keys are escaped or written twice is refused: to rewrite it,
+ * as is done with smaller ones, takes as long again.
+ */
+export class LargeMessage {
+  readonly #line: Buffer;
+  readonly #meter: Meter = { ends: new Map(), left: 0, paused: undefined };
+  /** How far strings are walked byte by byte; undefined until the text has been judged. */
+  #walk: number | undefined;
+  /** Looks for the id of a line that is refused. */
+  #follower: OversizedLine | undefined;
+  #followed = 0;
+  #refused: Unusable | undefined;
+
+  constructor(line: Buffer) {
+    this.#line = line;
+  }
+
+  /** Reads on. Returns undefined until the whole line has been read. */
+  next(): Message | Unusable | undefined {
+    spend(0, PART);
+    if (this.#refused !== undefined) return this.#follow(this.#refused);
+    this.#walk ??= isUtf8(this.#line) ? walkOf(this.#line) : UNSOUND;
+    const message = this.#walk === UNSOUND ? notText(this.#line) : this.#read(this.#walk);
+    if (message?.kind !== 'unusable') return message;
+    this.#refused = message;
+    return undefined;
+  }
+
+  #read(walk: number): Message | Unusable | undefined {
+    this.#meter.left = PART;
+    return inPart(this.#meter, () => readPlain(this.#line, walk));
+  }
+
+  #follow(refused: Unusable): Unusable | undefined {
+    this.#follower ??= new OversizedLine();
+    this.#follower.push(this.#line.subarray(this.#followed, this.#followed + PART));
+    this.#followed += PART;
+    if (this.#followed < this.#line.length) return undefined;
+    const { id, meant } = this.#follower.end();
+    return { ...refused, id, meant };
+  }
+}
+
+function notText(bytes: Buffer): Unusable {
+  return { kind: 'unusable', reason: 'not-json', bytes, id: undefined, meant: undefined };
+}
