@@ -1,0 +1,64 @@
+// A mistake of the gateway's own, planted on a path that a peer's message takes, ends that peer's business and nothing else.
+import { describe, expect } from 'vitest';
+import { fixture, scripted, textOf } from '../e2e/harness.ts';
+import { eventually } from '../e2e/http.ts';
+import { serveInProcess, type InProcess } from '../e2e/in-process.ts';
+import { verifies } from '../verifies.ts';
+
+const told = ({ logged }: InProcess): string[] => logged.filter((line) => line.includes('planted'));
+
+describe('an exception', () => {
+  verifies('SAFE-4', 'H1: in a request of a client is an error of that request', async () => {
+    await using weir = serveInProcess({ echo: fixture('echo') });
+    await weir.initialize();
+    await weir.request('tools/list');
+    const { gateway } = weir;
+    const { chain } = gateway;
+    Object.defineProperty(gateway, 'chain', {
+      configurable: true,
+      get: () => {
+        throw new Error('planted');
+      },
+    });
+    const { error } = await weir.callTool('echo:echo', { text: 'x' });
+    expect(error).toMatchObject({
+      code: -32603,
+      message: "Internal error. The gateway's log has the details.",
+    });
+    expect(told(weir)).toHaveLength(1);
+    Object.defineProperty(gateway, 'chain', { value: chain });
+    expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
+  });
+
+  verifies(
+    ['SAFE-4', 'HEALTH-2'],
+    'H1: in a message of a server ends that server, which is started again',
+    async () => {
+      const bad = scripted(`
+      import { notify, serve, text, tool } from 'stdio';
+      const call = { pid: () => text(process.pid), notify: () => void notify('notifications/x') };
+      serve({ name: 'bad', tools: [tool('pid'), tool('notify')], call });
+    `);
+      await using weir = serveInProcess({ bad, echo: fixture('echo') });
+      await weir.initialize();
+      const pid = textOf(await weir.callTool('bad:pid'));
+      const [client] = weir.gateway.server.clients;
+      if (client === undefined) throw new Error('There is no client');
+      const throwing = Object.create(client, {
+        notified: {
+          value: () => {
+            throw new Error('planted');
+          },
+        },
+      }) as typeof client;
+      weir.gateway.server.attach(throwing);
+      const { error } = await weir.callTool('bad:notify');
+      expect(error?.message).toContain("was ended after a mistake of Weir's own");
+      weir.gateway.server.detach(throwing);
+      expect(told(weir)[0]).toContain('[bad]');
+      expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
+      const next = await eventually(async () => textOf(await weir.callTool('bad:pid')) || undefined);
+      expect(next).not.toBe(pid);
+    },
+  );
+});
