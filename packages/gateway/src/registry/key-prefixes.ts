@@ -17,26 +17,23 @@ export interface Claim {
  * with those of aliases. A name with the separator is judged by that alone.
  */
 export class KeyPrefixes {
-  readonly #full = new PrefixTable<Keys>();
-  readonly #alias = new PrefixTable<Keys>();
+  readonly #serverKeys: readonly string[];
+  readonly #separator: string;
+  /** Made with the first name that is entered; the other tables with the first name that is not listed. */
+  #full: PrefixTable<Keys> | undefined;
+  #alias: PrefixTable<Keys> | undefined;
   /** The keys whose prefix another key's prefix begins with. */
-  readonly #nesting: ReadonlySet<string>;
+  #nesting: ReadonlySet<string> | undefined;
 
   constructor(serverKeys: readonly string[], separator: string) {
-    for (const key of serverKeys) {
-      add(this.#full, key, separator);
-      for (const other of ALIAS_SEPARATORS) add(this.#alias, key, other);
-    }
-    this.#nesting = nestingKeys(this.#full);
-    // The gateway's own tools need no place among the full names: they are listed only where no server has the name.
-    if (!serverKeys.includes(OWN_KEY))
-      for (const other of new Set([separator, ...ALIAS_SEPARATORS])) add(this.#alias, OWN_KEY, other);
+    this.#serverKeys = serverKeys;
+    this.#separator = separator;
   }
 
   /** Returns undefined for a name that begins with no key. */
   claim(name: string): Claim | undefined {
-    const [full] = this.#full.matches(name);
-    const matches = full === undefined ? this.#alias.matches(name) : [full];
+    const [full] = this.#fullPrefixes().matches(name);
+    const matches = full === undefined ? this.#aliasPrefixes().matches(name) : [full];
     const [longest] = matches;
     if (longest === undefined) return undefined;
     return {
@@ -50,15 +47,34 @@ export class KeyPrefixes {
    * it. Bare names may begin with any key.
    */
   rivals(serverKey: string, publicName: string, isBare: boolean): Keys | undefined {
+    this.#nesting ??= nestingKeys(this.#fullPrefixes());
     if (!isBare && !this.#nesting.has(serverKey)) return undefined;
-    const owners = this.#full.matches(publicName)[0]?.value;
+    const owners = this.#fullPrefixes().matches(publicName)[0]?.value;
     return owners?.includes(serverKey) === true ? undefined : owners;
+  }
+
+  #fullPrefixes(): PrefixTable<Keys> {
+    this.#full ??= tableOf(this.#serverKeys, [this.#separator]);
+    return this.#full;
+  }
+
+  /** The gateway's own tools need no place among the full names: they are listed only where no server has the name. */
+  #aliasPrefixes(): PrefixTable<Keys> {
+    this.#alias ??= tableOf(
+      [...new Set([...this.#serverKeys, OWN_KEY])],
+      [this.#separator, ...ALIAS_SEPARATORS],
+    );
+    return this.#alias;
   }
 }
 
-function add(table: PrefixTable<Keys>, serverKey: string, separator: string): void {
-  for (const prefix of prefixesOf(serverKey, separator))
-    table.set(prefix, [...(table.get(prefix) ?? []), serverKey]);
+function tableOf(serverKeys: readonly string[], separators: readonly string[]): PrefixTable<Keys> {
+  const table = new PrefixTable<Keys>();
+  for (const serverKey of serverKeys) {
+    const prefixes = new Set(separators.flatMap((separator) => prefixesOf(serverKey, separator)));
+    for (const prefix of prefixes) table.set(prefix, [...(table.get(prefix) ?? []), serverKey]);
+  }
+  return table;
 }
 
 function readingsOf({ prefix, value }: PrefixMatch<Keys>, name: string): Owner[] {

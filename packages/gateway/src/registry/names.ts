@@ -39,12 +39,11 @@ export function joinName(serverKey: string, name: string, separator: string): st
 }
 
 /** Returns the beginnings of public names by which a server is known: its key as it is, made host-safe, and cut. */
-export function prefixesOf(serverKey: string, separator: string): Set<string> {
+export function prefixesOf(serverKey: string, separator: string): string[] {
   const prefix = `${serverKey}${separator}`;
-  if (!isHostSafe(separator)) return new Set([prefix]);
+  if (!isHostSafe(separator)) return [prefix];
   const safe = madeSafe(prefix);
-  const isCut = safe.length > LONGEST_HASHED;
-  return new Set([prefix, safe, ...(isCut ? [`${safe.slice(0, LONGEST_HASHED)}_`] : [])]);
+  return safe.length > LONGEST_HASHED ? [prefix, safe, `${safe.slice(0, LONGEST_HASHED)}_`] : [prefix, safe];
 }
 
 function madeSafe(name: string): string {
