@@ -196,7 +196,9 @@ describe('a config that other hosts share', () => {
         { args: ['--debug'] },
       );
       expect(await weir.tools()).toEqual(['old:echo']);
-      expect(await weir.callTool('off:x')).toMatchObject({ error: { message: 'Tool not found: off:x' } });
+      expect(await weir.callTool('off:x')).toMatchObject({
+        error: { message: "Tool not found: off:x (its server 'off' is not running)" },
+      });
       const ended = await weir.close();
       expect(warnings(ended)).toEqual([]);
       expect(ended.stderr).not.toMatch(/\[(?:off|also)\]/u);

@@ -394,7 +394,7 @@ describe('names that collide', () => {
   verifies('AGG-SEP-2', 'because a key and a tool hold the separator', async () => {
     const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
     expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
-      "Name 'a:b:echo' is wanted by two servers: 'a' for its 'b:echo' and 'a:b' for its 'echo'
+      "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'
       Rename one of the servers in the config, or choose another --separator.
       All servers have been stopped.
       exit 1"
@@ -418,17 +418,17 @@ describe('names that collide', () => {
 
   verifies(
     ['AGG-SEP-2', 'AGG-CHILD-3'],
-    'with --keep-going the first in the config keeps the name',
+    'with --keep-going the server whose key the name begins with keeps it',
     async () => {
       await using weir = startWeir(
         { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) },
         { args: ['--keep-going'] },
       );
-      expect(await weir.tools()).toEqual(['a:b:echo', 'a:own']);
+      expect(await weir.tools()).toEqual(['a:own', 'a:b:echo']);
       await weir.says(
-        "Name 'a:b:echo' is wanted by two servers: 'a' for its 'b:echo' and 'a:b' for its 'echo'",
+        "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'",
       );
-      await weir.says("The first in the config, 'a', keeps it; that of 'a:b' is left out");
+      await weir.says("It is left out, whether or not 'a:b' runs");
     },
   );
 });
