@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readPlain, type Message, type Unusable } from './message.ts';
+import { readMessage, readPlain, type Message, type Unusable } from './message.ts';
 import { OversizedLine } from './oversized.ts';
 import { inPart, walkOf, type Meter } from './scan.ts';
 import { MOST_BYTES, spend } from './slices.ts';
@@ -12,9 +12,12 @@ const UNSOUND = -1;
 /** Bytes that are walked in one part: a fraction of a slice, because what is walked is what takes time. */
 const PART = MOST_BYTES / 4;
 
+/** Lines up to this size are read in one turn where parts do not tell what they mean: their keys may be escaped or written twice. */
+const MOST_REWRITTEN = 4 * LARGE_LINE;
+
 /**
- * Reads a message that is too large for one slice. One whose keys are escaped or written twice is refused: to rewrite it,
- * as is done with smaller ones, takes as long again.
+ * Reads a message that is too large for one slice. A very large one whose keys are escaped or written twice is refused: to
+ * rewrite it, as is done with smaller ones, takes as long again.
  */
 export class LargeMessage {
   readonly #line: Buffer;
@@ -37,6 +40,7 @@ export class LargeMessage {
     this.#walk ??= isUtf8(this.#line) ? walkOf(this.#line) : UNSOUND;
     const message = this.#walk === UNSOUND ? notText(this.#line) : this.#read(this.#walk);
     if (message?.kind !== 'unusable') return message;
+    if (this.#walk !== UNSOUND && this.#line.length <= MOST_REWRITTEN) return readMessage(this.#line);
     this.#refused = message;
     return undefined;
   }
