@@ -307,7 +307,7 @@ export class Gateway implements AggregatorServer {
   /** Sends what a client tells unasked to all servers that understand it, but to none that has yet to read much. */
   tellServers(client: Client, line: () => Line): void {
     for (const upstream of this.#parts.audienceOf(client))
-      if (upstream.era === client.era && !upstream.peer.isBehind) upstream.peer.send(line());
+      if (upstream.era === client.era && !upstream.peer.isSlow) upstream.peer.send(line());
   }
 
   /** A client has stopped (or begun again) to read: the servers wait for it. */

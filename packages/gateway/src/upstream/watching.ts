@@ -90,7 +90,7 @@ export class Watching {
 
   #tell(): void {
     // Clients must not end a busy server by what they watch.
-    if (this.#peer.isBehind) return void setTimeout(() => this.#tell(), BEHIND_MS).unref();
+    if (this.#peer.isSlow) return void setTimeout(() => this.#tell(), BEHIND_MS).unref();
     const changed = [...(this.#changed ?? [])];
     this.#changed = undefined;
     if (this.#peer.gone !== undefined) return;
@@ -100,7 +100,7 @@ export class Watching {
 
   /** A legacy server is told of each resource by itself, where it does not know already. */
   #tellOf(uri: string): void {
-    if (this.#peer.isBehind) return this.#tellLater(uri);
+    if (this.#peer.isSlow) return this.#tellLater(uri);
     const isWatched = this.#watchers.has(uri);
     if (isWatched === this.#told.has(uri)) return;
     if (isWatched) this.#told.add(uri);

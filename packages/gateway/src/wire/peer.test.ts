@@ -211,11 +211,23 @@ test('what is neither an answer nor about requests under way is for somebody els
   expect(peer.take(message(`{${V},"method":"notifications/message","params":{}}`))).toBe(false);
 });
 
+test('charges a request in flight with what is kept of it, until it is answered', () => {
+  const account = new Accounts(100_000).open(() => {});
+  const peer = new Peer({ ...connect().link, account });
+  const ticket = peer.serve({ ...served('1'), bytes: 500 });
+  expect(account.held).toBe(1524);
+  peer.served(ticket);
+  peer.served(ticket);
+  expect(account.held).toBe(0);
+});
+
 test('is behind once more waits for it than may wait beside one message', () => {
   const account = new Accounts(100, { peerBytes: 42 }).open(() => {});
   const { link } = connect();
   expect(new Peer({ ...link, account, backlog: 42 }).isBehind).toBe(false);
   expect(new Peer({ ...link, account, backlog: 43 }).isBehind).toBe(true);
+  expect(new Peer({ ...link, account, backlog: 10 }).isSlow).toBe(false);
+  expect(new Peer({ ...link, account, backlog: 11 }).isSlow).toBe(true);
 });
 
 test('pauses and resumes its link', () => {

@@ -63,6 +63,9 @@ export interface Served {
 /** So many answers are waited for where lines may be gathered: requests on HTTP come one by one, however many there are. */
 const BUSY_FROM = 3;
 
+/** Part of what may wait for a peer that notifications of others may fill; the rest is for calls. */
+const TOLD_PART = 1 / 4;
+
 /** Memory that a request in flight takes: the objects that wait for its answer. */
 const REQUEST_BYTES = 1024;
 
@@ -87,6 +90,11 @@ export class Peer implements Origin {
 
   get account(): Account {
     return this.#link.account;
+  }
+
+  /** Much waits for this peer: what others would tell it unasked is dropped or put off, so that their calls still pass. */
+  get isSlow(): boolean {
+    return this.#link.backlog > TOLD_PART * this.#link.account.peerBytes;
   }
 
   /** More waits for this peer than should: what others ask of it is refused. */

@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import { Holding, type Account } from '../../wire/account.ts';
-import { inSlice } from '../../wire/slices.ts';
+import { inSlice, spend } from '../../wire/slices.ts';
 import { CHAIN_HEADER } from '../chain.ts';
 import {
   closedUnanswered,
@@ -41,6 +41,8 @@ export interface Abortable {
 
 /** Requests of one kind that are in flight to one server at once; more are queued. */
 const MOST_IN_FLIGHT = 256;
+/** A request that is handed to Node takes as long as so many elements of a slice, more where it needs a connection. */
+const REQUEST_ELEMENTS = 16;
 /** Memory that a queued request takes beside its body: objects, headers, listeners. */
 const QUEUED_BYTES = 1024;
 /** An unused connection is given up before the usual server does, so that no call meets one that is just being closed. */
@@ -187,6 +189,7 @@ export class HttpClient {
       headers: this.#headersOf(url, headers, body),
     });
     lane.inFlight++;
+    spend(REQUEST_ELEMENTS, 0);
     sent.once('close', () => this.#ended(lane));
     if (body === undefined) return sent.end();
     this.#count(sent, body.length);
