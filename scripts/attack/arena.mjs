@@ -55,7 +55,7 @@ export async function fight({ servers = [], clients = [], entries = {}, honest =
   const subject = await start(
     'weir serve',
     { ...kept, ...Object.fromEntries(others), ...hostile },
-    { gateway, env: probe.env, expected: Object.keys(kept) },
+    { gateway, probe, expected: Object.keys(kept) },
   );
   const { url, token = '' } = subject;
   await subject.client.close();
@@ -69,7 +69,6 @@ export async function fight({ servers = [], clients = [], entries = {}, honest =
   const cpu = stopSampling(seconds);
   for (const child of children) child.kill('SIGKILL');
   await subject.end();
-  await probe.close();
   return { honest: seen, figures, isAlive, mistakes: mistakesIn(subject.log), left: await leftOf(mark), cpu };
 }
 

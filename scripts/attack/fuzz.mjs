@@ -42,7 +42,7 @@ export async function fuzzStdio({ seconds, seed, gateway }) {
   const subject = await start(
     'weir',
     { ...kept, ...fuzzServers(seed) },
-    { gateway, env: probe.env, expected: Object.keys(kept) },
+    { gateway, probe, expected: Object.keys(kept) },
   );
   await probe.begin();
   const random = new Random(seed);
@@ -64,7 +64,6 @@ export async function fuzzStdio({ seconds, seed, gateway }) {
   const isAlive = subject.isRunning;
   const figures = await figuresOf(probe);
   await subject.end();
-  await probe.close();
   times.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => times[Math.floor(share * (times.length - 1))] ?? Number.NaN;
   const honest = { calls: times.length, errors, crossed: 0, p50: at(0.5), p99: at(0.99), slowest: at(1) };

@@ -52,13 +52,9 @@ export class Probe {
     return { ...inside, growthMb: inside.highestMb - this.#startMb, healthzMs };
   }
 
-  async close() {
+  async [Symbol.asyncDispose]() {
     await this.#stop();
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  async [Symbol.asyncDispose]() {
-    await this.close();
   }
 
   /** @returns {Promise<Inside>} */

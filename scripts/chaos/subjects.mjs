@@ -23,6 +23,7 @@ import { secondsUntil } from './common.mjs';
  * @property {string} [mark] in the environment of all its processes
  * @property {string} [state] the state folder of the command
  * @property {Record<string, string>} [env]
+ * @property {Probe} [probe] measures our command; it has one of its own unless it is given
  */
 
 const PATIENCE_S = 60;
@@ -54,7 +55,7 @@ export async function start(name, servers, options = {}) {
   const port = await freePort();
   const args = commandOf(name, { ...options, config, port, servers });
   const { mark = randomUUID(), env } = options;
-  const probe = name.startsWith('weir') ? new Probe() : undefined;
+  const probe = options.probe ?? (name.startsWith('weir') ? new Probe() : undefined);
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, CHAOS_MARK: mark, ...probe?.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
