@@ -43,14 +43,19 @@ export function runTests(cases) {
   return new Map(cases.map((one) => [one.number, verdictOf(one, tests)]));
 }
 
-/** @typedef {{ file: string; title: string; status: string }} Test */
+/** @typedef {{ file: string; title: string; numbers: string[]; status: string }} Test */
 
 /** @returns {Test[]} */
 function readReport() {
-  /** @type {{ testResults: { name: string; assertionResults: { title: string; status: string }[] }[] }} */
+  /** @type {{ testResults: { name: string; assertionResults: { title: string; ancestorTitles: string[]; status: string }[] }[] }} */
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   return testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map(({ title, status }) => ({ file: relative(root, name), title, status })),
+    assertionResults.map(({ title, ancestorTitles, status }) => ({
+      file: relative(root, name),
+      title,
+      numbers: [title, ...ancestorTitles].flatMap((one) => numbersOf(one)),
+      status,
+    })),
   );
 }
 
@@ -61,8 +66,8 @@ function readReport() {
  */
 function verdictOf({ number, elsewhere }, tests) {
   const own = tests.filter(
-    ({ file, title }) =>
-      (file.startsWith(`${FOLDER}/`) && numbersOf(title).includes(number)) ||
+    ({ file, title, numbers }) =>
+      (file.startsWith(`${FOLDER}/`) && numbers.includes(number)) ||
       elsewhere.some(([where, part]) => file === where && title.includes(part)),
   );
   const of = (/** @type {string} */ status) =>
