@@ -1,6 +1,6 @@
 // Servers that list very many names, or ever new ones.
 import { describe, expect } from 'vitest';
-import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/slices.ts';
+import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/turns.ts';
 import { GROWTH_MB, Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
 import { scripted, serverWith, startWeir, textOf, type Received, type ServerEntry } from '../e2e/harness.ts';
 import { serveInProcess } from '../e2e/in-process.ts';

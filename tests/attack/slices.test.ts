@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/slices.ts';
+import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/turns.ts';
 import { Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
 import { fixture, scripted, startWeir, temporaryFolder, textOf, type ServerEntry } from '../e2e/harness.ts';
 import { eventually, modern, open, send, startServe, wireText, type ServeProcess } from '../e2e/http.ts';

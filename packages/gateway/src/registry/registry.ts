@@ -11,8 +11,9 @@ import {
 } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Account } from '../wire/account.ts';
-import { MOST_ELEMENTS, workThrough } from '../wire/slices.ts';
+import { workThrough } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
+import { MOST_ELEMENTS } from '../wire/turns.ts';
 import { allAppUris, readAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules } from './name-book.ts';
 import type { Owner } from './names.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { findMember, readMembers } from './members.ts';
 import type { Unusable } from './message.ts';
 import { skipSpace } from './scan.ts';
-import { MOST_BYTES } from './slices.ts';
 import { skipEscape } from './sound.ts';
+import { MOST_BYTES } from './turns.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;

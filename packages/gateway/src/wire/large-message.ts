@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readMessage, readPlain, type Message, type Unusable } from './message.ts';
 import { OversizedLine } from './oversized.ts';
 import { inPart, walkOf, type Meter } from './scan.ts';
-import { MOST_BYTES, spend } from './slices.ts';
+import { spend } from './slices.ts';
+import { MOST_BYTES } from './turns.ts';
 
 /** Lines over this size are read in parts: to read one in one turn would hold up all others. */
 export const LARGE_LINE: number = MOST_BYTES;

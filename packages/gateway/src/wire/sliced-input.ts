@@ -71,7 +71,7 @@ export class SlicedInput implements Work {
 
   /** Works on, where it was blocked. */
   goOn(): void {
-    if (this.#isBlocked) this.#slices.run();
+    if (this.#isBlocked) this.#slices.runInTurn();
   }
 
   next(): boolean {
@@ -96,7 +96,7 @@ export class SlicedInput implements Work {
       return this.#flow();
     }
     this.#reader.begin(chunk);
-    this.#slices.run();
+    this.#slices.runInTurn();
     this.#count();
     if (!this.#slices.isWaiting) return;
     this.#isBusy = true;

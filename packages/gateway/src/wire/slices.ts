@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { turns } from './turns.ts';
 
 /** The size of one slice, as published on the channel `weir:slice`. */
 interface Slice {
@@ -17,11 +18,6 @@ export interface Work {
   failed(error: Error): void;
 }
 
-/** Elements of one slice. The most expensive of them, a relayed call, takes about 20 µs: together 5 ms. */
-export const MOST_ELEMENTS = 256;
-/** Bytes of one slice. To walk through them takes about 6 ms where they are small values. */
-export const MOST_BYTES: number = 512 * 1024;
-
 const slices = channel('weir:slice');
 
 let isOpen = false;
@@ -39,6 +35,7 @@ export function inSlice(what: string, work: () => void): void {
     work();
   } finally {
     isOpen = false;
+    turns.spend(elements, bytes);
     if (slices.hasSubscribers) slices.publish({ what, elements, bytes } satisfies Slice);
     for (let action = pending.pop(); action !== undefined; action = pending.pop()) action();
   }
@@ -56,55 +53,63 @@ export function spend(count: number, size: number): void {
   bytes += size;
 }
 
-function isFull(): boolean {
-  return elements >= MOST_ELEMENTS || bytes >= MOST_BYTES;
-}
-
 /**
  * Works off many elements in order: as many in each turn of the event loop as one slice may have. Other peers have their
- * turn between two slices.
+ * share between two slices.
  */
 export class Slices {
   readonly #work: Work;
   readonly #workOff: () => void;
   readonly #runNext: () => void;
-  #next: NodeJS.Immediate | undefined;
+  #isWaiting = false;
 
   constructor(work: Work) {
     this.#work = work;
     this.#workOff = () => this.#goOn();
     this.#runNext = () => {
-      this.#next = undefined;
+      if (!this.#isWaiting) return;
+      this.#isWaiting = false;
       this.run();
     };
   }
 
   /** True while part of the work is left for a later turn. */
   get isWaiting(): boolean {
-    return this.#next !== undefined;
+    return this.#isWaiting;
   }
 
   /** Works off what the present slice has room for. The rest follows without another call. */
   run(): void {
-    if (this.#next === undefined) inSlice(this.#work.what, this.#workOff);
+    if (!this.#isWaiting) inSlice(this.#work.what, this.#workOff);
+  }
+
+  /** The same, but from a later turn on where this one has no room. For what a peer sends, which can wait before it is begun. */
+  runInTurn(): void {
+    if (isOpen || turns.hasRoom) this.run();
+    else this.#wait();
   }
 
   /** Gives up what is left. */
   cancel(): void {
-    clearImmediate(this.#next);
-    this.#next = undefined;
+    this.#isWaiting = false;
   }
 
   #goOn(): void {
     try {
-      while (!isFull()) {
+      while (!turns.isEnough(elements, bytes)) {
         if (!this.#work.next()) return;
         spend(1, 0);
       }
-      this.#next = setImmediate(this.#runNext);
+      this.#wait();
     } catch (error) {
       this.#work.failed(error as Error);
     }
+  }
+
+  #wait(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    turns.wait(this.#runNext);
   }
 }
 

@@ -7,7 +7,8 @@ import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { describeFault } from '../../wire/fault.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
-import { inSlice } from '../../wire/slices.ts';
+import { inSlice, spend } from '../../wire/slices.ts';
+import { turns } from '../../wire/turns.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { openAccount } from './connection-account.ts';
@@ -18,9 +19,10 @@ import { Pulse } from './pulse.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
-import { Turns } from './turns.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
+/** Elements that reading a head or a body counts as: it takes as long as so many lines. */
+const STEP_ELEMENTS = 2;
 /** Time for the first clients to read their lists, where all servers are remembered. */
 const START_AFTER_MS = 200;
 /** How long clients may take to read what was said last. */
@@ -50,7 +52,6 @@ export class HttpFront {
   readonly #maxBodySize: number;
   readonly #drainTime: number;
   readonly #pulse = new Pulse();
-  readonly #turns = new Turns();
   readonly #modern: ModernRequests;
   readonly #legacy: LegacySessions;
   #end: (failure?: Error) => void = () => {};
@@ -147,16 +148,19 @@ export class HttpFront {
 
   /** Works on a request in this turn of the event loop or in a later one; not at all where its client has left. */
   #take(res: ServerResponse, bytes: number, work: () => void): void {
-    if (this.#turns.take(bytes)) return this.#guard(res, work);
-    this.#turns.wait(bytes, () => {
-      if (!res.destroyed) this.#guard(res, work);
+    if (turns.hasRoom) return this.#guard(res, bytes, work);
+    turns.wait(() => {
+      if (!res.destroyed) this.#guard(res, bytes, work);
     });
   }
 
   /** Works on one request, as one slice. */
-  #guard(res: ServerResponse, work: () => void): void {
+  #guard(res: ServerResponse, bytes: number, work: () => void): void {
     try {
-      inSlice('request', work);
+      inSlice('request', () => {
+        spend(STEP_ELEMENTS, bytes);
+        work();
+      });
     } catch (error) {
       hangUp(res, error as Error, this.#gateway.log);
     }
