@@ -45,12 +45,12 @@ const FAILS: ServerEntry = {
   env: { SECRET: 'hunter2-correct-horse' },
 };
 
-/** Lists a tool whose name has 1 MB. */
+/** Lists a tool whose name has 0.4 MB; with its description, which repeats it, it stays below what a definition may have. */
 const NAMED = scripted(`
   import { serve, text, tool } from 'stdio';
   serve({
     name: 'named',
-    tools: [tool('x'.repeat(${MB}))],
+    tools: [tool('x'.repeat(${0.4 * MB}))],
     on: { 'tools/call': () => text('done') },
   });`);
 
@@ -74,7 +74,7 @@ describe('the history of calls', () => {
     },
   );
 
-  verifies(['SAFE-4', 'HEALTH-7'], 'L11: cuts names and arguments, of which one has 1 MB', async () => {
+  verifies(['SAFE-4', 'HEALTH-7'], 'L11: cuts names of 0.4 MB and arguments of 1 MB', async () => {
     const folder = temporaryFolder();
     const weir = startWeir({ l: NAMED }, { folder, args: ['--history-arguments', '--debug'] });
     await weir.initialize();

@@ -91,7 +91,7 @@ interface Limits {
   peerBytes?: number;
   /** Bytes that the lists of one server may have, 256 added for each entry. 33554432 unless set. Over it the server is ended. */
   listBytes?: number;
-  /** Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that holds the most is ended. */
+  /** Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that has been behind for longest is ended. */
   totalBytes?: number;
 }
 

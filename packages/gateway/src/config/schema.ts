@@ -370,7 +370,7 @@ const limits = z
     ).optional(),
     totalBytes: bytes(
       'totalBytes',
-      'Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that holds the most is ended.',
+      'Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that has been behind for longest is ended.',
       268_435_456,
     ).optional(),
   })

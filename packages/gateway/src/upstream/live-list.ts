@@ -22,8 +22,10 @@ const SHORTEST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** Pause of a list that differs each time: every reading costs the gateway a new registry, and clients a new list. */
 const LONGEST_BUSY_PAUSE_MS = 5000;
-/** With a longer pause than this a list is not read at once for a call either. */
+/** With a longer pause than this a list is not read at once for a call either, unless its last reading brought something new. */
 const LONGEST_HASTE_MS = 1000;
+/** Time between two readings for calls of a list that changes all the time. */
+const HASTE_MS = 100;
 /** A list without news for this long is read at once when news arrive. */
 const QUIET_MS = 10_000;
 
@@ -42,6 +44,7 @@ export class LiveList {
   #hasNews = false;
   #readAt = 0;
   #pauseMs = 0;
+  #wasNew = false;
   #cancelPause: (() => void) | undefined;
 
   constructor(options: LiveListOptions) {
@@ -65,21 +68,34 @@ export class LiveList {
     this.#cancelPause ??= timers.later(this.#remainingPause(), () => void this.#read());
   }
 
-  /** Reads the list without a pause, for a call that waits for it. Resolves when it has been read. */
+  /** Reads the list without the pause, for a call that waits for it. Resolves when it has been read. */
   readNow(): Promise<void> {
-    if (this.#reading === undefined) return this.#read();
+    if (this.#reading === undefined && this.#remainingHaste() === 0) return this.#read();
     // The reading in flight may have begun before the change.
-    this.#next ??= this.#reading.then(() => {
-      this.#next = undefined;
-      return this.#read();
-    });
+    this.#next ??= (this.#reading ?? Promise.resolve()).then(() => this.#readNext());
     return this.#next;
   }
 
-  /** The server has announced a change that has not been read yet, and did not so all the time. */
+  #readNext(): Promise<void> {
+    const rest = this.#remainingHaste();
+    if (rest > 0)
+      return new Promise((resolve) => {
+        this.#options.timers.later(rest, () => resolve(this.#readNext()));
+      });
+    this.#next = undefined;
+    return this.#read();
+  }
+
+  /** Milliseconds until the list may be read for a call: none but where it changes all the time. */
+  #remainingHaste(): number {
+    if (!this.#wasNew || this.#pauseMs <= LONGEST_HASTE_MS) return 0;
+    return Math.max(0, HASTE_MS - Math.abs(this.#options.timers.now() - this.#readAt));
+  }
+
+  /** The server has announced a change that has not been read yet, and does not do so without changes all the time. */
   get isOutdated(): boolean {
     const isAnnounced = this.#reading !== undefined || this.#cancelPause !== undefined;
-    return isAnnounced && this.#pauseMs <= LONGEST_HASTE_MS;
+    return isAnnounced && (this.#wasNew || this.#pauseMs <= LONGEST_HASTE_MS);
   }
 
   #remainingPause(): number {
@@ -116,9 +132,11 @@ export class LiveList {
       if (isUsed) await options.prepare?.(listing);
       // In one go with the news: another list's news would publish this one without a word.
       if (isUsed) this.listing = listing;
+      this.#wasNew = isNew;
       this.#pauseMs = Math.min(doubled, isNew ? LONGEST_BUSY_PAUSE_MS : LONGEST_PAUSE_MS);
       if (isNew) options.changed();
     } catch (error) {
+      this.#wasNew = false;
       this.#pauseMs = Math.min(doubled, LONGEST_PAUSE_MS);
       if (!options.isGone()) options.failed(error as Error);
     }

@@ -41,7 +41,7 @@ async function spawn(options: OpenOptions): Promise<Connection> {
 }
 
 /** After the first lists: they do not wait for a look at every folder above the command. */
-const CHECK_PLACE_MS = 500;
+const CHECK_PLACE_MS = 5000;
 
 async function warnOfOpenPlace(spec: ServerSpec, log: Log): Promise<void> {
   const { openPlace } = await import('./open-place.ts');
