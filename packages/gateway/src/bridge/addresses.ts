@@ -11,7 +11,7 @@ export const ADDRESSES_FIRST = -32042;
 
 const ELICIT = 'elicitation/create';
 
-/** What such an error asks for, as questions that a modern client knows, or why it is not asked; undefined for every other answer. */
+/** Returns the visits that such an error asks for, as questions that a modern client knows, or why they are not asked; undefined for every other answer. */
 export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | RpcError | undefined {
   const error = isError ? readObject(bytes, bodyAt) : undefined;
   if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;

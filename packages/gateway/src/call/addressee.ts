@@ -11,7 +11,7 @@ import type { Tasks } from './tasks.ts';
 /** Clients that a notification of a shared server is for: all, none, or the one that has what it names. */
 export type Addressee = { readonly identity: string } | 'all' | 'none';
 
-/** What is known of ids that servers give to clients. */
+/** Ids that servers have given to clients, and whose they are. */
 interface Known {
   readonly tasks: Tasks;
   readonly elicitations: Elicitations;

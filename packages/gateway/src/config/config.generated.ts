@@ -15,7 +15,7 @@ export interface McpConfig {
   mcpConcurrentLimit?: number;
   /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
   mcpSessionLimit?: number;
-  /** How much the gateway holds for its clients and servers. */
+  /** Bytes that the gateway holds for its clients and servers. */
   limits?: Limits;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -85,7 +85,7 @@ export interface ServerConfig {
   sectionBindings?: SectionBindingConfig[];
 }
 
-/** How much the gateway holds for its clients and servers. */
+/** Bytes that the gateway holds for its clients and servers. */
 interface Limits {
   /** Bytes that may be held for one client or server beside one message of the largest size: answers that it has not read, requests that wait for it. 16777216 unless set. Over it a server is ended and restarted, a client is disconnected. */
   peerBytes?: number;

@@ -376,7 +376,7 @@ const limits = z
   })
   .meta({
     id: 'Limits',
-    description: 'How much the gateway holds for its clients and servers.',
+    description: 'Bytes that the gateway holds for its clients and servers.',
     errorMessage: 'limits must be an object: write "limits": { "totalBytes": 268435456 }',
     status: 'in effect',
   });

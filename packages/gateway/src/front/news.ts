@@ -38,7 +38,7 @@ export class News {
     this.#other(server, message, related);
   }
 
-  /** What is about a call goes where the call came from; `clients.notified` has chosen this client for the rest. */
+  /** Sends a notification about a call to where the call came from; `clients.notified` has chosen this client for the rest. */
   #other(server: Upstream, message: Message, related: number | undefined): void {
     const { era, peer } = this.#session;
     const call = callNamed(server, message, related);

@@ -291,7 +291,7 @@ function isCounted({ upstream }: Pick<Followed, 'upstream'>): boolean {
   return isTold({ upstream }) || upstream.sharing === 'shared';
 }
 
-/** Those of a server's last start, which belong to this one from now on. */
+/** Moves what was followed at a server's last start to this one, and returns it. */
 function moved(index: UriIndex<Followed>, upstream: Upstream): Followed[] {
   const own = [...index.of(upstream.serverKey)].filter((followed) => followed.upstream !== upstream);
   for (const followed of own) followed.upstream = upstream;
