@@ -62,7 +62,7 @@ const LONGEST_ARGUMENTS = 4096;
 const LONGEST_NAME = 1600;
 /** Lines wait this long for others to be written with, and for no more than so many. */
 const BATCH_MS = 250;
-const BATCH_LINES = 500;
+const BATCH_LINES = 900;
 
 /** Every call of a tool: the last ones in memory, all of them where there is a place for that. */
 export class History {
