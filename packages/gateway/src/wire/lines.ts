@@ -71,7 +71,7 @@ export class LineReader {
     }
     const start = this.#at;
     const chunk = this.#chunk;
-    const end = chunk.indexOf(NEWLINE, start);
+    const end = start < chunk.length ? chunk.indexOf(NEWLINE, start) : -1;
     if (end === -1) {
       this.#chunk = NOTHING;
       this.#at = 0;

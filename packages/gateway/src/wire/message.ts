@@ -106,6 +106,7 @@ interface Head {
   errorEnd: number;
   paramsAt: number;
   params: Members | undefined;
+  meta: Members | undefined;
   body: Members | undefined;
 }
 
@@ -131,15 +132,17 @@ function scanHead(bytes: Buffer, walk: number, mostMembers = Infinity): Head | u
     errorEnd: -1,
     paramsAt: -1,
     params: undefined,
+    meta: undefined,
     body: undefined,
   };
   let i = skipSpace(bytes, 0);
   if (bytes[i] !== OPEN_BRACE) return undefined;
   i = skipSpace(bytes, i + 1);
   for (let count = 0; count < mostMembers; count++) {
-    const value = skipKey(bytes, i, walk);
+    const plain = plainKey(bytes, i);
+    const value = plain === undefined ? skipKey(bytes, i, walk) : skipSpace(bytes, i + plain.length + 3);
     if (value < 0) return undefined;
-    const end = enterMember(head, i + 1, keyEnd(bytes, i + 1, value), value);
+    const end = enterMember(head, plain ?? keyName(bytes, i + 1, keyEnd(bytes, i + 1, value)), value);
     if (end < 0) return undefined;
     i = skipSpace(bytes, end);
     if (bytes[i] === CLOSE_BRACE) return skipSpace(bytes, i + 1) === bytes.length ? head : undefined;
@@ -150,9 +153,9 @@ function scanHead(bytes: Buffer, walk: number, mostMembers = Infinity): Head | u
 }
 
 /** Notes a member that means something to the relay; the index after its value, or -1. */
-function enterMember(head: Head, key: number, keyEnds: number, value: number): number {
+function enterMember(head: Head, key: Key | undefined, value: number): number {
   const { bytes, walk } = head;
-  switch (keyName(bytes, key, keyEnds)) {
+  switch (key) {
     case 'id':
       head.isOdd ||= head.idAt >= 0;
       head.idAt = value;
@@ -165,6 +168,7 @@ function enterMember(head: Head, key: number, keyEnds: number, value: number): n
       head.isOdd ||= head.paramsAt >= 0;
       head.paramsAt = value;
       head.params = readMembers(bytes, value, undefined, walk);
+      head.meta = head.params && objectValue(head.params, '_meta');
       return head.params?.end ?? walkValue(bytes, value, walk);
     case 'result':
       head.isOdd ||= head.resultAt >= 0;
@@ -190,8 +194,28 @@ function enterBody(head: Head, at: number): number {
   return head.body?.end ?? walkValue(head.bytes, at, head.walk);
 }
 
-/** Which of the known keys stands there. */
-function keyName(bytes: Buffer, start: number, end: number): string | undefined {
+type Key = 'id' | 'error' | 'result' | 'params' | 'method' | 'jsonrpc' | 'escaped';
+
+/** Returns the known key that stands there if it is written as most peers do, directly before its colon. */
+function plainKey(bytes: Buffer, at: number): Key | undefined {
+  switch (bytes[at + 1]) {
+    case 0x69:
+      return keyIs(bytes, at, at + 5, '"id":') ? 'id' : undefined;
+    case 0x6a:
+      return keyIs(bytes, at, at + 10, '"jsonrpc":') ? 'jsonrpc' : undefined;
+    case 0x6d:
+      return keyIs(bytes, at, at + 9, '"method":') ? 'method' : undefined;
+    case 0x70:
+      return keyIs(bytes, at, at + 9, '"params":') ? 'params' : undefined;
+    case 0x72:
+      return keyIs(bytes, at, at + 9, '"result":') ? 'result' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the known key that stands there, however it is written. */
+function keyName(bytes: Buffer, start: number, end: number): Key | undefined {
   if (hasEscape(bytes, start, end)) return 'escaped';
   switch (end - start) {
     case 2:
@@ -210,19 +234,21 @@ function keyName(bytes: Buffer, start: number, end: number): string | undefined 
 }
 
 function readVersion(head: Head, at: number): number {
-  const end = walkValue(head.bytes, at, head.walk);
-  head.hasVersion = keyIs(head.bytes, at, end, '"2.0"') || readString(head.bytes, at, end) === '2.0';
+  const { bytes } = head;
+  head.hasVersion = keyIs(bytes, at, at + 5, '"2.0"');
+  if (head.hasVersion) return at + 5;
+  const end = walkValue(bytes, at, head.walk);
+  head.hasVersion = readString(bytes, at, end) === '2.0';
   return end;
 }
 
 /** Keys below the top level are read later; they must be as plain as those above. */
-function isOddHead({ isOdd: isOddAbove, methodAt, resultAt, errorAt, params }: Head): boolean {
+function isOddHead({ isOdd: isOddAbove, methodAt, resultAt, errorAt, params, meta }: Head): boolean {
   if (isOddAbove || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
-  return params !== undefined && (isOdd(params) || isOddBelow(params, '_meta') || isOddBelow(params, 'ref'));
+  return params !== undefined && [params, meta, objectValue(params, 'ref')].some(isOddObject);
 }
 
-function isOddBelow(params: Members, key: string): boolean {
-  const members = objectValue(params, key);
+function isOddObject(members: Members | undefined): boolean {
   return members !== undefined && isOdd(members);
 }
 
@@ -238,13 +264,12 @@ function shape(head: Head): Message | Unusable {
 }
 
 function request(
-  { bytes, idAt, methodAt, methodEnd, paramsAt, params }: Head,
+  { bytes, idAt, methodAt, methodEnd, paramsAt, params, meta }: Head,
   id: string,
 ): Message | undefined {
   const method = readString(bytes, methodAt, methodEnd);
   if (method === undefined || (paramsAt >= 0 && params === undefined)) return undefined;
   const kind = id === '' ? 'notification' : 'request';
-  const meta = params && objectValue(params, '_meta');
   return {
     kind,
     bytes,

@@ -30,7 +30,7 @@ export const NATIVE_SEARCH_SOON = 8;
 const WHOLE = 0x3fff_ffff;
 
 /** Texts up to this many bytes are walked: to prove them sound first costs more. */
-const SHORT_TEXT = 256;
+const SHORT_TEXT = 1024;
 
 /** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
 export const DEEPEST = 10_000;
