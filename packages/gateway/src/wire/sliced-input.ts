@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Holding, type Account } from './account.ts';
-import { inSlice, Slices, type Work } from './slices.ts';
+import { Slices, type Work } from './slices.ts';
 
 /** Bytes that are read on while it is blocked, because the end of the stream may stand behind them. */
 const READ_ON = 1024 * 1024;
@@ -151,7 +151,7 @@ export class SlicedInput implements Work {
     this.#isOver = true;
     this.#count();
     try {
-      inSlice(this.what, () => {
+      this.#slices.runOnce(() => {
         this.#reader.end?.();
         this.#handlers.ended();
       });

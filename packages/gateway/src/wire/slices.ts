@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { turns } from './turns.ts';
+import { Flow, MOST_BYTES, MOST_ELEMENTS, turns } from './turns.ts';
 
 /** The size of one slice, as published on the channel `weir:slice`. */
 interface Slice {
@@ -25,17 +25,23 @@ let elements = 0;
 let bytes = 0;
 const pending: (() => void)[] = [];
 
-/** Works for a peer in one slice, which ends with the work. Slices do not nest: what is done inside of one belongs to it. */
-export function inSlice(what: string, work: () => void): void {
-  if (isOpen) return work();
+/**
+ * Works for a peer in one slice, which ends with the work, and counts `count` elements of `size` bytes for it. Slices do not
+ * nest: what is done inside of one belongs to it.
+ */
+export function inSlice(what: string, flow: Flow, work: () => void, count = 0, size = 0): void {
+  if (isOpen) {
+    spend(count, size);
+    return work();
+  }
   isOpen = true;
-  elements = 0;
-  bytes = 0;
+  elements = count;
+  bytes = size;
   try {
     work();
   } finally {
     isOpen = false;
-    turns.spend(elements, bytes);
+    turns.spend(flow, elements, bytes);
     if (slices.hasSubscribers) slices.publish({ what, elements, bytes } satisfies Slice);
     for (let action = pending.pop(); action !== undefined; action = pending.pop()) action();
   }
@@ -59,6 +65,7 @@ export function spend(count: number, size: number): void {
  */
 export class Slices {
   readonly #work: Work;
+  readonly #flow = new Flow();
   readonly #workOff: () => void;
   readonly #runNext: () => void;
   #isWaiting = false;
@@ -80,13 +87,18 @@ export class Slices {
 
   /** Works off what the present slice has room for. The rest follows without another call. */
   run(): void {
-    if (!this.#isWaiting) inSlice(this.#work.what, this.#workOff);
+    if (!this.#isWaiting) inSlice(this.#work.what, this.#flow, this.#workOff);
   }
 
   /** The same, but from a later turn on where this one has no room. For what a peer sends, which can wait before it is begun. */
   runInTurn(): void {
-    if (isOpen || turns.hasRoom) this.run();
+    if (isOpen || turns.hasRoom(this.#flow)) this.run();
     else this.#wait();
+  }
+
+  /** Works for the same peer in a slice of its own. */
+  runOnce(work: () => void): void {
+    inSlice(this.#work.what, this.#flow, work);
   }
 
   /** Gives up what is left. */
@@ -96,10 +108,15 @@ export class Slices {
 
   #goOn(): void {
     try {
-      while (!turns.isEnough(elements, bytes)) {
+      const { share } = turns;
+      const mostElements = MOST_ELEMENTS * share;
+      const mostBytes = MOST_BYTES * share;
+      while (elements < mostElements && bytes < mostBytes) {
         if (!this.#work.next()) return;
-        spend(1, 0);
+        elements++;
       }
+      // What this slice has done is counted only when it ends.
+      turns.makeBusy(this.#flow);
       this.#wait();
     } catch (error) {
       this.#work.failed(error as Error);
@@ -109,7 +126,7 @@ export class Slices {
   #wait(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    turns.wait(this.#runNext);
+    turns.wait(this.#flow, this.#runNext);
   }
 }
 

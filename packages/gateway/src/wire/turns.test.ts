@@ -1,17 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from './turns.ts';
+import { Flow, Turns } from './turns.ts';
 
 const KIB = 1024;
 
 /** Does work of so many bytes now or later. */
-function take(turns: Turns, bytes: number, work: () => void): void {
+function take(turns: Turns, flow: Flow, bytes: number, work: () => void): void {
   const spent = (): void => {
-    turns.spend(1, bytes);
+    turns.spend(flow, 1, bytes);
     work();
   };
-  if (turns.hasRoom) spent();
-  else turns.wait(spent);
+  if (turns.hasRoom(flow)) spent();
+  else turns.wait(flow, spent);
 }
 
 /** Counts what is done in each turn until nothing is left. */
@@ -24,46 +24,79 @@ async function countPerTurn(done: readonly unknown[], all: number): Promise<numb
   return counts;
 }
 
-test('256 elements are worked off in one turn, the others in the next ones, in order', async () => {
+/** A peer that has had its share of a turn. */
+function busy(turns: Turns): Flow {
+  const flow = new Flow();
+  turns.makeBusy(flow);
+  return flow;
+}
+
+test('256 elements are worked off in one turn, those that have waited in halves of the next ones, in order', async () => {
   const turns = new Turns();
+  const flow = new Flow();
   const done: number[] = [];
-  for (let i = 0; i < 600; i++) take(turns, 0, () => done.push(i));
-  expect(await countPerTurn(done, 600)).toEqual([256, 256, 88]);
+  for (let i = 0; i < 600; i++) take(turns, flow, 0, () => done.push(i));
+  expect(await countPerTurn(done, 600)).toEqual([256, 128, 128, 88]);
   expect(done).toEqual(Array.from({ length: 600 }, (_, i) => i));
 });
 
 test('512 KiB are worked off in one turn, and an element that is larger', async () => {
   const turns = new Turns();
+  const flow = new Flow();
   const done: number[] = [];
   const sizes = [200 * KIB, 200 * KIB, 200 * KIB, 4000 * KIB, 1, 1];
-  for (const size of sizes) take(turns, size, () => done.push(size));
+  for (const size of sizes) take(turns, flow, size, () => done.push(size));
   expect(await countPerTurn(done, 6)).toEqual([3, 1, 2]);
 });
 
-test('work that adds work, as pipelined requests do, waits behind that of others', async () => {
+test('many peers that send a little have no more than a turn together', async () => {
   const turns = new Turns();
+  const done: number[] = [];
+  for (let i = 0; i < 600; i++) take(turns, new Flow(), 0, () => done.push(i));
+  const counts = await countPerTurn(done, 600);
+  expect(counts[0]).toBe(256);
+  expect(Math.max(...counts)).toBe(256);
+});
+
+test('work that adds work, as pipelined requests do, lets others go first', async () => {
+  const turns = new Turns();
+  const [mine, other] = [new Flow(), new Flow()];
   const done: string[] = [];
-  const pipeline = (): void => void (done.push('mine') < 10_000 && take(turns, 0, pipeline));
-  take(turns, 0, pipeline);
+  const pipeline = (): void => void (done.push('mine') < 10_000 && take(turns, mine, 0, pipeline));
+  take(turns, mine, 0, pipeline);
   expect(done).toHaveLength(256);
-  take(turns, 0, () => done.push('other'));
-  await nextTurn();
-  expect(done.indexOf('other')).toBe(257);
+  take(turns, other, 0, () => done.push('other'));
+  expect(done.at(-1)).toBe('other');
+});
+
+test('a light peer works at once, however much busy ones have spent', () => {
+  const turns = new Turns();
+  const flow = busy(turns);
+  turns.spend(flow, 10_000, 0);
+  turns.wait(flow, () => {});
+  expect(turns.hasRoom(flow)).toBe(false);
+  expect(turns.hasRoom(new Flow())).toBe(true);
 });
 
 test('a peer has a whole turn while nobody waits, and an eighth of it otherwise', async () => {
   const turns = new Turns();
-  expect([turns.isEnough(255, 511 * KIB), turns.isEnough(256, 0), turns.isEnough(0, 512 * KIB)]).toEqual([
-    false,
-    true,
-    true,
-  ]);
-  turns.wait(() => {});
-  expect([turns.isEnough(31, 63 * KIB), turns.isEnough(32, 0), turns.isEnough(0, 64 * KIB)]).toEqual([
-    false,
-    true,
-    true,
-  ]);
+  expect(turns.share).toBe(1);
+  turns.wait(busy(turns), () => {});
+  expect(turns.share).toBe(1 / 8);
   await nextTurn();
-  expect(turns.isEnough(32, 0)).toBe(false);
+  expect(turns.share).toBe(1);
+});
+
+test('a peer is busy after an eighth of a turn, until a round has passed in which it had less', async () => {
+  const turns = new Turns();
+  turns.wait(busy(turns), () => {});
+  const flow = new Flow();
+  turns.spend(flow, 31, 0);
+  expect(turns.hasRoom(flow)).toBe(true);
+  turns.spend(flow, 1, 0);
+  turns.wait(busy(turns), () => {});
+  expect(turns.hasRoom(flow)).toBe(false);
+  await delay(120);
+  turns.wait(busy(turns), () => {});
+  expect(turns.hasRoom(flow)).toBe(true);
 });

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { Holding } from '../../wire/account.ts';
-import { accountOf } from './connection-account.ts';
+import { turns } from '../../wire/turns.ts';
+import { accountOf, flowOf } from './connection-account.ts';
 import type { Refusal } from './respond.ts';
 
 export interface BodyHandlers {
@@ -25,6 +26,7 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
     if (chunks.push(chunk) === 1) return;
     kept ??= new Holding(accountOf(req.socket));
     kept.bytes = size;
+    readInTurn(req, chunk.length);
   });
   const finish = (): void => {
     if (kept !== undefined) kept.bytes = 0;
@@ -37,6 +39,15 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
     if (size <= limit) on.take(size, finish);
     else if (kept !== undefined) kept.bytes = 0;
   });
+}
+
+/** Counts a chunk of a large body, and pauses where others should have their turn: Node would read megabytes of each at once. */
+function readInTurn(req: IncomingMessage, bytes: number): void {
+  const flow = flowOf(req.socket);
+  turns.spend(flow, 0, bytes);
+  if (turns.goesOn(flow)) return;
+  req.pause();
+  turns.wait(flow, () => req.resume());
 }
 
 /** Of what kind a POST must be, and what its sender must be able to read. */

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Holding, type Account, type Accounts } from '../../wire/account.ts';
+import { Flow } from '../../wire/turns.ts';
 
 interface Opened {
   readonly account: Account;
   /** Bytes of responses that the client has not read. */
   readonly unread: Holding;
+  readonly flow: Flow;
 }
 
 const OPENED = new WeakMap<Socket, Opened>();
@@ -17,7 +19,7 @@ export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reaso
     socket.destroy();
   });
   const unread = new Holding(account);
-  OPENED.set(socket, { account, unread });
+  OPENED.set(socket, { account, unread, flow: new Flow() });
   socket.on('drain', () => {
     unread.bytes = 0;
   });
@@ -27,6 +29,11 @@ export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reaso
 /** Returns the account of a connection. */
 export function accountOf(socket: Socket): Account {
   return openedFor(socket).account;
+}
+
+/** Returns the share of a connection in the turns of the event loop. */
+export function flowOf(socket: Socket): Flow {
+  return openedFor(socket).flow;
 }
 
 /** Charges what a client has not read of a response. Called after each write; costs nothing where the socket took all of it. */

@@ -7,11 +7,11 @@ import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { describeFault } from '../../wire/fault.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
-import { inSlice, spend } from '../../wire/slices.ts';
-import { turns } from '../../wire/turns.ts';
+import { inSlice } from '../../wire/slices.ts';
+import { turns, type Flow } from '../../wire/turns.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
-import { openAccount } from './connection-account.ts';
+import { flowOf, openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { inTurn } from './pipeline.ts';
@@ -21,6 +21,8 @@ import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
+/** Bytes of a body from which on its client is busy. */
+const LARGE_BODY = 64 * 1024;
 /** Elements that reading a head or a body counts as: it takes as long as so many lines. */
 const STEP_ELEMENTS = 2;
 /** Time for the first clients to read their lists, where all servers are remembered. */
@@ -85,7 +87,7 @@ export class HttpFront {
       openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
-      inTurn(req, res, () => this.#take(res, 0, () => this.#handle(req, res)));
+      inTurn(req, res, () => this.#take(res, () => this.#handle(req, res)));
     // A client that waits for 100 before it sends its body is admitted or refused first.
     this.#server.on('request', serve).on('checkContinue', serve);
     this.#open();
@@ -147,20 +149,25 @@ export class HttpFront {
   }
 
   /** Works on a request in this turn of the event loop or in a later one; not at all where its client has left. */
-  #take(res: ServerResponse, bytes: number, work: () => void): void {
-    if (turns.hasRoom) return this.#guard(res, bytes, work);
-    turns.wait(() => {
-      if (!res.destroyed) this.#guard(res, bytes, work);
-    });
+  #take(res: ServerResponse, work: () => void): void {
+    const flow = flowOf(res.req.socket);
+    if (turns.hasRoom(flow)) this.#guard(res, flow, 0, work);
+    else turns.wait(flow, () => this.#guard(res, flow, 0, work));
+  }
+
+  /** The same for its body, which most often comes with the head and is worked on with it. */
+  #takeBody(res: ServerResponse, bytes: number, work: () => void): void {
+    const flow = flowOf(res.req.socket);
+    if (bytes > LARGE_BODY) turns.makeBusy(flow);
+    if (turns.goesOn(flow)) this.#guard(res, flow, bytes, work);
+    else turns.wait(flow, () => this.#guard(res, flow, bytes, work));
   }
 
   /** Works on one request, as one slice. */
-  #guard(res: ServerResponse, bytes: number, work: () => void): void {
+  #guard(res: ServerResponse, flow: Flow, bytes: number, work: () => void): void {
+    if (res.destroyed) return;
     try {
-      inSlice('request', () => {
-        spend(STEP_ELEMENTS, bytes);
-        work();
-      });
+      inSlice('request', flow, work, STEP_ELEMENTS, bytes);
     } catch (error) {
       hangUp(res, error as Error, this.#gateway.log);
     }
@@ -202,7 +209,7 @@ export class HttpFront {
   #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
     if (waitsForContinue(req)) res.writeContinue();
     readBody(req, this.#maxBodySize, {
-      take: (size, work) => this.#take(res, size, work),
+      take: (size, work) => this.#takeBody(res, size, work),
       read: receive,
       refused: (why) => refuse(req, res, why),
     });

@@ -4,7 +4,7 @@ import type { Gateway } from '../../gateway.ts';
 import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../wire/era.ts';
-import { findMember, stringValue, valueText } from '../../wire/members.ts';
+import { findMember, stringStart, stringValue, valueText } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { Exchange, LISTEN } from './exchange.ts';
@@ -38,6 +38,9 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tasks/update', 'taskId'],
   ['tasks/cancel', 'taskId'],
 ]);
+
+/** Bytes of a name that are compared with its header. */
+const LONGEST_NAME = 64 * 1024;
 
 /** On this transport a request is called off by closing its response, and says by itself what it is about. */
 const UNHEARD: ReadonlySet<string> = new Set(['notifications/cancelled', 'notifications/progress']);
@@ -145,7 +148,8 @@ function checkMethod(
 /** Where the body names nothing, its server says what is missing. */
 function checkName({ method, params }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
   const key = NAMED_BY.get(method);
-  const value = key === undefined ? undefined : params && stringValue(params, key);
+  // No header is longer, and the text of a long name would take as much memory again.
+  const value = key === undefined ? undefined : params && stringStart(params, key, LONGEST_NAME);
   const named = headers['mcp-name'];
   if (value === undefined || named === value) return undefined;
   const text = trimmed(named);

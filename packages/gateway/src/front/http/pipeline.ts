@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { accountOf } from './connection-account.ts';
+import { turns } from '../../wire/turns.ts';
+import { accountOf, flowOf } from './connection-account.ts';
 
 /** Requests that may wait behind one of the same connection before no more are read from it. */
 const MOST_READ = 16;
@@ -21,7 +22,10 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
   const count = (waiting.get(socket) ?? 0) + 1;
   waiting.set(socket, count);
   if (count > MOST_WAITING) return void socket.destroy();
-  if (count === MOST_READ) socket.pause();
+  if (count === MOST_READ) {
+    socket.pause();
+    closeQuickly(socket);
+  }
   const account = accountOf(socket);
   account.charge(REQUEST_BYTES);
   res.once('socket', () => {
@@ -29,6 +33,22 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
     waiting.set(socket, left);
     account.release(REQUEST_BYTES);
     if (left === MOST_READ - 1) socket.resume();
+    turns.makeBusy(flowOf(socket));
     work();
+  });
+}
+
+/**
+ * Lets the connection close without a long turn: Node makes an error with a stack for each request that waits on it, of which there
+ * may be a thousand, and nobody sees them.
+ */
+function closeQuickly(socket: Socket): void {
+  let limit: number;
+  socket.prependOnceListener('close', () => {
+    limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.once('close', () => {
+    Error.stackTraceLimit = limit;
   });
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import { Holding, type Account } from '../../wire/account.ts';
 import { inSlice, spend } from '../../wire/slices.ts';
+import { Flow } from '../../wire/turns.ts';
 import { CHAIN_HEADER } from '../chain.ts';
 import {
   closedUnanswered,
@@ -98,6 +99,7 @@ export class HttpClient {
   #url: URL;
   #target: RequestOptions;
   #largest = 0;
+  readonly #flow = new Flow();
   #wasReached = false;
 
   constructor(http: HttpModule, { url, headers, onChain, failed, account }: ClientOptions) {
@@ -173,7 +175,7 @@ export class HttpClient {
   /** Tells an outcome, whose reader may throw. */
   tell(outcome: () => void): void {
     try {
-      inSlice('response', outcome);
+      inSlice('response', this.#flow, outcome);
     } catch (error) {
       this.#failed(error as Error);
     }
