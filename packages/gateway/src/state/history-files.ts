@@ -28,6 +28,8 @@ const RULES: Rules = {
 
 /** Characters that may wait for a disk that is slower than the calls. */
 const MOST_WAITING = 8 * 1024 * 1024;
+/** Bytes of memory that are kept for the next write. */
+const LARGEST_BUFFER = 512 * 1024;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
 
 /** Keeps lines in files of this process alone, so that gateways never get in each other's way. */
@@ -39,6 +41,7 @@ export class HistoryFiles {
   #writing: Promise<void> | undefined;
   #file: string | undefined;
   #size = 0;
+  #buffer: Buffer = Buffer.alloc(0);
   #hasFailed = false;
 
   constructor(options: HistoryFilesOptions) {
@@ -74,7 +77,7 @@ export class HistoryFiles {
   async #write(text: string): Promise<void> {
     const file = this.#file ?? this.#nextFile();
     try {
-      await fs.appendFile(file, text, { mode: 0o600 });
+      await fs.appendFile(file, this.#encode(text), { mode: 0o600 });
     } catch (error) {
       // One after the other, empty files would take the places of those that say something.
       if (sizeOf(file) === 0) rmSync(file, { force: true });
@@ -82,6 +85,15 @@ export class HistoryFiles {
     }
     this.#size += Buffer.byteLength(text);
     if (this.#size >= this.#rules.largestFile) this.#file = undefined;
+  }
+
+  /** Encodes into the same memory each time: what is allocated for a write has to be mapped by the kernel first. */
+  #encode(text: string): Buffer {
+    const size = Buffer.byteLength(text);
+    if (size > LARGEST_BUFFER) return Buffer.from(text);
+    if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(size);
+    this.#buffer.write(text);
+    return this.#buffer.subarray(0, size);
   }
 
   #nextFile(): string {
