@@ -71,16 +71,26 @@ export class LineReader {
     }
     const start = this.#at;
     const chunk = this.#chunk;
-    const end = start < chunk.length ? chunk.indexOf(NEWLINE, start) : -1;
+    const end = chunk.indexOf(NEWLINE, start);
     if (end === -1) {
-      this.#chunk = NOTHING;
-      this.#at = 0;
+      this.#forgetChunk();
       if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
       return false;
     }
     this.#at = end + 1;
     this.#finish(chunk.subarray(start, end));
+    if (this.#at === chunk.length) this.#forgetChunk();
     return true;
+  }
+
+  /** False where `next` would find no line in the chunk. */
+  get hasMore(): boolean {
+    return this.#chunk !== NOTHING || this.#early.length > 0;
+  }
+
+  #forgetChunk(): void {
+    this.#chunk = NOTHING;
+    this.#at = 0;
   }
 
   /** The stream has ended: what stands without its newline still counts. */

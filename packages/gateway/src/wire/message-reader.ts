@@ -32,8 +32,8 @@ export class MessageReader implements ChunkReader {
   next(): boolean {
     if (this.#large !== undefined) this.#readOn(this.#large);
     else if (this.#batch !== undefined) this.#nextOf(this.#batch);
-    else return this.#lines.next();
-    return true;
+    else if (!this.#lines.next()) return false;
+    return this.#large !== undefined || this.#batch !== undefined || this.#lines.hasMore;
   }
 
   end(): void {

@@ -12,7 +12,7 @@ interface Slice {
 /** Work on many elements that a peer controls. */
 export interface Work {
   readonly what: string;
-  /** Works off one element and counts its bytes by `spend`. Returns false where no element was left. */
+  /** Works off one element and counts its bytes by `spend`. Returns false where no other is left. */
   next(): boolean;
   /** Ends the business of the peer whose element has thrown; the rest of the work is given up. */
   failed(error: Error): void;
@@ -112,8 +112,8 @@ export class Slices {
       const mostElements = MOST_ELEMENTS * share;
       const mostBytes = MOST_BYTES * share;
       while (elements < mostElements && bytes < mostBytes) {
-        if (!this.#work.next()) return;
         elements++;
+        if (!this.#work.next()) return;
       }
       // What this slice has done is counted only when it ends.
       turns.makeBusy(this.#flow);
