@@ -116,7 +116,7 @@ export class NameBook {
    * Enters the names of a new list, one at each step: first those in which nothing has to be replaced, so that they keep
    * their names in whatever order the server lists what becomes equal. What is listed no more is kept, up to a number.
    */
-  *enter(serverKey: string, names: Iterable<string>): Generator<void, void> {
+  *enter(serverKey: string, names: readonly string[]): Generator<void, void> {
     const seen = this.#seen.get(serverKey) ?? new SeenNames();
     this.#seen.set(serverKey, seen);
     seen.begin();

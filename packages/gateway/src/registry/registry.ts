@@ -204,7 +204,7 @@ export class RegistryBuilder {
   *#enter(upstream: Upstream, kind: Kind, listing: Listing): Generator<void, void> {
     if (listing === NOTHING || this.#entered.has(listing)) return;
     const { serverKey } = upstream;
-    const keys = keysOf(listing);
+    const keys = listing.items.map(({ key }) => key);
     if (kind === 'tools' || kind === 'prompts') yield* this.books[kind].enter(serverKey, keys);
     else yield* this.uris.enter(serverKey, kind, keys);
     if (kind === 'tools') {
@@ -217,10 +217,14 @@ export class RegistryBuilder {
   }
 
   /** Charges a server for the names and URIs that are kept for it beside those that it lists. */
-  #charge({ serverKey, peer: { account } }: Upstream): void {
+  #charge(upstream: Upstream): void {
+    const { serverKey } = upstream;
     const { tools, prompts } = this.books;
     const bytes = tools.pastBytes(serverKey) + prompts.pastBytes(serverKey) + this.uris.pastBytes(serverKey);
     const charged = this.#charged.get(serverKey);
+    // At a start there is nothing to charge, and the account of a remembered server is not made for that.
+    if (bytes === 0 && charged === undefined) return;
+    const { account } = upstream.peer;
     account.chargeList(charged?.account === account ? bytes - charged.bytes : bytes);
     this.#charged.set(serverKey, { account, bytes });
   }
@@ -250,8 +254,10 @@ export class RegistryBuilder {
     const stamp = this.#stamp(kind, serverKey);
     const routes: Routes = new Map();
     const naming = this.#naming(kind, serverKey);
-    for (const item of listing.items) {
-      addServerTools(routes, serverKey, upstream, [item], naming);
+    // Short lists take one step: 300 steps of their own showed in every start.
+    const stepSize = listing.items.length > MOST_ELEMENTS ? 1 : MOST_ELEMENTS;
+    for (let at = 0; at < listing.items.length; at += stepSize) {
+      addServerTools(routes, serverKey, upstream, listing.items.slice(at, at + stepSize), naming);
       yield;
     }
     if (listing !== NOTHING) this.#parts.set(listing, { upstream, stamp, routes });
@@ -288,10 +294,6 @@ export class RegistryBuilder {
     }
     return apps;
   }
-}
-
-function* keysOf({ items }: Listing): Generator<string, void> {
-  for (const { key } of items) yield key;
 }
 
 /** Takes all steps at once; returns the result. */

@@ -70,7 +70,8 @@ export class UriBook {
   }
 
   /** Enters the URIs and templates of a new list, one at each step. What is listed no more is kept, up to a number. */
-  *enter(serverKey: string, list: UriList, uris: Iterable<string>): Generator<void, void> {
+  *enter(serverKey: string, list: UriList, uris: readonly string[]): Generator<void, void> {
+    if (uris.length === 0 && !this.#seen.has(serverKey)) return;
     const all = this.#seen.get(serverKey) ?? {
       resources: new SeenNames(),
       templates: new SeenNames(),
