@@ -73,6 +73,23 @@ describe('one line of a server', () => {
     });
 });
 
+verifies('SAFE-4', '10: 100,000 lines of stderr at once are logged in slices', async () => {
+  await using probe = new Probe();
+  const servers = {
+    bad: attacker(`process.stderr.write('\\x1b[2J\\n'.repeat(100_000)); return text('sent')`),
+    echo: fixture('echo'),
+  };
+  await using weir = startWeir(servers, { env: probe.env });
+  await weir.tools();
+  await probe.begin();
+  expect(textOf(await weir.callTool('bad:attack'))).toBe('sent');
+  expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
+  const figures = await probe.end();
+  print(figures);
+  expectSmallSlices(figures);
+  expect(figures.sliceElements).toBe(MOST_ELEMENTS);
+});
+
 describe('a client that follows thousands of resources', () => {
   const COUNT = 8000;
   const uris = Array.from({ length: COUNT }, (_, i) => `tape://resource/${i}`);

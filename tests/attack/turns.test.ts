@@ -1,10 +1,10 @@
 // Many requests at once, of many connections: each turn of the event loop works on a few.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
 import { fixture } from '../e2e/harness.ts';
-import { modern, serveTest, wireText } from '../e2e/http.ts';
+import { modern, send, serveTest, wireText } from '../e2e/http.ts';
 import { verifies } from '../verifies.ts';
 
 const CONNECTIONS = 50;
@@ -30,6 +30,57 @@ function countRequests(): () => { most: number; all: number } {
     return { most, all };
   };
 }
+
+/** Counts the bytes that are read from connections between two turns, until it is stopped; returns the most. */
+function countBytes(): () => number {
+  const sockets: Socket[] = [];
+  const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  let [most, before] = [0, 0];
+  let next = setImmediate(compare);
+  function compare(): void {
+    const all = sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    most = Math.max(most, all - before);
+    before = all;
+    next = setImmediate(compare);
+  }
+  subscribe('net.server.socket', note);
+  return () => {
+    unsubscribe('net.server.socket', note);
+    clearImmediate(next);
+    return most;
+  };
+}
+
+verifies(
+  ['SAFE-4', 'AGG-CALL-1'],
+  'M5: bodies of 3 MB on 20 connections are read in many turns, and all are answered',
+  async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    const stop = countBytes();
+    const call = modern('tools/call', { name: 'nobody', arguments: { text: 'x'.repeat(3e6) } });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(weir.url, call)));
+    for (const { text } of answers) expect(text).toContain('nobody');
+    // Of each connection two chunks of 64 KiB are read before it is paused; 30 MB were read in a turn without that.
+    expect(stop()).toBeLessThan(20 * 3 * 64 * 1024);
+  },
+);
+
+verifies(
+  'SAFE-4',
+  'M3: a connection that is closed under a thousand requests leaves stacks as they are',
+  async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    const { hostname, port } = new URL(weir.url);
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    const stream = wireText(weir.url, modern('subscriptions/listen', { notifications: {} }));
+    socket.write(stream + wireText(weir.url, { method: 'GET' }).repeat(500));
+    await once(socket, 'data');
+    socket.destroy();
+    await send(weir.url, modern('tools/list'));
+    expect(Error.stackTraceLimit).toBeGreaterThan(0);
+    expect(new Error('here').stack).toContain('turns.test');
+  },
+);
 
 verifies(
   ['SAFE-4', 'AGG-CALL-1'],

@@ -29,6 +29,12 @@ describe('errors', () => {
     ]);
   });
 
+  test('an RpcError carries no stack, and leaves that of others alone', () => {
+    const error = new RpcError(RpcErrorCode.INTERNAL, 'No');
+    expect(error.stack).toBe('RpcError: No');
+    expect(new Error('here').stack).toContain('errors.test');
+  });
+
   test('a ChildServerError names the server, the phase and the cause', () => {
     const cause = new Error('spawn nope ENOENT');
     const message = Messages.spawnFailed('postgres', 'command not found');

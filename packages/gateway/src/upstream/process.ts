@@ -4,7 +4,7 @@ import type { Guard } from './guard.ts';
 import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type StopTiming } from './process-group.ts';
 import { explainSpawnFailure } from './spawn-error.ts';
 import { startProcess, type Child, type ServerSpec } from './start-process.ts';
-import { StderrLines } from './stderr-lines.ts';
+import { readLines, StderrLines } from './stderr-lines.ts';
 import { within } from './within.ts';
 
 export interface SpawnOptions {
@@ -57,7 +57,8 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
   // Told in the same breath as the start: the gateway may be killed at any moment.
   guard.watch(pid);
   ignoreStreamErrors(child);
-  const stderr = readStderr(child, options.onStderrLine);
+  const stderr = new StderrLines(options.onStderrLine);
+  const stderrRead = readLines(child.stderr, stderr);
   const group = platform === 'win32' ? windowsTree(child, options.env) : posixGroup(pid);
   const clear = onlyOnce(async () => {
     if (await clearGroup(group, timing)) guard.unwatch(pid);
@@ -70,7 +71,7 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
     stdin: child.stdin,
     stdout: child.stdout,
     firstByte: firstByteOf(child.stdout),
-    exited: drained(child, exit).finally(() => stderr.end()),
+    exited: drained(child, exit, stderrRead).finally(() => stderr.end()),
     stderrTail: () => stderr.tail(),
     stop: (wanted) => {
       timing = wanted ?? timing;
@@ -88,12 +89,6 @@ function exitOf(child: Child): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
 }
 
-function readStderr(child: Child, onLine: (line: string) => void): StderrLines {
-  const lines = new StderrLines(onLine);
-  child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
-  return lines;
-}
-
 /** Watched at the door of the stream: a listener for its data would set it flowing before its reader is there. */
 function firstByteOf(stdout: Readable): Promise<void> {
   return new Promise((resolve) => {
@@ -107,10 +102,10 @@ function firstByteOf(stdout: Readable): Promise<void> {
 }
 
 /** The exit, once what was written before it has been read, or a little later if something else holds the pipes. */
-async function drained(child: Child, exit: Promise<Exit>): Promise<Exit> {
+async function drained(child: Child, exit: Promise<Exit>, stderrRead: Promise<void>): Promise<Exit> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   const result = await exit;
-  await within(DRAIN_MS, closed);
+  await within(DRAIN_MS, Promise.all([closed, stderrRead]));
   return result;
 }
 

@@ -7,8 +7,13 @@ import { StderrLines } from './stderr-lines.ts';
 function read(...chunks: (string | Buffer)[]): { lines: string[]; reader: StderrLines } {
   const lines: string[] = [];
   const reader = new StderrLines((line) => lines.push(line));
-  for (const chunk of chunks) reader.push(Buffer.from(chunk as string));
+  for (const chunk of chunks) push(reader, Buffer.from(chunk as string));
   return { lines, reader };
+}
+
+function push(reader: StderrLines, chunk: Buffer): void {
+  reader.begin(chunk);
+  while (reader.next());
 }
 
 test('cuts at line ends, wherever the chunks are cut', () => {
@@ -62,7 +67,7 @@ test('output without end and without a newline does not pile up', () => {
   const reader = new StderrLines(() => undefined);
   const chunk = Buffer.alloc(65_536, 'x');
   const before = process.memoryUsage().arrayBuffers;
-  for (let round = 0; round < 2000; round += 1) reader.push(chunk);
+  for (let round = 0; round < 2000; round += 1) push(reader, chunk);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
   expect(reader.tail()[0]?.length).toBeLessThan(8300);
 });

@@ -10,7 +10,7 @@ import type { Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import type { StopTiming } from '../process-group.ts';
 import { reachServer } from '../remote/remote-connection.ts';
-import { StderrLines } from '../stderr-lines.ts';
+import { readLines, StderrLines } from '../stderr-lines.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
 import type { HttpSpec } from './container-spec.ts';
 import { endContainer, type RunningContainer } from './end-container.ts';
@@ -105,8 +105,7 @@ export class PublishedConnection implements Connection {
 
 /** What it writes there is for people. */
 function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): void {
-  const lines = new StderrLines((line) => log.info(line));
-  process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+  void readLines(process.stdout, new StderrLines((line) => log.info(line)));
 }
 
 async function answering(container: RunningContainer, http: HttpSpec, options: OpenOptions): Promise<string> {
