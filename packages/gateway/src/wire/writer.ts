@@ -69,7 +69,7 @@ export class LineWriter {
   flush(): void {
     this.#scheduled = false;
     if (this.#stream.destroyed || this.#stream.writableEnded) return this.#drop();
-    const room = this.#queue.length === 0 ? this.#stream.write(this.#gathered, 'latin1') : this.#writeAll();
+    const room = this.#queue.length === 0 ? this.#writeString(this.#gathered) : this.#writeAll();
     this.#drop();
     if (room) return;
     this.#unread.bytes = this.#stream.writableLength;
@@ -80,10 +80,15 @@ export class LineWriter {
     let room = true;
     this.#stream.cork();
     for (const part of [...this.#queue, this.#gathered]) {
-      room = typeof part === 'string' ? this.#stream.write(part, 'latin1') : this.#stream.write(part);
+      room = typeof part === 'string' ? this.#writeString(part) : this.#stream.write(part);
     }
     this.#stream.uncork();
     return room;
+  }
+
+  /** What has to wait for its reader is kept as bytes: a string of many parts takes up to three times the memory. */
+  #writeString(text: string): boolean {
+    return this.#full ? this.#stream.write(Buffer.from(text, 'latin1')) : this.#stream.write(text, 'latin1');
   }
 
   #add(part: string | Buffer): void {
