@@ -1,3 +1,5 @@
+import { now } from '../clock.ts';
+
 /** Elements of one turn of the event loop. The most expensive of them, a relayed call, takes about 20 µs: together 5 ms. */
 export const MOST_ELEMENTS = 256;
 /** Bytes of one turn. To walk through them takes about 6 ms where they are small values. */
@@ -98,11 +100,11 @@ export class Turns {
 
   /** Begins a round where the last one is over. */
   #nextRound(): boolean {
-    const now = performance.now();
-    if (now < this.#roundEnds) return false;
+    const time = now();
+    if (time < this.#roundEnds) return false;
     // After a pause nobody is known to be busy.
-    this.#round += now < this.#roundEnds + ROUND_MS ? 1 : 2;
-    this.#roundEnds = now + ROUND_MS;
+    this.#round += time < this.#roundEnds + ROUND_MS ? 1 : 2;
+    this.#roundEnds = time + ROUND_MS;
     return true;
   }
 
@@ -119,8 +121,8 @@ export class Turns {
   }
 
   #work(queue: Queue, spent: () => number): void {
-    const until = performance.now() + LONGEST_MS;
-    while (!queue.isEmpty && spent() < HALF && performance.now() < until) queue.next();
+    const until = now() + LONGEST_MS;
+    while (!queue.isEmpty && spent() < HALF && now() < until) queue.next();
   }
 
   #renewLater(): void {
