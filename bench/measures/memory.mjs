@@ -12,7 +12,7 @@ const BARE = { name: 'bare Node' };
 export async function run({ variants, quick }) {
   const leftOut = quick ? ['direct', 'byte pipe', 'sdk aggregator'] : ['direct'];
   const items = [BARE, ...variants.filter(({ name }) => !leftOut.includes(name))];
-  const rounds = await inRounds(items, { rounds: quick ? 3 : 7, seconds: quick ? 6 : 25 }, visit);
+  const rounds = await inRounds(items, { rounds: 7, seconds: 25 }, visit);
   const rows = items.map(({ name }) => [
     name,
     middle(rounds, name, (r) => r.processes),
