@@ -76,7 +76,7 @@ export class RpcError extends Error {
   readonly data?: unknown;
 
   constructor(code: number, message: string, data?: unknown) {
-    // It is an answer, not a mistake: a stack would be most of its cost, and peers can provoke thousands of them.
+    // An answer needs no stack: that would be most of its cost, and peers can provoke thousands.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);

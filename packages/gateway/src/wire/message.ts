@@ -139,10 +139,9 @@ function scanHead(bytes: Buffer, walk: number, mostMembers = Infinity): Head | u
   if (bytes[i] !== OPEN_BRACE) return undefined;
   i = skipSpace(bytes, i + 1);
   for (let count = 0; count < mostMembers; count++) {
-    const plain = plainKey(bytes, i);
-    const value = plain === undefined ? skipKey(bytes, i, walk) : skipSpace(bytes, i + plain.length + 3);
+    const value = skipKey(bytes, i, walk);
     if (value < 0) return undefined;
-    const end = enterMember(head, plain ?? keyName(bytes, i + 1, keyEnd(bytes, i + 1, value)), value);
+    const end = enterMember(head, keyName(bytes, i + 1, keyEnd(bytes, i + 1, value)), value);
     if (end < 0) return undefined;
     i = skipSpace(bytes, end);
     if (bytes[i] === CLOSE_BRACE) return skipSpace(bytes, i + 1) === bytes.length ? head : undefined;
@@ -196,25 +195,7 @@ function enterBody(head: Head, at: number): number {
 
 type Key = 'id' | 'error' | 'result' | 'params' | 'method' | 'jsonrpc' | 'escaped';
 
-/** Returns the known key that stands there if it is written as most peers do, directly before its colon. */
-function plainKey(bytes: Buffer, at: number): Key | undefined {
-  switch (bytes[at + 1]) {
-    case 0x69:
-      return keyIs(bytes, at, at + 5, '"id":') ? 'id' : undefined;
-    case 0x6a:
-      return keyIs(bytes, at, at + 10, '"jsonrpc":') ? 'jsonrpc' : undefined;
-    case 0x6d:
-      return keyIs(bytes, at, at + 9, '"method":') ? 'method' : undefined;
-    case 0x70:
-      return keyIs(bytes, at, at + 9, '"params":') ? 'params' : undefined;
-    case 0x72:
-      return keyIs(bytes, at, at + 9, '"result":') ? 'result' : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** Returns the known key that stands there, however it is written. */
+/** Returns the known key that stands there. */
 function keyName(bytes: Buffer, start: number, end: number): Key | undefined {
   if (hasEscape(bytes, start, end)) return 'escaped';
   switch (end - start) {
@@ -234,11 +215,8 @@ function keyName(bytes: Buffer, start: number, end: number): Key | undefined {
 }
 
 function readVersion(head: Head, at: number): number {
-  const { bytes } = head;
-  head.hasVersion = keyIs(bytes, at, at + 5, '"2.0"');
-  if (head.hasVersion) return at + 5;
-  const end = walkValue(bytes, at, head.walk);
-  head.hasVersion = readString(bytes, at, end) === '2.0';
+  const end = walkValue(head.bytes, at, head.walk);
+  head.hasVersion = keyIs(head.bytes, at, end, '"2.0"') || readString(head.bytes, at, end) === '2.0';
   return end;
 }
 

@@ -115,7 +115,7 @@ export class Slices {
         elements++;
         if (!this.#work.next()) return;
       }
-      // What this slice has done is counted only when it ends.
+      // The work of this slice is counted only when it ends.
       turns.makeBusy(this.#flow);
       this.#wait();
     } catch (error) {

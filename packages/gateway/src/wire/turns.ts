@@ -17,9 +17,9 @@ const ROUND_MS = 50;
 export class Flow {
   /** The last round in which it worked. */
   round = 0;
-  /** What it had of the turns in that round, in parts of a turn. */
+  /** Its part of the turns in that round; 1 is a whole turn. */
   spent = 0;
-  /** It was busy in the round before that one. */
+  /** True where it was busy in the round before that one. */
   wasBusy = false;
 }
 
@@ -29,9 +29,9 @@ export class Flow {
  * the one before is busy. All others are light, and go first.
  */
 export class Turns {
-  /** What light peers have had of this turn. */
+  /** Part of this turn that light peers have had. */
   #lightSpent = 0;
-  /** What busy peers have had of it. */
+  /** Part that busy peers have had. */
   #busySpent = 0;
   #round = 2;
   #roundEnds = 0;

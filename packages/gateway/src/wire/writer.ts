@@ -86,7 +86,7 @@ export class LineWriter {
     return room;
   }
 
-  /** What has to wait for its reader is kept as bytes: a string of many parts takes up to three times the memory. */
+  /** Writes bytes where they have to wait for their reader: a string of many parts takes up to three times the memory. */
   #writeString(text: string): boolean {
     return this.#full ? this.#stream.write(Buffer.from(text, 'latin1')) : this.#stream.write(text, 'latin1');
   }

@@ -41,13 +41,16 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
   });
 }
 
-/** Counts a chunk of a large body, and pauses where others should have their turn: Node would read megabytes of each at once. */
+/** Reads the next chunk of a large body when it is the turn of its client: Node would read megabytes of each at once. */
 function readInTurn(req: IncomingMessage, bytes: number): void {
   const flow = flowOf(req.socket);
-  turns.spend(flow, 0, bytes);
-  if (turns.goesOn(flow)) return;
+  if (turns.goesOn(flow)) return turns.spend(flow, 0, bytes);
   req.pause();
-  turns.wait(flow, () => req.resume());
+  turns.wait(flow, () => {
+    // Counted before it is read, so that one turn does not let all connections go on.
+    turns.spend(flow, 0, bytes);
+    req.resume();
+  });
 }
 
 /** Of what kind a POST must be, and what its sender must be able to read. */

@@ -19,13 +19,11 @@ const waiting = new WeakMap<Socket, number>();
 export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => void): void {
   if (res.socket !== null) return work();
   const { socket } = req;
+  if (!waiting.has(socket)) closeQuickly(socket);
   const count = (waiting.get(socket) ?? 0) + 1;
   waiting.set(socket, count);
   if (count > MOST_WAITING) return void socket.destroy();
-  if (count === MOST_READ) {
-    socket.pause();
-    closeQuickly(socket);
-  }
+  if (count === MOST_READ) socket.pause();
   const account = accountOf(socket);
   account.charge(REQUEST_BYTES);
   res.once('socket', () => {
