@@ -11,7 +11,7 @@ const PLACES = 4;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const clock = (): StartClock => new StartClock(PLACES, Date.now);
+const clock = (): StartClock => new StartClock(PLACES, () => PLACES, Date.now);
 
 const startMany = (on: StartClock, count: number): (() => void)[] =>
   Array.from({ length: count }, () => on.begin());

@@ -19,6 +19,9 @@ function startPlaces(): number {
   return 2 * availableParallelism();
 }
 
+/** Places on a machine of one processor. Who starts no more servers does without the library that counts processors. */
+const LEAST_PLACES = 2;
+
 /** For killed processes to be gone, the guard's last rounds, and a container engine that is slow to remove. */
 const AFTER_KILL_MS = 1000;
 
@@ -49,12 +52,12 @@ export class Means {
   // What only a start needs is made at the first one: the first list goes before.
 
   get slots(): Slots {
-    this.#slots ??= createSlots(startPlaces());
+    this.#slots ??= createSlots(LEAST_PLACES, startPlaces);
     return this.#slots;
   }
 
   get startClock(): StartClock {
-    this.#startClock ??= new StartClock(startPlaces());
+    this.#startClock ??= new StartClock(LEAST_PLACES, startPlaces);
     return this.#startClock;
   }
 

@@ -6,18 +6,19 @@ export interface Slots {
   acquire(): Promise<() => void>;
 }
 
-export function createSlots(limit: number): Slots {
-  if (!(limit >= 1)) throw new RangeError(`At least one slot is needed, not ${limit}`);
+/** `limit` is asked only where `least` places are taken. */
+export function createSlots(least: number, limit: () => number = () => least): Slots {
+  if (!(least >= 1)) throw new RangeError(`At least one slot is needed, not ${least}`);
   const waiting: (() => void)[] = [];
-  let free = limit;
+  let taken = 0;
   const giveBack = (): void => {
     const next = waiting.shift();
-    if (next === undefined) free += 1;
+    if (next === undefined) taken -= 1;
     else next();
   };
   return {
     async acquire() {
-      if (free > 0) free -= 1;
+      if (taken < least || taken < limit()) taken += 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       return once(giveBack);
     },

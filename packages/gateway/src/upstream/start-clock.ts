@@ -7,13 +7,16 @@ import { now as systemNow } from '../clock.ts';
 export class StartClock {
   /** Milliseconds of the wall clock. */
   readonly now: () => number;
-  readonly #places: number;
+  readonly #least: number;
+  readonly #places: () => number;
   #starting = 0;
   #time = 0;
   #readAt: number;
 
-  constructor(places: number, now: () => number = systemNow) {
+  /** `places` is asked only where more than `least` servers start. */
+  constructor(least: number, places: () => number, now: () => number = systemNow) {
     this.now = now;
+    this.#least = least;
     this.#places = places;
     this.#readAt = now();
   }
@@ -21,7 +24,8 @@ export class StartClock {
   /** Milliseconds of this clock. */
   get time(): number {
     const at = this.now();
-    this.#time += (at - this.#readAt) * Math.min(1, this.#places / this.#starting);
+    const isCrowded = this.#starting > this.#least;
+    this.#time += (at - this.#readAt) * (isCrowded ? Math.min(1, this.#places() / this.#starting) : 1);
     this.#readAt = at;
     return this.#time;
   }
