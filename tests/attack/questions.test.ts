@@ -1,6 +1,6 @@
 // Hostile questions: a server that asks without end, and a client that never answers, hold up nobody else.
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, describe, expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import {
   fixture,
   scripted,
@@ -26,13 +26,13 @@ import { verifies } from '../verifies.ts';
 const FORM = { message: 'Well?', requestedSchema: { type: 'object', properties: {} } };
 const ELICIT = { method: 'elicitation/create', params: FORM };
 
-afterEach(() => void vi.restoreAllMocks());
-
 const uptime = process.uptime.bind(process);
+let ahead = 0;
+vi.spyOn(process, 'uptime').mockImplementation(() => uptime() + ahead);
 
-/** Lets the clock of the gateway run ahead. */
+/** Lets the clock of the gateway run ahead. It never goes back: what waits for a time would wait for ever. */
 function pass(seconds: number): void {
-  vi.spyOn(process, 'uptime').mockImplementation(() => uptime() + seconds);
+  ahead += seconds;
 }
 
 describe('a question that is never answered', () => {
@@ -55,7 +55,7 @@ describe('a question that is never answered', () => {
       expect(textOf(refused)).toContain('it is not known whom to ask');
       pass(59);
       expect(textOf(await ask('tools/call', CALL))).toContain('it is not known whom to ask');
-      pass(61);
+      pass(2);
       const next = await ask('tools/call', CALL);
       expect(questionsOf(next)).toHaveLength(1);
       // The first is not forgotten: its answer still reaches its own call.

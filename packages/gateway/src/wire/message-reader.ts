@@ -4,7 +4,7 @@ import { LineReader } from './lines.ts';
 import type { LinkHandlers } from './link.ts';
 import { isArray, readMessage, type Message, type Unusable } from './message.ts';
 import type { ChunkReader } from './sliced-input.ts';
-import { spend } from './slices.ts';
+import { countUnasked, spend } from './slices.ts';
 
 /** Reads one message a line, or several where an array of them is allowed. */
 export class MessageReader implements ChunkReader {
@@ -58,6 +58,7 @@ export class MessageReader implements ChunkReader {
   }
 
   #take(message: Message | Unusable): void {
+    if (message.kind !== 'response') countUnasked(message.bytes.length);
     if (message.kind !== 'unusable') return this.#handlers.message(message);
     if (message.reason === 'batch' && this.#handlers.takesBatches?.() === true)
       this.#batch = Batch.open(message.bytes);
@@ -66,6 +67,7 @@ export class MessageReader implements ChunkReader {
 
   #nextOf(batch: Batch): void {
     const message = batch.next();
+    if (message !== undefined && message.kind !== 'response') countUnasked(message.bytes.length);
     if (message === undefined) this.#batch = undefined;
     else if (message.kind === 'unusable') this.#handlers.unusable(message);
     else this.#handlers.message(message);

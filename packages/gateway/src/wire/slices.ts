@@ -23,6 +23,8 @@ const slices = channel('weir:slice');
 let isOpen = false;
 let elements = 0;
 let bytes = 0;
+/** Part of a turn that was spent on what nobody had asked for. */
+let unasked = 0;
 const pending: (() => void)[] = [];
 
 /**
@@ -37,11 +39,12 @@ export function inSlice(what: string, flow: Flow, work: () => void, count = 0, s
   isOpen = true;
   elements = count;
   bytes = size;
+  unasked = 0;
   try {
     work();
   } finally {
     isOpen = false;
-    turns.spend(flow, elements, bytes);
+    turns.spend(flow, elements, bytes, flow.isClient ? 0 : unasked);
     if (slices.hasSubscribers) slices.publish({ what, elements, bytes } satisfies Slice);
     for (let action = pending.pop(); action !== undefined; action = pending.pop()) action();
   }
@@ -57,6 +60,11 @@ export function atEndOfSlice(action: () => void): boolean {
 export function spend(count: number, size: number): void {
   elements += count;
   bytes += size;
+}
+
+/** Counts an element that is no answer to anybody. */
+export function countUnasked(size: number): void {
+  unasked += Math.max(1 / MOST_ELEMENTS, size / MOST_BYTES);
 }
 
 /**

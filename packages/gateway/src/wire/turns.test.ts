@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Flow, Turns } from './turns.ts';
 
 const KIB = 1024;
@@ -99,4 +99,80 @@ test('a peer is busy after an eighth of a turn, until a round has passed in whic
   await delay(120);
   turns.wait(busy(turns), () => {});
   expect(turns.hasRoom(flow)).toBe(true);
+});
+
+test('a peer that had its share in more than a round, because nobody asked for the time, is not busy', async () => {
+  const turns = begun();
+  const flow = new Flow();
+  turns.spend(flow, 20, 0);
+  await delay(75);
+  turns.spend(flow, 20, 0);
+  turns.wait(busy(turns), () => {});
+  expect(turns.hasRoom(flow)).toBe(true);
+});
+
+/** Turns in which a round has begun. */
+function begun(): Turns {
+  const turns = new Turns();
+  turns.makeBusy(new Flow());
+  return turns;
+}
+
+/** Lets a peer wait for `count` pieces of work, each of one element. */
+function waitFor(turns: Turns, flow: Flow, count: number): number[] {
+  const done: number[] = [];
+  for (let i = 0; i < count; i++)
+    turns.wait(flow, () => {
+      turns.spend(flow, 1, 0);
+      done.push(i);
+    });
+  return done;
+}
+
+test('a peer floods after an eighth of a turn that nobody asked for, and then rests while there are clients', async () => {
+  const turns = begun();
+  const [client, server] = [new Flow(true), new Flow()];
+  turns.spend(client, 1, 0);
+  turns.spend(server, 32, 0, 31 / 256);
+  expect(turns.hasRoom(server)).toBe(true);
+  turns.spend(server, 1, 0, 1 / 256);
+  const done = waitFor(turns, server, 100);
+  await nextTurn();
+  expect(done).toHaveLength(32);
+  await nextTurn();
+  expect(done).toHaveLength(32);
+  expect([turns.hasRoom(server), turns.hasRoom(client)]).toEqual([false, true]);
+  await vi.waitFor(() => expect(done).toHaveLength(100));
+});
+
+test('floods go on without a rest where there is no client but those that flood', async () => {
+  const turns = new Turns();
+  const client = new Flow(true);
+  turns.makeFlood(client);
+  turns.spend(client, 1, 0);
+  const done = waitFor(turns, client, 100);
+  await nextTurn();
+  expect(done).toHaveLength(100);
+});
+
+test('busy peers do not rest, and go before floods', async () => {
+  const turns = begun();
+  const [client, flood] = [new Flow(true), new Flow()];
+  turns.spend(client, 1, 0);
+  turns.makeFlood(flood);
+  const flooded = waitFor(turns, flood, 100);
+  const done = waitFor(turns, busy(turns), 100);
+  await nextTurn();
+  expect([done.length, flooded.length]).toEqual([100, 32]);
+});
+
+test('a flood is one for the next round, and no longer', async () => {
+  const turns = new Turns();
+  const flood = new Flow();
+  turns.makeFlood(flood);
+  turns.wait(flood, () => {});
+  expect(turns.hasRoom(flood)).toBe(false);
+  await delay(120);
+  turns.makeFlood(new Flow());
+  expect(turns.hasRoom(flood)).toBe(true);
 });

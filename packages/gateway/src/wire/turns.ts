@@ -1,3 +1,4 @@
+import type { EventLoopUtilization } from 'node:perf_hooks';
 import { now } from '../clock.ts';
 
 /** Elements of one turn of the event loop. The most expensive of them, a relayed call, takes about 20 µs: together 5 ms. */
@@ -7,26 +8,44 @@ export const MOST_BYTES: number = 512 * 1024;
 
 /** Part of a turn that one peer may have at once while others wait, and in each round before it counts as busy. */
 const SHARE = 1 / 8;
-/** Part of a turn for light peers, and for busy ones, while some wait. */
+/** Part of a turn for light peers, for busy ones and for floods, while some wait. */
 const HALF = 1 / 2;
-/** Milliseconds of a turn for each of the two queues, whatever the work counts: elements differ in what they cost. */
+/** Milliseconds of a turn for each of the queues, whatever the work counts: elements differ in what they cost. */
 const LONGEST_MS = 2;
 const ROUND_MS = 50;
+/** Milliseconds between two looks at whether floods have rested enough. */
+const REST_MS = 2;
+const LONGEST_REST_MS = 50;
+/** Floods rest until the event loop was used for at most this part of the time since they were worked on. */
+const MOST_USED = 1 / 4;
 
 /** The work of one peer, as far as the sharing of turns is concerned. */
 export class Flow {
+  /** True for one of many clients, who must not be kept waiting by floods. */
+  readonly isClient: boolean;
   /** The last round in which it worked. */
   round = 0;
   /** Its part of the turns in that round; 1 is a whole turn. */
   spent = 0;
   /** True where it was busy in the round before that one. */
   wasBusy = false;
+  /** Part of the turns in that round that nobody had asked for. */
+  unasked = 0;
+  hasFlooded = false;
+
+  constructor(isClient = false) {
+    this.isClient = isClient;
+  }
 }
 
 /**
  * Shares the turns of the event loop among all peers. Work beyond the budget of one turn waits for the next ones, so that neither
  * one peer that sends much nor many peers that send something make a long turn. A peer that has had its share in this round or in
  * the one before is busy. All others are light, and go first.
+ *
+ * A peer that has had its share for what nobody asked for floods the gateway. While there are other clients, floods are worked on
+ * a share at a time, and rest in between: such work is more than its elements (garbage is collected, processes are spawned), and
+ * a process that always works is given a processor later than others.
  */
 export class Turns {
   /** Part of this turn that light peers have had. */
@@ -35,10 +54,20 @@ export class Turns {
   #busySpent = 0;
   #round = 2;
   #roundEnds = 0;
+  /** The share of the round before, by which a peer counts as busy. */
+  #shareBefore = SHARE;
+  /** The last round in which a client worked that does not flood. */
+  #clientRound = 0;
   readonly #light = new Queue();
   readonly #busy = new Queue();
+  readonly #floods = new Queue();
   #isRenewing = false;
+  #isResting = false;
+  #restEnds = 0;
+  /** The use of the event loop until floods were worked on. */
+  #used: EventLoopUtilization | undefined;
   readonly #renew = (): void => this.#begin();
+  readonly #endRest = (): void => this.#goOn();
 
   /** Returns true where a peer may work at once. */
   hasRoom(flow: Flow): boolean {
@@ -47,7 +76,8 @@ export class Turns {
 
   /** Returns true where work that a peer was given in this turn may go on with a little more. */
   goesOn(flow: Flow): boolean {
-    if (this.#busy.isEmpty && this.#lightSpent + this.#busySpent < 1) return true;
+    if (this.#busy.isEmpty && this.#lightSpent + this.#busySpent < 1)
+      return !this.#isFlood(flow) || (this.#floods.isEmpty && !this.#isResting);
     return this.#lightSpent < HALF && this.#isLight(flow);
   }
 
@@ -58,34 +88,50 @@ export class Turns {
     flow.spent = Math.max(flow.spent, SHARE);
   }
 
-  /** The part of a turn that one peer may have now. */
-  get share(): number {
-    return this.#light.isEmpty && this.#busy.isEmpty ? 1 : SHARE;
+  /** Makes a peer a flood for this round and the next. */
+  makeFlood(flow: Flow): void {
+    this.makeBusy(flow);
+    flow.unasked = Math.max(flow.unasked, SHARE);
   }
 
-  /** Counts work that was done for a peer. */
-  spend(flow: Flow, elements: number, bytes: number): void {
+  /** The part of a turn that one peer may have now. */
+  get share(): number {
+    return this.#light.isEmpty && this.#busy.isEmpty && !this.#hasClients ? 1 : SHARE;
+  }
+
+  /** Counts work that was done for a peer, and the part of it that nobody had asked for. */
+  spend(flow: Flow, elements: number, bytes: number, unasked = 0): void {
     const part = Math.max(elements / MOST_ELEMENTS, bytes / MOST_BYTES);
     if (this.#isBusyIn(flow)) this.#busySpent += part;
     else this.#lightSpent += part;
     this.#enter(flow);
     flow.spent += part;
+    flow.unasked += unasked;
+    if (flow.isClient && !isFlooding(flow)) this.#clientRound = this.#round;
     // A turn that has room left needs no renewal: nothing is scheduled for work that comes bit by bit.
     if (this.#lightSpent + this.#busySpent >= HALF) this.#renewLater();
   }
 
   /** Does work for a peer in a later turn, after what waits already. */
   wait(flow: Flow, work: () => void): void {
-    (this.#isLight(flow) ? this.#light : this.#busy).add(work);
+    this.#queueOf(flow).add(work);
     this.#renewLater();
+  }
+
+  #queueOf(flow: Flow): Queue {
+    if (this.#isFlood(flow)) return this.#floods;
+    return this.#isLight(flow) ? this.#light : this.#busy;
   }
 
   /** Begins to count anew for a peer that has not worked in this round. */
   #enter(flow: Flow): void {
     if (flow.round === this.#round) return;
-    flow.wasBusy = flow.round === this.#round - 1 && hasHadShare(flow);
+    const isNext = flow.round === this.#round - 1;
+    flow.wasBusy = isNext && flow.spent >= this.#shareBefore;
+    flow.hasFlooded = isNext && flow.unasked >= this.#shareBefore;
     flow.round = this.#round;
     flow.spent = 0;
+    flow.unasked = 0;
   }
 
   /** Asks for the time only where a peer seems to be busy: its round may be over. */
@@ -95,7 +141,19 @@ export class Turns {
 
   #isBusyIn(flow: Flow): boolean {
     const age = this.#round - flow.round;
-    return age === 0 ? flow.wasBusy || hasHadShare(flow) : age === 1 && hasHadShare(flow);
+    return age === 0 ? flow.wasBusy || flow.spent >= SHARE : age === 1 && flow.spent >= this.#shareBefore;
+  }
+
+  #isFlood(flow: Flow): boolean {
+    const age = this.#round - flow.round;
+    return age === 0 ? isFlooding(flow) : age === 1 && flow.unasked >= this.#shareBefore;
+  }
+
+  /** True where clients work that do not flood. Asks for the time only where it seems so: the round may be over. */
+  get #hasClients(): boolean {
+    if (this.#clientRound < this.#round - 1) return false;
+    this.#nextRound();
+    return this.#clientRound >= this.#round - 1;
   }
 
   /** Begins a round where the last one is over. */
@@ -104,6 +162,8 @@ export class Turns {
     if (time < this.#roundEnds) return false;
     // After a pause nobody is known to be busy.
     this.#round += time < this.#roundEnds + ROUND_MS ? 1 : 2;
+    // A round may last longer than it should: it ends when somebody asks.
+    this.#shareBefore = (SHARE * (time - this.#roundEnds + ROUND_MS)) / ROUND_MS;
     this.#roundEnds = time + ROUND_MS;
     return true;
   }
@@ -113,16 +173,35 @@ export class Turns {
     this.#lightSpent = 0;
     this.#busySpent = 0;
     try {
-      this.#work(this.#light, () => this.#lightSpent);
-      this.#work(this.#busy, () => this.#busySpent);
+      this.#work(this.#light, () => this.#lightSpent < HALF);
+      this.#work(this.#busy, () => this.#busySpent < HALF);
+      if (!this.#isResting && !this.#floods.isEmpty) this.#workOnFloods();
     } finally {
-      if (!this.#light.isEmpty || !this.#busy.isEmpty) this.#renewLater();
+      if (!this.#light.isEmpty || !this.#busy.isEmpty || !(this.#isResting || this.#floods.isEmpty))
+        this.#renewLater();
     }
   }
 
-  #work(queue: Queue, spent: () => number): void {
+  #work(queue: Queue, hasRoom: () => boolean): void {
     const until = now() + LONGEST_MS;
-    while (!queue.isEmpty && spent() < HALF && now() < until) queue.next();
+    while (!queue.isEmpty && hasRoom() && now() < until) queue.next();
+  }
+
+  #workOnFloods(): void {
+    if (!this.#hasClients) return this.#work(this.#floods, () => this.#busySpent < HALF);
+    const before = this.#busySpent;
+    this.#used = performance.eventLoopUtilization();
+    this.#work(this.#floods, () => this.#busySpent < before + SHARE);
+    this.#isResting = true;
+    this.#restEnds = now() + LONGEST_REST_MS;
+    setTimeout(this.#endRest, REST_MS);
+  }
+
+  #goOn(): void {
+    const { utilization } = performance.eventLoopUtilization(this.#used);
+    if (utilization > MOST_USED && now() < this.#restEnds) return void setTimeout(this.#endRest, REST_MS);
+    this.#isResting = false;
+    if (!this.#floods.isEmpty) this.#renewLater();
   }
 
   #renewLater(): void {
@@ -133,8 +212,9 @@ export class Turns {
   }
 }
 
-function hasHadShare({ spent }: Flow): boolean {
-  return spent >= SHARE;
+/** Tells of a peer that has worked in this round. */
+function isFlooding({ hasFlooded, unasked }: Flow): boolean {
+  return hasFlooded || unasked >= SHARE;
 }
 
 /** Work in the order in which it came. */
