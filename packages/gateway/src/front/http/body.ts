@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { Holding } from '../../wire/account.ts';
-import { turns } from '../../wire/turns.ts';
 import { accountOf, flowOf } from './connection-account.ts';
+import { largeBodies, type LargeBody } from './large-bodies.ts';
 import type { Refusal } from './respond.ts';
 
 export interface BodyHandlers {
@@ -14,43 +14,89 @@ export interface BodyHandlers {
 
 /** Reads a whole body; one that is too large is refused as soon as that is known. */
 export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers): void {
-  if (Number(req.headers['content-length'] ?? 0) > limit) return on.refused(tooLarge(limit));
-  const chunks: Buffer[] = [];
-  // Most bodies come in one chunk, and wait for nothing.
-  let kept: Holding | undefined;
-  let size = 0;
-  req.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > limit && size - chunk.length <= limit) on.refused(tooLarge(limit));
-    if (size > limit) return;
-    if (chunks.push(chunk) === 1) return;
-    kept ??= new Holding(accountOf(req.socket));
-    kept.bytes = size;
-    readInTurn(req, chunk.length);
-  });
-  const finish = (): void => {
-    if (kept !== undefined) kept.bytes = 0;
-    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
-    // The request lives as long as its response, which may never be read.
-    chunks.length = 0;
-    on.read(body);
-  };
-  req.on('end', () => {
-    if (size <= limit) on.take(size, finish);
-    else if (kept !== undefined) kept.bytes = 0;
-  });
+  const length = Number(req.headers['content-length'] ?? limit);
+  if (length > limit) return on.refused(tooLarge(limit));
+  const body = new Body(req, { length, limit, on });
+  req.on('data', (chunk: Buffer) => body.add(chunk));
+  req.on('end', () => body.end());
 }
 
-/** Reads the next chunk of a large body when it is the turn of its client: Node would read megabytes of each at once. */
-function readInTurn(req: IncomingMessage, bytes: number): void {
-  const flow = flowOf(req.socket);
-  if (turns.goesOn(flow)) return turns.spend(flow, 0, bytes);
-  req.pause();
-  turns.wait(flow, () => {
-    // Counted before it is read, so that one turn does not let all connections go on.
-    turns.spend(flow, 0, bytes);
-    req.resume();
-  });
+/** Bytes that the socket and the parser hold of a large body beside those that have been read. */
+const BUFFERED: number = 128 * 1024;
+
+class Body implements LargeBody {
+  readonly #req: IncomingMessage;
+  readonly #length: number;
+  readonly #limit: number;
+  readonly #on: BodyHandlers;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #isRefused = false;
+  /** Undefined for a body of one chunk, as most are: it waits for nothing. */
+  #kept: Holding | undefined;
+
+  constructor(
+    req: IncomingMessage,
+    { length, limit, on }: { length: number; limit: number; on: BodyHandlers },
+  ) {
+    this.#req = req;
+    this.#length = length;
+    this.#limit = limit;
+    this.#on = on;
+  }
+
+  get left(): number {
+    return this.#length - this.#size;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#isRefused) return;
+    this.#size += chunk.length;
+    if (this.#size > this.#limit) this.#refuse(tooLarge(this.#limit));
+    else if (this.#chunks.push(chunk) > 1) this.#addToLarge(chunk);
+  }
+
+  end(): void {
+    if (!this.#isRefused) this.#on.take(this.#size, () => this.#finish());
+  }
+
+  readOn(): void {
+    this.#req.resume();
+  }
+
+  refuse(): void {
+    this.#refuse(tooMany());
+    this.#req.resume();
+  }
+
+  #addToLarge(chunk: Buffer): void {
+    const req = this.#req;
+    if (this.#kept === undefined) {
+      this.#kept = new Holding(accountOf(req.socket));
+      req.once('close', () => largeBodies.delete(this));
+    }
+    this.#kept.bytes = this.#size + BUFFERED;
+    if (!largeBodies.count(this, flowOf(req.socket), chunk.length)) req.pause();
+  }
+
+  #refuse(refusal: Refusal): void {
+    this.#isRefused = true;
+    this.#release();
+    this.#on.refused(refusal);
+  }
+
+  #finish(): void {
+    const bytes =
+      this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
+    this.#release();
+    this.#on.read(bytes);
+  }
+
+  /** The request lives as long as its response, which may never be read. */
+  #release(): void {
+    this.#chunks = [];
+    if (this.#kept !== undefined) this.#kept.bytes = 0;
+  }
 }
 
 /** Of what kind a POST must be, and what its sender must be able to read. */
@@ -98,6 +144,12 @@ function accepts(accept: string | undefined, type: string): boolean {
 function tooLarge(limit: number): Refusal {
   const text = `The body is over the limit of ${limit} bytes. Send less at once.`;
   return { status: 413, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
+}
+
+function tooMany(): Refusal {
+  const text = 'Too many large bodies are being sent at once. Send it again in a moment.';
+  const error = new RpcError(RpcErrorCode.UNAVAILABLE, text);
+  return { status: 503, error, headers: ['Retry-After', '2'] };
 }
 
 function wrongType(type: string | undefined): Refusal {

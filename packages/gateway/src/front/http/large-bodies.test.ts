@@ -1,0 +1,50 @@
+import { expect, test, vi } from 'vitest';
+import { Flow, turns } from '../../wire/turns.ts';
+import { LargeBodies, type LargeBody } from './large-bodies.ts';
+
+const CHUNK = 64 * 1024;
+
+/** A peer that has to wait, because another one does. */
+function busy(): Flow {
+  const flow = new Flow();
+  turns.makeBusy(flow);
+  turns.wait(flow, () => {});
+  return flow;
+}
+
+function body(left: number, done: string[]): LargeBody {
+  return {
+    left,
+    readOn: () => void done.push(`${left} read`),
+    refuse: () => void done.push(`${left} refused`),
+  };
+}
+
+test('bodies go on at once while nobody waits, and in the order of what they have left otherwise', async () => {
+  const bodies = new LargeBodies();
+  const done: string[] = [];
+  expect(bodies.count(body(1, done), new Flow(), CHUNK)).toBe(true);
+  const flow = busy();
+  for (const left of [30, 10, 20, 40]) expect(bodies.count(body(left, done), flow, CHUNK)).toBe(false);
+  await vi.waitFor(() => expect(done).toEqual(['10 read', '20 read', '30 read', '40 read']));
+});
+
+test('a body that is over is not read on', async () => {
+  const bodies = new LargeBodies();
+  const done: string[] = [];
+  const flow = busy();
+  const gone = body(1, done);
+  for (const one of [gone, body(2, done)]) bodies.count(one, flow, CHUNK);
+  bodies.delete(gone);
+  await vi.waitFor(() => expect(done).toEqual(['2 read']));
+});
+
+test('256 bodies may wait; with one more, the one with the most left is refused', () => {
+  const bodies = new LargeBodies();
+  const done: string[] = [];
+  const flow = busy();
+  for (let i = 0; i < 256; i++) bodies.count(body(i === 7 ? 1000 : i, done), flow, CHUNK);
+  expect(done).toEqual([]);
+  bodies.count(body(5, done), flow, CHUNK);
+  expect(done).toEqual(['1000 refused']);
+});
