@@ -1,25 +1,25 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Holding, type Account, type Accounts } from '../../wire/account.ts';
-import { Flow } from '../../wire/turns.ts';
+import { Flow, turns } from '../../wire/turns.ts';
 
 interface Opened {
   readonly account: Account;
   /** Bytes of responses that the client has not read. */
   readonly unread: Holding;
-  readonly flow: Flow;
+  flow: Flow;
 }
 
-const OPENED = new WeakMap<Socket, Opened>();
+const OPENED = new WeakMap<Duplex, Opened>();
 
 /** Opens the account of a connection, which stands for a client on HTTP. Over its ceiling the connection is closed. */
-export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reason: string) => void): void {
+export function openAccount(socket: Duplex, accounts: Accounts, exceeded: (reason: string) => void): void {
   const account = accounts.open((reason) => {
     exceeded(reason);
     socket.destroy();
   });
   const unread = new Holding(account);
-  OPENED.set(socket, { account, unread, flow: new Flow() });
+  OPENED.set(socket, { account, unread, flow: new Flow(true) });
   socket.on('drain', () => {
     unread.bytes = 0;
   });
@@ -27,13 +27,28 @@ export function openAccount(socket: Socket, accounts: Accounts, exceeded: (reaso
 }
 
 /** Returns the account of a connection. */
-export function accountOf(socket: Socket): Account {
+export function accountOf(socket: Duplex): Account {
   return openedFor(socket).account;
 }
 
 /** Returns the share of a connection in the turns of the event loop. */
-export function flowOf(socket: Socket): Flow {
+export function flowOf(socket: Duplex): Flow {
   return openedFor(socket).flow;
+}
+
+/** The share of all newcomers together. */
+const NEWCOMERS = new Flow();
+
+/** Makes a connection one of those that have the share of one client together, until `settle` is called. */
+export function enterAsNewcomer(socket: Duplex): void {
+  openedFor(socket).flow = NEWCOMERS;
+  turns.makeFlood(NEWCOMERS);
+}
+
+/** Gives a newcomer a share of its own. */
+export function settle(socket: Duplex): void {
+  const opened = openedFor(socket);
+  if (opened.flow === NEWCOMERS) opened.flow = new Flow(true);
 }
 
 /** Charges what a client has not read of a response. Called after each write; costs nothing where the socket took all of it. */
@@ -42,7 +57,7 @@ export function chargeUnread(res: ServerResponse): void {
   if (socket.writableNeedDrain) openedFor(socket).unread.bytes = res.writableLength;
 }
 
-function openedFor(socket: Socket): Opened {
+function openedFor(socket: Duplex): Opened {
   const opened = OPENED.get(socket);
   if (opened === undefined) throw new Error('The connection has no account');
   return opened;

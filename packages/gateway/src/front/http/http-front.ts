@@ -9,12 +9,13 @@ import { readMessage, type Unusable } from '../../wire/message.ts';
 import { DEEPEST, isTooDeep } from '../../wire/scan.ts';
 import { inSlice } from '../../wire/slices.ts';
 import { turns, type Flow } from '../../wire/turns.ts';
+import { accept } from './accept.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { flowOf, openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
-import { inTurn } from './pipeline.ts';
+import { inTurn, waitingOn } from './pipeline.ts';
 import { Pulse } from './pulse.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
@@ -83,8 +84,8 @@ export class HttpFront {
     });
     this.ended.catch(() => {});
     this.#server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
-    this.#server.on('connection', (socket) =>
-      openAccount(socket, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
+    accept(this.#server, (connection) =>
+      openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
       inTurn(req, res, () => this.#take(res, () => this.#handle(req, res)));
@@ -158,7 +159,7 @@ export class HttpFront {
   /** The same for its body, which most often comes with the head and is worked on with it. */
   #takeBody(res: ServerResponse, bytes: number, work: () => void): void {
     const flow = flowOf(res.req.socket);
-    if (bytes > LARGE_BODY) turns.makeBusy(flow);
+    if (bytes > LARGE_BODY || waitingOn(res.req.socket) > 0) turns.makeFlood(flow);
     if (turns.goesOn(flow)) this.#guard(res, flow, bytes, work);
     else turns.wait(flow, () => this.#guard(res, flow, bytes, work));
   }

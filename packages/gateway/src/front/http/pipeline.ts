@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { now } from '../../clock.ts';
 import { turns } from '../../wire/turns.ts';
 import { accountOf, flowOf } from './connection-account.ts';
 
@@ -10,7 +11,26 @@ const MOST_WAITING = 1000;
 /** Bytes that a waiting request is charged with; Node keeps about so much for each. */
 const REQUEST_BYTES = 2048;
 
-const waiting = new WeakMap<Socket, number>();
+/** New connections are parsed in slices for so long after one had many waiting requests. */
+const SUSPICION_MS = 10_000;
+
+const waiting = new WeakMap<Duplex, number>();
+let suspiciousUntil = 0;
+
+/** Returns how many requests of a connection wait behind the one that is worked on. */
+export function waitingOn(socket: Duplex): number {
+  return waiting.get(socket) ?? 0;
+}
+
+/** Returns true where no more requests of a connection should be read. */
+export function hasManyWaiting(socket: Duplex): boolean {
+  return waitingOn(socket) >= MOST_READ;
+}
+
+/** Returns true where a client has lately sent many requests at once. */
+export function isSuspicious(): boolean {
+  return now() < suspiciousUntil;
+}
 
 /**
  * Works on a request when those before it on its connection are answered: Node emits no `close` for a response without a
@@ -20,18 +40,21 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
   if (res.socket !== null) return work();
   const { socket } = req;
   if (!waiting.has(socket)) closeQuickly(socket);
-  const count = (waiting.get(socket) ?? 0) + 1;
+  const count = waitingOn(socket) + 1;
   waiting.set(socket, count);
   if (count > MOST_WAITING) return void socket.destroy();
-  if (count === MOST_READ) socket.pause();
+  if (count === MOST_READ) {
+    socket.pause();
+    suspiciousUntil = now() + SUSPICION_MS;
+  }
   const account = accountOf(socket);
   account.charge(REQUEST_BYTES);
   res.once('socket', () => {
-    const left = (waiting.get(socket) ?? 1) - 1;
+    const left = waitingOn(socket) - 1;
     waiting.set(socket, left);
     account.release(REQUEST_BYTES);
     if (left === MOST_READ - 1) socket.resume();
-    turns.makeBusy(flowOf(socket));
+    turns.makeFlood(flowOf(socket));
     work();
   });
 }
@@ -40,7 +63,7 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
  * Lets the connection close without a long turn: Node makes an error with a stack for each request that waits on it, of which there
  * may be a thousand, and nobody sees them.
  */
-function closeQuickly(socket: Socket): void {
+function closeQuickly(socket: Duplex): void {
   let limit: number;
   socket.prependOnceListener('close', () => {
     limit = Error.stackTraceLimit;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { errorLine } from '../../wire/answer.ts';
+import { spend } from '../../wire/slices.ts';
 import type { Line } from '../../wire/splice.ts';
 import { chargeUnread } from './connection-account.ts';
 
@@ -22,7 +23,9 @@ export function respondJson(
   line: Line,
   headers: readonly string[] = [],
 ): void {
-  const own = jsonHeaders(line);
+  const size = sizeOf(line);
+  spend(0, size);
+  const own = jsonHeaders(size);
   res.writeHead(status, headers.length === 0 ? own : [...own, ...headers]);
   if (typeof line === 'string') res.end(line, 'latin1');
   else {
@@ -57,7 +60,7 @@ export function refuse(
   if (!isStillComing) return respondJson(res, status, line, headers);
   if (length > LINGER || waitsForContinue(req))
     return respondJson(res, status, line, [...headers, 'Connection', 'close']);
-  res.writeHead(status, [...jsonHeaders(line), ...headers]);
+  res.writeHead(status, [...jsonHeaders(sizeOf(line)), ...headers]);
   res.write(line, 'latin1');
   chargeUnread(res);
   discard(req, () => res.end());
@@ -78,8 +81,8 @@ function discard(req: IncomingMessage, done: () => void): void {
   });
 }
 
-function jsonHeaders(line: Line): string[] {
-  return ['Content-Type', 'application/json', 'Content-Length', String(sizeOf(line))];
+function jsonHeaders(size: number): string[] {
+  return ['Content-Type', 'application/json', 'Content-Length', String(size)];
 }
 
 export function sizeOf(line: Line): number {
