@@ -1,8 +1,9 @@
 // Many requests at once, of many connections: each turn of the event loop works on a few.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { fixture } from '../e2e/harness.ts';
 import { modern, send, serveTest, wireText } from '../e2e/http.ts';
 import { verifies } from '../verifies.ts';
@@ -113,3 +114,73 @@ verifies(
     expect(most).toBeLessThanOrEqual(128);
   },
 );
+
+/** Counts the requests that are parsed between two turns, until it is stopped; returns the most. */
+function countParsed(): () => number {
+  let [most, inTurn] = [0, 0];
+  const note = (): void => void (most = Math.max(most, ++inTurn));
+  let next = setImmediate(renew);
+  function renew(): void {
+    inTurn = 0;
+    next = setImmediate(renew);
+  }
+  subscribe('http.server.request.start', note);
+  return () => {
+    unsubscribe('http.server.request.start', note);
+    clearImmediate(next);
+    return most;
+  };
+}
+
+/** Sends `count` requests on one connection, all at once; resolves with the ids of the answers in their order. */
+async function pipeline(url: string, count: number): Promise<number[]> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('latin1');
+  const requests = Array.from({ length: count }, (_, id) => wireText(url, modern('tools/list', {}, { id })));
+  const last = requests.pop() ?? '';
+  socket.write(requests.join('') + last.replace('\r\n', '\r\nConnection: close\r\n'));
+  let text = '';
+  socket.on('data', (chunk: string) => (text += chunk));
+  await once(socket, 'end');
+  return [...text.matchAll(/"id":(\d+),"result"/gu)].map(([, id]) => Number(id));
+}
+
+describe('connections that are opened after a flood of requests', () => {
+  const COUNT = 100;
+  const inOrder = Array.from({ length: COUNT }, (_, i) => i);
+
+  verifies(['SAFE-4', 'AGG-CALL-1'], 'M3: are parsed in slices, and answered in order', async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    await pipeline(weir.url, COUNT);
+    const stop = countParsed();
+    expect(await pipeline(weir.url, COUNT)).toEqual(inOrder);
+    // Node alone parses all of them in one turn.
+    expect(stop()).toBeLessThanOrEqual(18);
+  });
+
+  verifies(['SAFE-4', 'AGG-CALL-1'], 'M3: carry large bodies and answers, and many requests', async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    await pipeline(weir.url, COUNT);
+    const text = 'x'.repeat(3e6);
+    const call = modern('tools/call', { name: 'echo__echo', arguments: { text } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let i = 0; i < 3; i++) {
+      const { json } = await send(weir.url, { ...call, agent });
+      expect(json.result?.['content']).toEqual([{ type: 'text', text }]);
+    }
+    agent.destroy();
+  });
+
+  verifies('SAFE-4', 'M3: are closed when their client has left, and when it is idle', async () => {
+    await using weir = await serveTest({ echo: fixture('echo') });
+    await pipeline(weir.url, COUNT);
+    const { hostname, port } = new URL(weir.url);
+    const stream = wireText(weir.url, modern('subscriptions/listen', { notifications: {} }));
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    socket.write(stream);
+    await once(socket, 'data');
+    socket.destroy();
+    // A front that is asked to close waits for the streams of clients that are there.
+    await weir.front.close();
+  });
+});
