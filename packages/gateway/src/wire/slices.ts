@@ -116,7 +116,7 @@ export class Slices {
 
   #goOn(): void {
     try {
-      const { share } = turns;
+      const share = turns.shareOf(this.#flow);
       const mostElements = MOST_ELEMENTS * share;
       const mostBytes = MOST_BYTES * share;
       while (elements < mostElements && bytes < mostBytes) {

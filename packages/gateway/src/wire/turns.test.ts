@@ -80,11 +80,12 @@ test('a light peer works at once, however much busy ones have spent', () => {
 
 test('a peer has a whole turn while nobody waits, and an eighth of it otherwise', async () => {
   const turns = new Turns();
-  expect(turns.share).toBe(1);
+  const flow = new Flow();
+  expect(turns.shareOf(flow)).toBe(1);
   turns.wait(busy(turns), () => {});
-  expect(turns.share).toBe(1 / 8);
+  expect(turns.shareOf(flow)).toBe(1 / 8);
   await nextTurn();
-  expect(turns.share).toBe(1);
+  expect(turns.shareOf(flow)).toBe(1);
 });
 
 test('a peer is busy after an eighth of a turn, until a round has passed in which it had less', async () => {
@@ -134,8 +135,9 @@ test('a peer floods after an eighth of a turn that nobody asked for, and then re
   const [client, server] = [new Flow(true), new Flow()];
   turns.spend(client, 1, 0);
   turns.spend(server, 32, 0, 31 / 256);
-  expect(turns.hasRoom(server)).toBe(true);
+  expect([turns.hasRoom(server), turns.shareOf(server)]).toEqual([true, 1]);
   turns.spend(server, 1, 0, 1 / 256);
+  expect(turns.shareOf(server)).toBe(1 / 8);
   const done = waitFor(turns, server, 100);
   await nextTurn();
   expect(done).toHaveLength(32);

@@ -94,9 +94,11 @@ export class Turns {
     flow.unasked = Math.max(flow.unasked, SHARE);
   }
 
-  /** The part of a turn that one peer may have now. */
-  get share(): number {
-    return this.#light.isEmpty && this.#busy.isEmpty && !this.#hasClients ? 1 : SHARE;
+  /** Returns the part of a turn that a peer may have now. */
+  shareOf(flow: Flow): number {
+    const hasToShare =
+      !this.#light.isEmpty || !this.#busy.isEmpty || (this.#isFlood(flow) && this.#hasClients);
+    return hasToShare ? SHARE : 1;
   }
 
   /** Counts work that was done for a peer, and the part of it that nobody had asked for. */
