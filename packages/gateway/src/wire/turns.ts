@@ -85,13 +85,13 @@ export class Turns {
   makeBusy(flow: Flow): void {
     this.#nextRound();
     this.#enter(flow);
-    flow.spent = Math.max(flow.spent, SHARE);
+    flow.spent = Number.POSITIVE_INFINITY;
   }
 
   /** Makes a peer a flood for this round and the next. */
   makeFlood(flow: Flow): void {
     this.makeBusy(flow);
-    flow.unasked = Math.max(flow.unasked, SHARE);
+    flow.unasked = Number.POSITIVE_INFINITY;
   }
 
   /** Returns the part of a turn that a peer may have now. */

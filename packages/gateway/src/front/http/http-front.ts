@@ -22,7 +22,7 @@ import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
-/** Bytes of a body from which on its client is busy. */
+/** Bytes of a body from which on its client counts as a flood. */
 const LARGE_BODY = 64 * 1024;
 /** Elements that reading a head or a body counts as: it takes as long as so many lines. */
 const STEP_ELEMENTS = 2;

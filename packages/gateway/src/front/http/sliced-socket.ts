@@ -102,6 +102,8 @@ export class SlicedSocket extends Duplex {
     this.#isWaiting = true;
     turns.wait(flowOf(this), () => {
       this.#isWaiting = false;
+      // However long it has waited: floods beside nothing but floods need no rest.
+      turns.makeFlood(flowOf(this));
       this.#isFull = hasManyWaiting(this);
       if (!this.destroyed && !this.#isFull) this.#parse();
     });
