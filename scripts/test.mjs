@@ -89,18 +89,30 @@ function readProofs() {
 
 /** Counts every test, and returns how many failed. */
 function readReport() {
+  const tests = testsIn(report);
+  lines.push(...tests);
+  return tests.filter(({ outcome }) => outcome === 'failed').length;
+}
+
+/**
+ * @param {string} results
+ * @returns {Line[]}
+ */
+function testsIn(results) {
   /** @type {{ testResults: { name: string; status: string; message?: string; assertionResults: { status: string; fullName: string; failureMessages: string[] }[] }[] }} */
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
-  const before = of('failed').length;
-  for (const { name, status, message = '', assertionResults } of testResults) {
+  const { testResults } = JSON.parse(readFileSync(results, 'utf8'));
+  return testResults.flatMap(({ name, status, message = '', assertionResults }) => {
     const file = relative(root, name);
+    /** @type {Line[]} */
+    const tests = assertionResults.map((test) => ({
+      name: `${file}: ${test.fullName}`,
+      outcome: outcomeOf(test.status),
+      why: test.failureMessages,
+    }));
     // A file that cannot even be loaded has no tests to count.
-    if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed'))
-      add(`${file} does not run`, 'failed', [message]);
-    for (const test of assertionResults)
-      add(`${file}: ${test.fullName}`, outcomeOf(test.status), test.failureMessages);
-  }
-  return of('failed').length - before;
+    const isUnread = status === 'failed' && tests.every(({ outcome }) => outcome !== 'failed');
+    return isUnread ? [{ name: `${file} does not run`, outcome: 'failed', why: [message] }, ...tests] : tests;
+  });
 }
 
 /**
@@ -116,8 +128,24 @@ function unitTestsOn(name) {
   const label = `unit tests on ${name.replace('node', 'Node ')}`;
   const executable = join(judges, 'node_modules', name, 'bin', 'node');
   if (!hasOtherNodes()) return add(`${label} (only for linux-x64)`, 'skipped');
-  const args = [bin.vitest, 'run', '--project', 'unit', '--reporter=dot'];
-  return checkByNode(label, args, executable);
+  const results = join(root, '.cache', `vitest-${name}.json`);
+  rmSync(results, { force: true });
+  const args = [
+    'run',
+    '--project',
+    'unit',
+    '--reporter=dot',
+    '--reporter=json',
+    `--outputFile.json=${results}`,
+  ];
+  return check(label, () => {
+    const status = node([bin.vitest, ...args], executable);
+    if (status === 0) return;
+    const tests = existsSync(results) ? testsIn(results) : [];
+    const failed = tests.filter(({ outcome }) => outcome === 'failed');
+    const names = failed.flatMap((test) => [test.name, ...test.why]);
+    throw new Error([`vitest ended with exit code ${status}`, ...names].join('\n'));
+  });
 }
 
 function hasOtherNodes() {

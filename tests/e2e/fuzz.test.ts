@@ -86,12 +86,14 @@ function countIds(messages: readonly Received[]): Map<string, number> {
   return counts;
 }
 
+/** A request with a longer id counts as no message; the limit of 4,096 bytes counts escapes as they are written. */
+const LONGEST_ID = Math.floor((4096 - '""'.length) / '\\u0000'.length);
 const OWN_METHODS = ['tools/list', 'ping', 'x/unknown'];
 
 /** A request that the gateway answers by itself, at once; what it passes on may be cancelled by another of the lines. */
 function isOwnRequest(message: unknown): message is Received {
   const { jsonrpc, method, id, params = {} } = (message ?? {}) as Received;
-  const hasId = typeof id === 'string' || typeof id === 'number';
+  const hasId = (typeof id === 'string' && id.length <= LONGEST_ID) || typeof id === 'number';
   const hasParams = typeof params === 'object' && params !== null && !Array.isArray(params);
   return jsonrpc === '2.0' && hasId && hasParams && OWN_METHODS.includes(method ?? '');
 }

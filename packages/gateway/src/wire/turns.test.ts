@@ -1,8 +1,16 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Flow, Turns } from './turns.ts';
 
 const KIB = 1024;
+
+/** Milliseconds, which pass only where a test says so. */
+let time: number;
+beforeEach(() => void (time = 1000));
+
+function newTurns(): Turns {
+  return new Turns(() => time);
+}
 
 /** Does work of so many bytes now or later. */
 function take(turns: Turns, flow: Flow, bytes: number, work: () => void): void {
@@ -32,7 +40,7 @@ function busy(turns: Turns): Flow {
 }
 
 test('256 elements are worked off in one turn, those that have waited in halves of the next ones, in order', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const flow = new Flow();
   const done: number[] = [];
   for (let i = 0; i < 600; i++) take(turns, flow, 0, () => done.push(i));
@@ -41,7 +49,7 @@ test('256 elements are worked off in one turn, those that have waited in halves 
 });
 
 test('512 KiB are worked off in one turn, and an element that is larger', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const flow = new Flow();
   const done: number[] = [];
   const sizes = [200 * KIB, 200 * KIB, 200 * KIB, 4000 * KIB, 1, 1];
@@ -50,7 +58,7 @@ test('512 KiB are worked off in one turn, and an element that is larger', async 
 });
 
 test('many peers that send a little have no more than a turn together', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const done: number[] = [];
   for (let i = 0; i < 600; i++) take(turns, new Flow(), 0, () => done.push(i));
   const counts = await countPerTurn(done, 600);
@@ -59,7 +67,7 @@ test('many peers that send a little have no more than a turn together', async ()
 });
 
 test('work that adds work, as pipelined requests do, lets others go first', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const [mine, other] = [new Flow(), new Flow()];
   const done: string[] = [];
   const pipeline = (): void => void (done.push('mine') < 10_000 && take(turns, mine, 0, pipeline));
@@ -70,7 +78,7 @@ test('work that adds work, as pipelined requests do, lets others go first', asyn
 });
 
 test('a light peer works at once, however much busy ones have spent', () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const flow = busy(turns);
   turns.spend(flow, 10_000, 0);
   turns.wait(flow, () => {});
@@ -79,7 +87,7 @@ test('a light peer works at once, however much busy ones have spent', () => {
 });
 
 test('a peer has a whole turn while nobody waits, and an eighth of it otherwise', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const flow = new Flow();
   expect(turns.shareOf(flow)).toBe(1);
   turns.wait(busy(turns), () => {});
@@ -89,7 +97,7 @@ test('a peer has a whole turn while nobody waits, and an eighth of it otherwise'
 });
 
 test('a peer is busy after an eighth of a turn, until a round has passed in which it had less', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   turns.wait(busy(turns), () => {});
   const flow = new Flow();
   turns.spend(flow, 31, 0);
@@ -97,7 +105,7 @@ test('a peer is busy after an eighth of a turn, until a round has passed in whic
   turns.spend(flow, 1, 0);
   turns.wait(busy(turns), () => {});
   expect(turns.hasRoom(flow)).toBe(false);
-  await delay(120);
+  time += 100;
   turns.wait(busy(turns), () => {});
   expect(turns.hasRoom(flow)).toBe(true);
 });
@@ -106,7 +114,7 @@ test('a peer that had its share in more than a round, because nobody asked for t
   const turns = begun();
   const flow = new Flow();
   turns.spend(flow, 20, 0);
-  await delay(75);
+  time += 75;
   turns.spend(flow, 20, 0);
   turns.wait(busy(turns), () => {});
   expect(turns.hasRoom(flow)).toBe(true);
@@ -114,7 +122,7 @@ test('a peer that had its share in more than a round, because nobody asked for t
 
 /** Turns in which a round has begun. */
 function begun(): Turns {
-  const turns = new Turns();
+  const turns = newTurns();
   turns.makeBusy(new Flow());
   return turns;
 }
@@ -148,7 +156,7 @@ test('a peer floods after an eighth of a turn that nobody asked for, and then re
 });
 
 test('floods go on without a rest where there is no client but those that flood', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const client = new Flow(true);
   turns.makeFlood(client);
   turns.spend(client, 1, 0);
@@ -169,12 +177,12 @@ test('busy peers do not rest, and go before floods', async () => {
 });
 
 test('a flood is one for the next round, and no longer', async () => {
-  const turns = new Turns();
+  const turns = newTurns();
   const flood = new Flow();
   turns.makeFlood(flood);
   turns.wait(flood, () => {});
   expect(turns.hasRoom(flood)).toBe(false);
-  await delay(120);
+  time += 100;
   turns.makeFlood(new Flow());
   expect(turns.hasRoom(flood)).toBe(true);
 });

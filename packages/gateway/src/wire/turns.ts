@@ -66,8 +66,13 @@ export class Turns {
   #restEnds = 0;
   /** The use of the event loop until floods were worked on. */
   #used: EventLoopUtilization | undefined;
+  readonly #now: () => number;
   readonly #renew = (): void => this.#begin();
   readonly #endRest = (): void => this.#goOn();
+
+  constructor(clock: () => number = now) {
+    this.#now = clock;
+  }
 
   /** Returns true where a peer may work at once. */
   hasRoom(flow: Flow): boolean {
@@ -160,7 +165,7 @@ export class Turns {
 
   /** Begins a round where the last one is over. */
   #nextRound(): boolean {
-    const time = now();
+    const time = this.#now();
     if (time < this.#roundEnds) return false;
     // After a pause nobody is known to be busy.
     this.#round += time < this.#roundEnds + ROUND_MS ? 1 : 2;
@@ -185,8 +190,8 @@ export class Turns {
   }
 
   #work(queue: Queue, hasRoom: () => boolean): void {
-    const until = now() + LONGEST_MS;
-    while (!queue.isEmpty && hasRoom() && now() < until) queue.next();
+    const until = this.#now() + LONGEST_MS;
+    while (!queue.isEmpty && hasRoom() && this.#now() < until) queue.next();
   }
 
   #workOnFloods(): void {
@@ -195,13 +200,14 @@ export class Turns {
     this.#used = performance.eventLoopUtilization();
     this.#work(this.#floods, () => this.#busySpent < before + SHARE);
     this.#isResting = true;
-    this.#restEnds = now() + LONGEST_REST_MS;
+    this.#restEnds = this.#now() + LONGEST_REST_MS;
     setTimeout(this.#endRest, REST_MS);
   }
 
   #goOn(): void {
     const { utilization } = performance.eventLoopUtilization(this.#used);
-    if (utilization > MOST_USED && now() < this.#restEnds) return void setTimeout(this.#endRest, REST_MS);
+    if (utilization > MOST_USED && this.#now() < this.#restEnds)
+      return void setTimeout(this.#endRest, REST_MS);
     this.#isResting = false;
     if (!this.#floods.isEmpty) this.#renewLater();
   }

@@ -2,6 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { Flow, turns } from '../../wire/turns.ts';
 import { LargeBodies, type LargeBody } from './large-bodies.ts';
 
+// Time stands still: a peer that is busy stays so, however long this machine takes.
+vi.mock('../../clock.ts', () => ({ now: () => 1000 }));
+
 const CHUNK = 64 * 1024;
 
 /** A peer that has to wait, because another one does. */
