@@ -74,18 +74,16 @@ export function countUnasked(size: number): void {
 export class Slices {
   readonly #work: Work;
   readonly #flow = new Flow();
-  readonly #workOff: () => void;
-  readonly #runNext: () => void;
+  readonly #workOff = (): void => this.#goOn();
+  readonly #runNext = (): void => {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    this.run();
+  };
   #isWaiting = false;
 
   constructor(work: Work) {
     this.#work = work;
-    this.#workOff = () => this.#goOn();
-    this.#runNext = () => {
-      if (!this.#isWaiting) return;
-      this.#isWaiting = false;
-      this.run();
-    };
   }
 
   /** True while part of the work is left for a later turn. */

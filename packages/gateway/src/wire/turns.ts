@@ -227,9 +227,9 @@ function isFlooding({ hasFlooded, unasked }: Flow): boolean {
 
 /** Work in the order in which it came. */
 class Queue {
-  #works: (() => void)[] = [];
+  #works: ((() => void) | undefined)[] = [];
   /** Work that came after the first of `#works` was begun. */
-  #added: (() => void)[] = [];
+  #added: ((() => void) | undefined)[] = [];
   #at = 0;
 
   get isEmpty(): boolean {
@@ -247,7 +247,10 @@ class Queue {
       this.#added = [];
       this.#at = 0;
     }
-    this.#works[this.#at++]?.();
+    const work = this.#works[this.#at];
+    // What has been done would be kept until the next one waits.
+    this.#works[this.#at++] = undefined;
+    work?.();
   }
 }
 

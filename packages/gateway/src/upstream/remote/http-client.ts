@@ -325,9 +325,14 @@ class Sending implements Abortable {
       this.#fail(connectTimeout(this.#address.origin));
       sent.destroy();
     }, CONNECT_MS);
-    const stop = (): void => clearTimeout(timer);
+    const connected = this.#address.protocol === 'https:' ? 'secureConnect' : 'connect';
+    // A connection outlives its first request, which its listeners would keep.
+    const stop = (): void => {
+      clearTimeout(timer);
+      socket.off(connected, stop).off('close', stop);
+    };
     socket.once('connect', () => this.#client.reached());
-    socket.once(this.#address.protocol === 'https:' ? 'secureConnect' : 'connect', stop).once('close', stop);
+    socket.on(connected, stop).on('close', stop);
   }
 
   #receive(response: IncomingMessage): void {
