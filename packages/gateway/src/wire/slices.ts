@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { Flow, MOST_BYTES, MOST_ELEMENTS, turns } from './turns.ts';
+import { Flow, MOST_BYTES, MOST_ELEMENTS, turns, workOf } from './turns.ts';
 
 /** The size of one slice, as published on the channel `weir:slice`. */
 interface Slice {
@@ -23,7 +23,7 @@ const slices = channel('weir:slice');
 let isOpen = false;
 let elements = 0;
 let bytes = 0;
-/** Part of a turn that was spent on what nobody had asked for. */
+/** Work on what nobody had asked for. */
 let unasked = 0;
 const pending: (() => void)[] = [];
 
@@ -64,7 +64,7 @@ export function spend(count: number, size: number): void {
 
 /** Counts an element that is no answer to anybody. */
 export function countUnasked(size: number): void {
-  unasked += Math.max(1 / MOST_ELEMENTS, size / MOST_BYTES);
+  unasked += workOf(1, size);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { Flow, Turns } from './turns.ts';
+import { Flow, Turns, workOf } from './turns.ts';
 
 const KIB = 1024;
 
@@ -142,9 +142,9 @@ test('a peer floods after an eighth of a turn that nobody asked for, and then re
   const turns = begun();
   const [client, server] = [new Flow(true), new Flow()];
   turns.spend(client, 1, 0);
-  turns.spend(server, 32, 0, 31 / 256);
+  turns.spend(server, 32, 0, workOf(31, 0));
   expect([turns.hasRoom(server), turns.shareOf(server)]).toEqual([true, 1]);
-  turns.spend(server, 1, 0, 1 / 256);
+  turns.spend(server, 1, 0, workOf(1, 0));
   expect(turns.shareOf(server)).toBe(1 / 8);
   const done = waitFor(turns, server, 100);
   await nextTurn();

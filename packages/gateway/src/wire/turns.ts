@@ -6,10 +6,15 @@ export const MOST_ELEMENTS = 256;
 /** Bytes of one turn. To walk through them takes about 6 ms where they are small values. */
 export const MOST_BYTES: number = 512 * 1024;
 
+/** Work is counted in bytes, and an element as so many of them: whole numbers, because every message is counted. */
+const ELEMENT_BYTES = MOST_BYTES / MOST_ELEMENTS;
 /** Part of a turn that one peer may have at once while others wait, and in each round before it counts as busy. */
 const SHARE = 1 / 8;
-/** Part of a turn for light peers, for busy ones and for floods, while some wait. */
-const HALF = 1 / 2;
+const SHARE_BYTES = SHARE * MOST_BYTES;
+/** Work of a turn for light peers, for busy ones and for floods, while some wait. */
+const HALF_BYTES = MOST_BYTES / 2;
+/** More than a peer can spend in a round. */
+const ENDLESS = 2 ** 30;
 /** Milliseconds of a turn for each of the queues, whatever the work counts: elements differ in what they cost. */
 const LONGEST_MS = 2;
 const ROUND_MS = 50;
@@ -25,11 +30,11 @@ export class Flow {
   readonly isClient: boolean;
   /** The last round in which it worked. */
   round = 0;
-  /** Its part of the turns in that round; 1 is a whole turn. */
+  /** Its work in that round. */
   spent = 0;
   /** True where it was busy in the round before that one. */
   wasBusy = false;
-  /** Part of the turns in that round that nobody had asked for. */
+  /** The part of it that nobody had asked for. */
   unasked = 0;
   hasFlooded = false;
 
@@ -48,14 +53,14 @@ export class Flow {
  * a process that always works is given a processor later than others.
  */
 export class Turns {
-  /** Part of this turn that light peers have had. */
+  /** Work of this turn for light peers. */
   #lightSpent = 0;
-  /** Part that busy peers have had. */
+  /** Work for busy peers. */
   #busySpent = 0;
   #round = 2;
   #roundEnds = 0;
-  /** The share of the round before, by which a peer counts as busy. */
-  #shareBefore = SHARE;
+  /** Work in the round before by which a peer counts as busy. */
+  #shareBefore = SHARE_BYTES;
   /** The last round in which a client worked that does not flood. */
   #clientRound = 0;
   readonly #light = new Queue();
@@ -81,22 +86,22 @@ export class Turns {
 
   /** Returns true where work that a peer was given in this turn may go on with a little more. */
   goesOn(flow: Flow): boolean {
-    if (this.#busy.isEmpty && this.#lightSpent + this.#busySpent < 1)
+    if (this.#busy.isEmpty && this.#lightSpent + this.#busySpent < MOST_BYTES)
       return !this.#isFlood(flow) || (this.#floods.isEmpty && !this.#isResting);
-    return this.#lightSpent < HALF && this.#isLight(flow);
+    return this.#lightSpent < HALF_BYTES && this.#isLight(flow);
   }
 
   /** Makes a peer busy for this round and the next, because of what it wants done. */
   makeBusy(flow: Flow): void {
     this.#nextRound();
     this.#enter(flow);
-    flow.spent = Number.POSITIVE_INFINITY;
+    flow.spent = ENDLESS;
   }
 
   /** Makes a peer a flood for this round and the next. */
   makeFlood(flow: Flow): void {
     this.makeBusy(flow);
-    flow.unasked = Number.POSITIVE_INFINITY;
+    flow.unasked = ENDLESS;
   }
 
   /** Returns the part of a turn that a peer may have now. */
@@ -108,15 +113,15 @@ export class Turns {
 
   /** Counts work that was done for a peer, and the part of it that nobody had asked for. */
   spend(flow: Flow, elements: number, bytes: number, unasked = 0): void {
-    const part = Math.max(elements / MOST_ELEMENTS, bytes / MOST_BYTES);
-    if (this.#isBusyIn(flow)) this.#busySpent += part;
-    else this.#lightSpent += part;
+    const work = workOf(elements, bytes);
+    if (this.#isBusyIn(flow)) this.#busySpent += work;
+    else this.#lightSpent += work;
     this.#enter(flow);
-    flow.spent += part;
+    flow.spent += work;
     flow.unasked += unasked;
     if (flow.isClient && !isFlooding(flow)) this.#clientRound = this.#round;
     // A turn that has room left needs no renewal: nothing is scheduled for work that comes bit by bit.
-    if (this.#lightSpent + this.#busySpent >= HALF) this.#renewLater();
+    if (this.#lightSpent + this.#busySpent >= HALF_BYTES) this.#renewLater();
   }
 
   /** Does work for a peer in a later turn, after what waits already. */
@@ -148,7 +153,9 @@ export class Turns {
 
   #isBusyIn(flow: Flow): boolean {
     const age = this.#round - flow.round;
-    return age === 0 ? flow.wasBusy || flow.spent >= SHARE : age === 1 && flow.spent >= this.#shareBefore;
+    return age === 0
+      ? flow.wasBusy || flow.spent >= SHARE_BYTES
+      : age === 1 && flow.spent >= this.#shareBefore;
   }
 
   #isFlood(flow: Flow): boolean {
@@ -170,7 +177,7 @@ export class Turns {
     // After a pause nobody is known to be busy.
     this.#round += time < this.#roundEnds + ROUND_MS ? 1 : 2;
     // A round may last longer than it should: it ends when somebody asks.
-    this.#shareBefore = (SHARE * (time - this.#roundEnds + ROUND_MS)) / ROUND_MS;
+    this.#shareBefore = Math.ceil((SHARE_BYTES * (time - this.#roundEnds + ROUND_MS)) / ROUND_MS);
     this.#roundEnds = time + ROUND_MS;
     return true;
   }
@@ -180,8 +187,8 @@ export class Turns {
     this.#lightSpent = 0;
     this.#busySpent = 0;
     try {
-      this.#work(this.#light, () => this.#lightSpent < HALF);
-      this.#work(this.#busy, () => this.#busySpent < HALF);
+      this.#work(this.#light, () => this.#lightSpent < HALF_BYTES);
+      this.#work(this.#busy, () => this.#busySpent < HALF_BYTES);
       if (!this.#isResting && !this.#floods.isEmpty) this.#workOnFloods();
     } finally {
       if (!this.#light.isEmpty || !this.#busy.isEmpty || !(this.#isResting || this.#floods.isEmpty))
@@ -195,10 +202,10 @@ export class Turns {
   }
 
   #workOnFloods(): void {
-    if (!this.#hasClients) return this.#work(this.#floods, () => this.#busySpent < HALF);
+    if (!this.#hasClients) return this.#work(this.#floods, () => this.#busySpent < HALF_BYTES);
     const before = this.#busySpent;
     this.#used = performance.eventLoopUtilization();
-    this.#work(this.#floods, () => this.#busySpent < before + SHARE);
+    this.#work(this.#floods, () => this.#busySpent < before + SHARE_BYTES);
     this.#isResting = true;
     this.#restEnds = this.#now() + LONGEST_REST_MS;
     setTimeout(this.#endRest, REST_MS);
@@ -220,9 +227,14 @@ export class Turns {
   }
 }
 
+/** Returns what elements and bytes count as. */
+export function workOf(elements: number, bytes: number): number {
+  return Math.max(elements * ELEMENT_BYTES, bytes);
+}
+
 /** Tells of a peer that has worked in this round. */
 function isFlooding({ hasFlooded, unasked }: Flow): boolean {
-  return hasFlooded || unasked >= SHARE;
+  return hasFlooded || unasked >= SHARE_BYTES;
 }
 
 /** Work in the order in which it came. */
