@@ -13,7 +13,7 @@ import {
   type Members,
 } from './members.ts';
 import { LONGEST_TEXT, readLoosely, type Meant } from './oversized.ts';
-import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue } from './scan.ts';
+import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue, WHOLE } from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {
@@ -116,7 +116,7 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-function scanHead(bytes: Buffer, walk: number, mostMembers = Infinity): Head | undefined {
+function scanHead(bytes: Buffer, walk: number, mostMembers = WHOLE): Head | undefined {
   const head: Head = {
     bytes,
     walk,
@@ -223,7 +223,8 @@ function readVersion(head: Head, at: number): number {
 /** Keys below the top level are read later; they must be as plain as those above. */
 function isOddHead({ isOdd: isOddAbove, methodAt, resultAt, errorAt, params, meta }: Head): boolean {
   if (isOddAbove || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
-  return params !== undefined && [params, meta, objectValue(params, 'ref')].some(isOddObject);
+  if (params === undefined) return false;
+  return isOdd(params) || isOddObject(meta) || isOddObject(objectValue(params, 'ref'));
 }
 
 function isOddObject(members: Members | undefined): boolean {
