@@ -6,12 +6,12 @@ import { benchServers, closeAll, createVariants } from '../variants.mjs';
 
 export const title = 'This build and the one before it, in the same rounds';
 export const pinned = true;
-const BURST = 1920;
-const SEQUENCE = 400;
+/** Enough for the history to be written several times: with fewer calls, one build is measured with a write and the other without. */
+const CALLS = 3600;
 /** Calls until V8 compiles nothing more: what is compared is the code, not the time that it takes to compile it. */
 const WARM_UP = 30_000;
 /** Two processes of one build differ by some per cent for as long as they live: each pair is a fresh one. */
-const PAIRS = 8;
+const PAIRS = 6;
 
 export async function run({ variants, folder, gateway, before, quick }) {
   if (before === undefined) return { skipped: 'only with --before FILE' };
@@ -33,7 +33,7 @@ async function measureStdio(builds, rounds) {
   const running = [];
   for (const { name, start } of builds) running.push({ ...(await start(benchServers(1))), name });
   await warmUp(running, WARM_UP);
-  rounds.stdio.push(...(await inRounds(running, { rounds: 12, seconds: 10 }, visit)));
+  rounds.stdio.push(...(await inRounds(running, { rounds: 6, seconds: 10 }, visit)));
   rounds.large.push(...(await inRounds(running, { rounds: 7, seconds: 10, warmUp: 2 }, visitLarge)));
   await closeAll(running);
 }
@@ -47,19 +47,19 @@ async function measureHttp(builds, rounds, folder) {
     running.push(await reach(site, { name, era: 'modern', isGateway: true }));
   }
   await warmUp(running, WARM_UP);
-  rounds.http.push(...(await inRounds(running, { rounds: 8, seconds: 10 }, visit)));
+  rounds.http.push(...(await inRounds(running, { rounds: 4, seconds: 10 }, visit)));
   await Promise.all(sites.map((site) => site.close()));
 }
 
 async function visit({ client, own, nameOf }) {
   const start = cpuOf(own);
-  const times = await sequence(client, nameOf, { count: SEQUENCE });
+  const times = await sequence(client, nameOf, { count: CALLS });
   const middleCpu = cpuOf(own);
-  await burst(client, nameOf, { count: BURST, inFlight: 64 });
+  await burst(client, nameOf, { count: CALLS, inFlight: 64 });
   return {
     p50: median(times),
-    cpu: (middleCpu - start) / SEQUENCE,
-    burstCpu: (cpuOf(own) - middleCpu) / BURST,
+    cpu: (middleCpu - start) / CALLS,
+    burstCpu: (cpuOf(own) - middleCpu) / CALLS,
   };
 }
 
