@@ -43,6 +43,7 @@ export class ProcessConnection implements Connection {
         message: (message) => this.#receive(message),
         unusable: (line) => this.#unusable(line),
         takesBatches: () => this.peer.version === BATCH_VERSION,
+        isAwaited: () => this.peer.isAwaited,
         oversized: (line) => refuseOversized(this.peer, this.#options, line),
         failed: (error) => options.failed(error),
         ended: () => {

@@ -17,6 +17,8 @@ const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
 export interface LineHandlers {
   /** `isAscii`: the line is known to hold ASCII alone. Asked once a chunk, because a native call a line shows in short calls. */
   line(bytes: Buffer, isAscii: boolean): void;
+  /** So many bytes of a line have come whose end has not. */
+  part?(size: number): void;
   oversized(line: Oversized): void;
 }
 
@@ -74,7 +76,9 @@ export class LineReader {
     const end = chunk.indexOf(NEWLINE, start);
     if (end === -1) {
       this.#forgetChunk();
-      if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
+      if (start === chunk.length) return false;
+      this.#keep(start === 0 ? chunk : chunk.subarray(start));
+      this.#handlers.part?.(chunk.length - start);
       return false;
     }
     this.#at = end + 1;

@@ -29,6 +29,8 @@ export interface LinkHandlers {
   unusable(line: Unusable): void;
   /** Returns true where the other side may send several messages in an array, each of which is told by itself. */
   takesBatches?(): boolean;
+  /** Returns false where the other side owes no answer, so that nobody has asked for what it sends. */
+  isAwaited?(): boolean;
   oversized(line: Oversized): void;
   /** The other side sends no more. */
   ended(): void;

@@ -17,6 +17,7 @@ export class MessageReader implements ChunkReader {
     this.#handlers = handlers;
     this.#lines = new LineReader(maxMessageSize, {
       line: (bytes, isAscii) => this.#line(bytes, isAscii),
+      part: (size) => this.#part(size),
       oversized: (line) => handlers.oversized(line),
     });
   }
@@ -48,6 +49,12 @@ export class MessageReader implements ChunkReader {
     }
     spend(0, bytes.length);
     this.#take(readMessage(bytes, isAscii));
+  }
+
+  /** Counts bytes as they are read: memory for them is what a flood of long lines costs, whatever they turn out to be. */
+  #part(size: number): void {
+    spend(0, size);
+    if (this.#handlers.isAwaited?.() === false) countUnasked(size);
   }
 
   #readOn(large: LargeMessage): void {

@@ -107,6 +107,11 @@ export class Peer implements Origin {
     return this.#gone;
   }
 
+  /** True while the peer owes an answer. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** How many of the peer's requests are under way. */
   get serving(): number {
     return this.#served.size;

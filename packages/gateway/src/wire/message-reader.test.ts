@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { MessageReader } from './message-reader.ts';
+import { inSlice } from './slices.ts';
+import { Flow } from './turns.ts';
+
+const PART: Buffer = Buffer.alloc(100_000, '{');
+
+/** Reads part of a line from a peer, and returns what was counted for that. */
+function readPart(isAwaited?: () => boolean): Flow {
+  const flow = new Flow();
+  const reader = new MessageReader(2 * PART.length, {
+    message() {},
+    unusable() {},
+    oversized() {},
+    ended() {},
+    failed() {},
+    ...(isAwaited && { isAwaited }),
+  });
+  inSlice('test', flow, () => {
+    reader.begin(PART);
+    while (reader.next());
+  });
+  return flow;
+}
+
+describe('bytes of a line whose end has not come', () => {
+  test('are work as soon as they are read', () => {
+    expect(readPart().spent).toBe(PART.length);
+  });
+
+  test('were not asked for where no answer is awaited', () => {
+    expect(readPart(() => false).unasked).toBe(PART.length);
+    expect(readPart(() => true).unasked).toBe(0);
+  });
+
+  test('count as asked for where nothing is known of that', () => {
+    expect(readPart().unasked).toBe(0);
+  });
+});
