@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Command, ServeArgs } from './arguments.ts';
 import { serveHelp } from './help.ts';
 import type { CliLog } from './log.ts';
@@ -8,6 +9,11 @@ import { PROGRAM } from './program.ts';
 import { onHangUp, runMain, stopped, withLog } from './run.ts';
 import { serveOnHttp } from './serve.ts';
 import { VERSION } from './version.ts';
+
+// Clients and servers make a gateway read many megabytes, beside which its own objects are few. V8 collects all garbage once the two
+// together have grown by a part of those objects: twice a second under attack, which stops all calls for 10 to 20 ms. Three
+// times their size instead makes that a third.
+setFlagsFromString('--heap-growing-percent=200');
 
 runMain(run);
 
