@@ -1,4 +1,3 @@
-import { LARGE, lineText, textAt } from '../wire/latin1.ts';
 import {
   findMember,
   readElements,
@@ -7,6 +6,7 @@ import {
   valueText,
   type Members,
 } from '../wire/members.ts';
+import { closingQuote } from '../wire/scan.ts';
 import type { ToolExecutionResult } from './invocation.ts';
 
 type ContentType = ToolExecutionResult['contentType'];
@@ -19,6 +19,8 @@ const LARGEST_SCAN = 256;
 /** Items as `JSON.stringify` and most servers write them. */
 const TEXT_ITEM = '[{"type":"text","text":"';
 const IMAGE_ITEM = '[{"type":"image",';
+/** Bytes of `"}]`. */
+const END_OF_TEXT = 3;
 
 /** One object for each type: most calls need no other. */
 const OUTLINES: Readonly<Record<ContentType, Outline>> = {
@@ -42,14 +44,19 @@ function typeIn(result: Members): ContentType {
   const { bytes, flat } = result;
   const at = findMember(result, 'content');
   if (at < 0) return 'json';
-  const [start, end] = [flat[at + 2] as number, flat[at + 3] as number];
-  const isLarge = end - start > LARGEST_SCAN;
-  const headEnd = isLarge ? start + TEXT_ITEM.length : end;
-  const head = bytes.length < LARGE ? lineText(bytes).slice(start, headEnd) : textAt(bytes, start, headEnd);
-  if (isLarge) return head === TEXT_ITEM ? 'text' : head.startsWith(IMAGE_ITEM) ? 'image' : 'json';
+  const start = flat[at + 2] as number;
+  const end = flat[at + 3] as number;
+  const isText = startsWith(bytes, start, TEXT_ITEM);
+  if (end - start > LARGEST_SCAN)
+    return isText ? 'text' : startsWith(bytes, start, IMAGE_ITEM) ? 'image' : 'json';
   // No second item, and nothing beside the text.
-  if (head.startsWith(TEXT_ITEM) && !head.includes('},{') && !head.includes('"mimeType"')) return 'text';
-  return scannedType(bytes, start);
+  const isWhole = isText && closingQuote(bytes, start + TEXT_ITEM.length) === end - END_OF_TEXT;
+  return isWhole ? 'text' : scannedType(bytes, start);
+}
+
+function startsWith(bytes: Buffer, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
+  return true;
 }
 
 function scannedType(bytes: Buffer, start: number): ContentType {

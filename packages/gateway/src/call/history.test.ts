@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { History, type HistoryOptions, type Invocation } from './history.ts';
+import { encode } from '../wire/splice.ts';
+import { History, type HistoryOptions, type Invocation, type Subject } from './history.ts';
 import type { ToolInvocationRequest } from './invocation.ts';
 
 const SUBJECT = { serverId: 'files', toolText: '"read"', source: 'mcp-client' } as const;
@@ -29,6 +30,27 @@ function memory() {
       .map((line) => JSON.parse(line) as ToolInvocationRequest);
   return { sink, written };
 }
+
+/** How a call is made. */
+interface Made {
+  readonly subject: Partial<Subject>;
+  readonly attempts: number;
+  readonly beginsAt: number;
+  readonly startsAt: number;
+  readonly endsAt: number;
+  readonly status: 'success' | 'cancelled' | 'timeout';
+  readonly result: object;
+}
+
+const MADE: Made = {
+  subject: {},
+  attempts: 1,
+  beginsAt: 1000,
+  startsAt: 1000,
+  endsAt: 1002,
+  status: 'success',
+  result: { content: [] },
+};
 
 /** What is known of one call after something has happened to it. */
 function after(happens: (call: Invocation) => void): unknown {
@@ -206,6 +228,45 @@ describe('what is kept', () => {
     expect(history.recent().map(({ toolName }) => toolName)).toEqual(
       expect.arrayContaining(['read', 'a"bé', 'é水']),
     );
+  });
+
+  test.each<[what: string, other: Partial<Made>]>([
+    ['nothing', {}],
+    ['the server', { subject: { serverId: 'git' } }],
+    ['the tool', { subject: { toolText: '"write"' } }],
+    ['a tool that is not ASCII', { subject: { toolText: encode('é') } }],
+    ['the source', { subject: { source: 'cli' } }],
+    ['the client', { subject: { clientText: '{"name":"a","version":"1"}' } }],
+    ['the retries', { subject: { maxRetries: 3 } }],
+    ['an attempt', { attempts: 2 }],
+    ['its beginning', { beginsAt: 999 }],
+    ['its start', { startsAt: 1001 }],
+    ['its end', { endsAt: 1003 }],
+    ['its status', { status: 'cancelled' }],
+    ['the type of its result', { result: { content: [{ type: 'text', text: 'x' }] } }],
+    ['the tokens', { result: { content: [], _meta: { tokensUsed: 7 } } }],
+  ])('lines of calls that differ in %s say what their records do', async (_, other) => {
+    const { sink, written } = memory();
+    let time = 0;
+    const history = historyOf({ sink, now: () => time });
+    const call = ({ subject, attempts, beginsAt, startsAt, endsAt, status, result }: Made): void => {
+      time = beginsAt;
+      const made = history.begin({ ...SUBJECT, ...subject });
+      time = startsAt;
+      made.started();
+      for (let attempt = 1; attempt < attempts; attempt++) {
+        made.retried();
+        made.started();
+      }
+      made.answered(answer({ result }));
+      time = endsAt;
+      made.ended(status);
+    };
+    for (const one of [MADE, { ...MADE, ...other }, { ...MADE, ...other, status: 'timeout' as const }, MADE])
+      call(one);
+    await history.close();
+    expect(written()).toHaveLength(4);
+    expect(written()).toEqual(history.recent({ withContent: false }));
   });
 
   test('finished calls are written and told, once each', async () => {

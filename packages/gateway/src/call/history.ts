@@ -52,6 +52,13 @@ export interface Subject {
   readonly argumentsText?: string | undefined;
 }
 
+/** Texts that lines of one batch share, each with a call that has it. */
+interface Texts {
+  /** By the name of the tool. */
+  readonly subjects: Map<string, { readonly of: Invocation; readonly text: string | undefined }>;
+  end: { readonly of: Invocation; readonly text: string } | undefined;
+}
+
 const NOTHING: Subject = { serverId: '', toolText: '""', source: 'mcp-client' };
 
 /** How many calls memory knows. */
@@ -150,8 +157,9 @@ export class History {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     let lines = '';
+    const texts: Texts = { subjects: new Map(), end: undefined };
     for (; this.#unwritten > 0; this.#unwritten--)
-      lines += `${this.#over[(this.#ended - this.#unwritten) % KEPT]?.line()}\n`;
+      lines += this.#over[(this.#ended - this.#unwritten) % KEPT]?.line(texts);
     if (lines !== '') this.options.sink?.append(lines);
   }
 }
@@ -287,17 +295,60 @@ export class Invocation {
     };
   }
 
-  /** The record as JSON. Most calls end well, and nothing in the text of theirs takes work. */
-  line(): string {
+  /** The record as a line of JSON. Most calls end well, and share the text of others in the same batch. */
+  line(texts: Texts): string {
     const isPlain = this.#failure === undefined && this.#argumentsText === undefined && this.#startedAt !== 0;
-    if (!isPlain || !isAscii(this.#toolText)) return JSON.stringify(this.record(false));
+    const subject = isPlain ? this.#subjectText(texts) : undefined;
+    if (subject === undefined) return `${JSON.stringify(this.record(false))}\n`;
+    return `{"id":"${this.id}",${subject}${this.#endText(texts)}`;
+  }
+
+  /** Returns the members that tell who has called what; undefined where the name of the tool takes work. */
+  #subjectText({ subjects }: Texts): string | undefined {
+    const known = subjects.get(this.#toolText);
+    if (known !== undefined && this.#hasSubjectOf(known.of)) return known.text;
+    const text = isAscii(this.#toolText) ? this.#newSubjectText() : undefined;
+    subjects.set(this.#toolText, { of: this, text });
+    return text;
+  }
+
+  #hasSubjectOf(other: Invocation): boolean {
+    return (
+      this.#serverId === other.#serverId &&
+      this.#source === other.#source &&
+      this.#clientText === other.#clientText
+    );
+  }
+
+  #newSubjectText(): string {
     const server = JSON.stringify(this.#serverId);
     const client = this.#history.clients.jsonOf(this.#clientText);
-    const what = `"serverId":${server},"toolName":${this.#toolText},"source":"${this.#source}"${client}`;
+    return joined(`"serverId":${server},"toolName":${this.#toolText},"source":"${this.#source}"`, client);
+  }
+
+  /** Returns the other members, which are the same for many calls of one millisecond. */
+  #endText(texts: Texts): string {
+    if (texts.end === undefined || !this.#endsLike(texts.end.of))
+      texts.end = { of: this, text: this.#newEndText() };
+    return texts.end.text;
+  }
+
+  #endsLike(other: Invocation): boolean {
+    return (
+      this.#submittedAt === other.#submittedAt &&
+      this.#startedAt === other.#startedAt &&
+      this.#completedAt === other.#completedAt &&
+      this.#status === other.#status &&
+      this.#retryAttempt === other.#retryAttempt &&
+      this.#maxRetries === other.#maxRetries &&
+      this.#outline === other.#outline
+    );
+  }
+
+  #newEndText(): string {
     const times = `"submittedAt":${this.#submittedAt},"startedAt":${this.#startedAt},"completedAt":${this.#completedAt}`;
     const attempts = `"retryAttempt":${this.#retryAttempt},"maxRetries":${this.#maxRetries}`;
-    const result = this.#resultMember();
-    return `{"id":"${this.id}",${what},"status":"${this.#status}",${times},${attempts}${result}}`;
+    return joined(`,"status":"${this.#status}",`, times, ',', attempts, this.#resultMember(), '}\n');
   }
 
   #resultMember(): string {
@@ -328,6 +379,11 @@ export class Invocation {
   #redacted({ message, ...rest }: ErrorInfo): ErrorInfo {
     return { message: this.#history.options.redact(message), ...rest };
   }
+}
+
+/** Joins texts. The sum of texts is put together only when it is read, which takes longer where it is part of many lines. */
+function joined(...texts: readonly string[]): string {
+  return texts.join('');
 }
 
 function codeOf({ code }: ErrorInfo): { code?: number } {
