@@ -335,7 +335,6 @@ export class ChildServer implements Upstream, ChildServerClient {
       meta: await this.#meta(),
       capabilities: greeting.capabilities,
       missed: () => this.#catalogue?.refreshAll(),
-      failed: (error) => this.#failed(peer.account, error),
     });
     await this.#readLists(connection, deadline);
     // The last list may have been the one that ended it.

@@ -1,9 +1,10 @@
 import { requestLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
-import { atEndOfSlice, workOff } from '../wire/slices.ts';
+import { atEndOfSlice } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
 import { BackOff } from './remote/back-off.ts';
+import { within } from './within.ts';
 
 export interface WatchingOptions {
   readonly era: Era;
@@ -12,12 +13,18 @@ export interface WatchingOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** For a while nobody listened: what changed meanwhile was not told. */
   missed(): void;
-  /** Ends the server after a mistake of ours. */
-  readonly failed: (error: Error) => void;
 }
 
 /** A list of this many bytes is sent again a millisecond later at the earliest: a list of 1 MiB once a second. */
 const BYTES_PER_MS = 1024;
+
+/**
+ * Requests about single resources that a legacy server may have to answer at once. Calls of other clients wait behind them, and
+ * one client may watch thousands of resources.
+ */
+const MOST_UNANSWERED = 16;
+/** Milliseconds after which such a request counts as answered: some servers never do. */
+const PATIENCE_MS = 1000;
 
 /** Pause before a server that has yet to read much is told of changes. */
 const BEHIND_MS = 1000;
@@ -32,8 +39,10 @@ export class Watching {
   readonly #watchers = new Map<string, number>();
   /** Resources that a legacy server has been told of. */
   readonly #told = new Set<string>();
-  /** Resources that it may have to be told of; undefined where nothing has changed. */
-  #changed: Set<string> | undefined;
+  /** Resources that it has to be told of. */
+  readonly #changed = new Set<string>();
+  #isScheduled = false;
+  #unanswered = 0;
   #listening: number | undefined;
   /** When a modern server may be sent the whole list again. */
   #nextListen = 0;
@@ -80,8 +89,16 @@ export class Watching {
   }
 
   #tellLater(uri: string): void {
-    if (this.#changed !== undefined) return void this.#changed.add(uri);
-    this.#changed = new Set([uri]);
+    // What was watched for too short a time to be told of is no change.
+    if (this.#options.era === 'legacy' && this.#watchers.has(uri) === this.#told.has(uri))
+      this.#changed.delete(uri);
+    else this.#changed.add(uri);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     const tell = (): void => this.#tell();
     const wait = this.#nextListen - Date.now();
     if (wait > 0) setTimeout(tell, wait).unref();
@@ -91,22 +108,33 @@ export class Watching {
   #tell(): void {
     // Clients must not end a busy server by what they watch.
     if (this.#peer.isSlow) return void setTimeout(() => this.#tell(), BEHIND_MS).unref();
-    const changed = [...(this.#changed ?? [])];
-    this.#changed = undefined;
+    this.#isScheduled = false;
     if (this.#peer.gone !== undefined) return;
-    if (this.#options.era === 'modern') return this.#listen();
-    workOff('watching', changed, { each: (uri) => this.#tellOf(uri), failed: this.#options.failed });
+    if (this.#options.era === 'legacy') return this.#tellOfEach();
+    this.#changed.clear();
+    this.#listen();
   }
 
-  /** A legacy server is told of each resource by itself, where it does not know already. */
+  /** A legacy server is told of each resource by itself. */
+  #tellOfEach(): void {
+    for (const uri of this.#changed) {
+      if (this.#unanswered === MOST_UNANSWERED) return;
+      this.#changed.delete(uri);
+      this.#tellOf(uri);
+    }
+  }
+
   #tellOf(uri: string): void {
-    if (this.#peer.isSlow) return this.#tellLater(uri);
     const isWatched = this.#watchers.has(uri);
-    if (isWatched === this.#told.has(uri)) return;
     if (isWatched) this.#told.add(uri);
     else this.#told.delete(uri);
     const method = isWatched ? 'resources/subscribe' : 'resources/unsubscribe';
-    this.#peer.request(method, encode({ uri })).catch(() => {});
+    const goOn = (): void => {
+      this.#unanswered--;
+      if (this.#changed.size > 0) this.#schedule();
+    };
+    this.#unanswered++;
+    within(PATIENCE_MS, this.#peer.request(method, encode({ uri }))).then(goOn, goOn);
   }
 
   /** A modern server is told by one long request; a new wish is a new request, and the old one ends after it. */
