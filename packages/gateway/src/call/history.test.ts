@@ -31,7 +31,7 @@ function memory() {
   return { sink, written };
 }
 
-/** How a call is made. */
+/** Properties of a call that a test makes. */
 interface Made {
   readonly subject: Partial<Subject>;
   readonly attempts: number;

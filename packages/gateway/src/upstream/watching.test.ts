@@ -76,4 +76,14 @@ describe('resources that clients watch', () => {
     await moment();
     expect(told()).toEqual(['subscribe x:1', 'unsubscribe x:1']);
   });
+
+  test('are not told of where a client has done so itself', async () => {
+    const { asked, watching, told } = serverToTell();
+    for (let i = 0; i < 17; i++) watching.watch(`x:${i}`, false);
+    await moment();
+    watching.unwatch('x:16', true);
+    asked[0]?.answer.resolve({} as Message);
+    await moment();
+    expect(told()).toHaveLength(16);
+  });
 });

@@ -89,7 +89,7 @@ export class Watching {
   }
 
   #tellLater(uri: string): void {
-    // What was watched for too short a time to be told of is no change.
+    // A resource that was watched for too short a time to be told of has not changed.
     if (this.#options.era === 'legacy' && this.#watchers.has(uri) === this.#told.has(uri))
       this.#changed.delete(uri);
     else this.#changed.add(uri);
@@ -126,6 +126,8 @@ export class Watching {
 
   #tellOf(uri: string): void {
     const isWatched = this.#watchers.has(uri);
+    // A client's own request may have told it meanwhile.
+    if (isWatched === this.#told.has(uri)) return;
     if (isWatched) this.#told.add(uri);
     else this.#told.delete(uri);
     const method = isWatched ? 'resources/subscribe' : 'resources/unsubscribe';
