@@ -1,5 +1,5 @@
 import type { Claim } from './key-prefixes.ts';
-import { joinName, SAFE_SEPARATOR, type Owner } from './names.ts';
+import { isHostSafe, joinName, LONGEST_SAFE_NAME, SAFE_SEPARATOR, type Owner } from './names.ts';
 
 /** An ambiguous name is refused naming this many of those it may mean. */
 const MOST_MEANT = 5;
@@ -19,14 +19,19 @@ export class Aliases<Entry extends Owner> {
     return this.#own.get(serverKey)?.get(name);
   }
 
+  has(serverKey: string): boolean {
+    return this.#own.has(serverKey);
+  }
+
   of(serverKey: string): Entry[] {
     return [...(this.#own.get(serverKey)?.values() ?? [])];
   }
 
   add(entry: Entry): void {
     const { serverKey, name } = entry;
-    const own = this.#own.get(serverKey) ?? new Map<string, Entry>();
-    this.#own.set(serverKey, own.set(name, entry));
+    const own = this.#own.get(serverKey);
+    if (own === undefined) this.#own.set(serverKey, new Map([[name, entry]]));
+    else own.set(name, entry);
     addTo(this.#bare, name, entry);
     const safe = safeAlias(entry);
     if (safe !== undefined) addTo(this.#safe, safe, entry);
@@ -61,6 +66,9 @@ function isAmong({ serverKey }: Owner, claim: Claim | undefined): boolean {
 }
 
 function safeAlias({ serverKey, name }: Owner): string | undefined {
+  // Nearly every name is safe as it is, which is seen without joining it.
+  const length = serverKey.length + SAFE_SEPARATOR.length + name.length;
+  if (length <= LONGEST_SAFE_NAME && isHostSafe(serverKey) && isHostSafe(name)) return undefined;
   const safe = joinName(serverKey, name, SAFE_SEPARATOR);
   return safe === `${serverKey}${SAFE_SEPARATOR}${name}` ? undefined : safe;
 }

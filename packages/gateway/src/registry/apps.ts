@@ -25,6 +25,19 @@ export function allAppUris(tools: Listing): readonly AppUri[] {
   return found.get(tools) ?? [];
 }
 
+/** Returns false where no page of a list has a hint, which is so for nearly all of them. */
+export function mayHaveApps({ items }: Listing): boolean {
+  let page: Buffer | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const next = (items[index] as Listed).page;
+    // Tools of one page follow one another.
+    if (next === page) continue;
+    if (hasHint(next)) return true;
+    page = next;
+  }
+  return false;
+}
+
 /** Reads the URIs of all tools, one tool at each step. */
 export function* readAppUris(tools: Listing): Generator<void, void> {
   if (found.has(tools)) return;

@@ -19,7 +19,7 @@ export interface Claim {
 export class KeyPrefixes {
   readonly #serverKeys: readonly string[];
   readonly #separator: string;
-  /** Made with the first name that is entered; the other tables with the first name that is not listed. */
+  /** Made when first needed, the other one with the first name that is not listed. */
   #full: PrefixTable<Keys> | undefined;
   #alias: PrefixTable<Keys> | undefined;
   /** The keys whose prefix another key's prefix begins with. */
@@ -47,10 +47,16 @@ export class KeyPrefixes {
    * it. Bare names may begin with any key.
    */
   rivals(serverKey: string, publicName: string, isBare: boolean): Keys | undefined {
-    this.#nesting ??= nestingKeys(this.#fullPrefixes());
+    this.#nesting ??= this.#nestingKeys();
     if (!isBare && !this.#nesting.has(serverKey)) return undefined;
     const owners = this.#fullPrefixes().matches(publicName)[0]?.value;
     return owners?.includes(serverKey) === true ? undefined : owners;
+  }
+
+  /** Nearly always there are none, which is seen without a table. */
+  #nestingKeys(): ReadonlySet<string> {
+    const isPlain = this.#serverKeys.every((key) => isPlainPrefix(key, this.#separator));
+    return isPlain ? NONE : nestingKeys(this.#fullPrefixes());
   }
 
   #fullPrefixes(): PrefixTable<Keys> {
@@ -68,11 +74,24 @@ export class KeyPrefixes {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** Returns true for a key whose one prefix has the separator at its end alone, so that it begins with no other prefix. */
+function isPlainPrefix(serverKey: string, separator: string): boolean {
+  const prefixes = prefixesOf(serverKey, separator);
+  return prefixes.length === 1 && prefixes[0]?.indexOf(separator) === serverKey.length;
+}
+
 function tableOf(serverKeys: readonly string[], separators: readonly string[]): PrefixTable<Keys> {
   const table = new PrefixTable<Keys>();
   for (const serverKey of serverKeys) {
-    const prefixes = new Set(separators.flatMap((separator) => prefixesOf(serverKey, separator)));
-    for (const prefix of prefixes) table.set(prefix, [...(table.get(prefix) ?? []), serverKey]);
+    for (const separator of separators) {
+      for (const prefix of prefixesOf(serverKey, separator)) {
+        const keys = table.get(prefix);
+        if (keys === undefined) table.set(prefix, [serverKey]);
+        else if (!keys.includes(serverKey)) table.set(prefix, [...keys, serverKey]);
+      }
+    }
   }
   return table;
 }

@@ -1,3 +1,4 @@
+import { MOST_ELEMENTS } from '../wire/turns.ts';
 import { Aliases } from './aliases.ts';
 import { KeyPrefixes, type Claim } from './key-prefixes.ts';
 import { isHostSafe, joinName, SAFE_SEPARATOR, withHash, type Owner } from './names.ts';
@@ -94,14 +95,14 @@ export class NameBook {
 
   #assignExact(serverKey: string, name: string): void {
     if (this.publicName(serverKey, name) !== undefined) return;
-    const wanted = this.#wanted(serverKey, name);
-    if (this.#isExact(wanted, serverKey, name)) this.#assign({ serverKey, name }, wanted);
+    const { noPrefix, separator } = this.#rules;
+    const exact = noPrefix ? name : `${serverKey}${separator}${name}`;
+    if (!this.#makesSafe || isHostSafe(exact)) this.#assign({ serverKey, name }, exact);
   }
 
   #assign(owner: Owner, wanted: string): string | Collision {
     const { serverKey, name } = owner;
-    const { noPrefix } = this.rules;
-    const [rival] = this.#prefixes.rivals(serverKey, wanted, noPrefix) ?? [];
+    const rival = this.#prefixes.rivals(serverKey, wanted, this.#rules.noPrefix)?.[0];
     const keeper = this.#owners.get(wanted);
     const isTaken =
       keeper !== undefined ||
@@ -113,23 +114,38 @@ export class NameBook {
   }
 
   /**
-   * Enters the names of a new list, one at each step: first those in which nothing has to be replaced, so that they keep
-   * their names in whatever order the server lists what becomes equal. What is listed no more is kept, up to a number.
+   * Enters the names of a new list: first those in which nothing has to be replaced, so that they keep their names in whatever
+   * order the server lists what becomes equal. What is listed no more is kept, up to a number. A long list takes one step for
+   * each name; a short one takes one step in all, because every start enters many of them.
    */
-  *enter(serverKey: string, names: readonly string[]): Generator<void, void> {
-    const seen = this.#seen.get(serverKey) ?? new SeenNames();
-    this.#seen.set(serverKey, seen);
-    seen.begin();
-    for (const name of names) {
+  *enter(serverKey: string, listed: readonly { readonly key: string }[]): Generator<void, void> {
+    const isLong = listed.length > MOST_ELEMENTS;
+    if (this.#aliases.has(serverKey)) yield* this.#beginList(serverKey);
+    for (let index = 0; index < listed.length; index++) {
+      const { key: name } = listed[index] as { readonly key: string };
       this.#assignExact(serverKey, name);
-      seen.see(name);
-      yield;
+      this.#seen.get(serverKey)?.see(name);
+      if (isLong) yield;
     }
-    for (const name of seen.surplus()) {
+    for (const name of this.#seen.get(serverKey)?.surplus() ?? []) {
       const forgotten = this.#aliases.get(serverKey, name);
       if (forgotten !== undefined) this.#remove(forgotten);
       yield;
     }
+  }
+
+  /** The order in which names were seen matters from the second list of a server on. Until then they stand among the aliases. */
+  *#beginList(serverKey: string): Generator<void, void> {
+    const known = this.#seen.get(serverKey);
+    if (known !== undefined) return known.begin();
+    const seen = new SeenNames();
+    this.#seen.set(serverKey, seen);
+    seen.begin();
+    for (const { name } of this.#aliases.of(serverKey)) {
+      seen.see(name);
+      yield;
+    }
+    seen.begin();
   }
 
   /** Bytes that are kept for names that a server lists no more. */
@@ -239,17 +255,24 @@ export class NameBook {
 
   #enter(publicName: string, { serverKey, name }: Owner): string {
     const owner = { serverKey, name, publicName };
-    const before = this.#freed.get(publicName);
-    this.#freed.delete(publicName);
-    if (before !== undefined && before.serverKey !== serverKey) this.#onPassedOn(publicName, before, owner);
+    if (this.#freed.size > 0) this.#passOn(publicName, owner);
     this.#owners.set(publicName, owner);
     this.#aliases.add(owner);
     return publicName;
+  }
+
+  #passOn(publicName: string, owner: Owner): void {
+    const before = this.#freed.get(publicName);
+    this.#freed.delete(publicName);
+    if (before !== undefined && before.serverKey !== owner.serverKey)
+      this.#onPassedOn(publicName, before, owner);
   }
 }
 
 /** Keys of the config that become equal when made safe, whether or not their servers run. */
 function ambiguousKeys({ order, separator }: NameRules): string[] {
+  // Keys that stay as they are stay different.
+  if (order.every((key) => isHostSafe(key + separator))) return [];
   const counts = new Map<string, number>();
   const safe = order.map((key) => joinName(key, '', separator));
   for (const key of safe) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -19,7 +19,7 @@ export interface Owner {
 export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
 
 /** What the pickiest hosts and model APIs accept. */
-const LONGEST_SAFE_NAME = 64;
+export const LONGEST_SAFE_NAME = 64;
 const HASH_LENGTH = 8;
 /** Characters that a name keeps before its hash. */
 const LONGEST_HASHED = LONGEST_SAFE_NAME - HASH_LENGTH - 1;
@@ -43,6 +43,7 @@ export function prefixesOf(serverKey: string, separator: string): string[] {
   const prefix = `${serverKey}${separator}`;
   if (!isHostSafe(separator)) return [prefix];
   const safe = madeSafe(prefix);
+  if (safe === prefix && safe.length <= LONGEST_HASHED) return [prefix];
   return safe.length > LONGEST_HASHED ? [prefix, safe, `${safe.slice(0, LONGEST_HASHED)}_`] : [prefix, safe];
 }
 
@@ -66,8 +67,11 @@ export function validateToolName(name: string, separator: string = DEFAULT_SEPAR
 
 /** True where no host or model API known refuses a name. */
 export function isHostSafe(name: string): boolean {
-  return /^[A-Za-z0-9_-]{1,64}$/u.test(name);
+  return HOST_SAFE.test(name);
 }
+
+/** One object: a start asks for every name, and an expression in the function would be made anew each time. */
+const HOST_SAFE = /^[A-Za-z0-9_-]{1,64}$/u;
 
 /** The same name made different from every other, and the same again at every start. */
 export function withHash(safeName: string, serverKey: string, name: string): string {

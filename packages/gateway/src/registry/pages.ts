@@ -95,9 +95,9 @@ class Cut {
       this.#spans.set(start === 0 ? undefined : cursorOf(start), { start, end });
       [start, size] = [end, 0];
     };
-    for (const [index, entry] of entries.entries()) {
+    for (let index = 0; index < entries.length; index++) {
       if (size > PAGE_BYTES) close(index);
-      size += entry.size;
+      size += (entries[index] as Entry).size;
     }
     close(entries.length);
   }

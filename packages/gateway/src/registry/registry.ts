@@ -14,7 +14,7 @@ import type { Account } from '../wire/account.ts';
 import { workThrough } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
 import { MOST_ELEMENTS } from '../wire/turns.ts';
-import { allAppUris, readAppUris } from './apps.ts';
+import { allAppUris, mayHaveApps, readAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules } from './name-book.ts';
 import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
@@ -127,8 +127,13 @@ export class RegistryBuilder {
       const catalogue = this.#filters.catalogueOf(upstream);
       return { upstream, serverKey: upstream.serverKey, catalogue };
     });
-    for (const { upstream, catalogue } of offers)
-      for (const kind of ALL_KINDS) runThrough(this.#enter(upstream, kind, catalogue[kind]));
+    for (const { upstream, catalogue } of offers) {
+      for (const kind of ALL_KINDS) {
+        const listing = catalogue[kind];
+        if (listing !== NOTHING && !this.#entered.has(listing))
+          runThrough(this.#enter(upstream, kind, listing));
+      }
+    }
     const routes = {
       tools: this.#joined('tools', offers),
       prompts: this.#joined('prompts', offers),
@@ -202,15 +207,20 @@ export class RegistryBuilder {
 
   /** Enters the names and URIs of a list that is new, one at each step. */
   *#enter(upstream: Upstream, kind: Kind, listing: Listing): Generator<void, void> {
-    if (listing === NOTHING || this.#entered.has(listing)) return;
+    if (this.#entered.has(listing)) return;
     const { serverKey } = upstream;
-    const keys = listing.items.map(({ key }) => key);
-    if (kind === 'tools' || kind === 'prompts') yield* this.books[kind].enter(serverKey, keys);
-    else yield* this.uris.enter(serverKey, kind, keys);
+    const { items } = listing;
+    if (kind === 'tools' || kind === 'prompts') yield* this.books[kind].enter(serverKey, items);
+    else
+      yield* this.uris.enter(
+        serverKey,
+        kind,
+        items.map(({ key }) => key),
+      );
     if (kind === 'tools') {
-      yield* readAppUris(listing);
+      if (mayHaveApps(listing)) yield* readAppUris(listing);
       const apps = allAppUris(listing).map(({ uri }) => uri);
-      yield* this.uris.enter(serverKey, kind, apps);
+      if (apps.length > 0 || this.uris.knows(serverKey)) yield* this.uris.enter(serverKey, kind, apps);
     }
     this.#entered.add(listing);
     this.#charge(upstream);
@@ -230,11 +240,13 @@ export class RegistryBuilder {
   }
 
   #joined(kind: Kind, offers: readonly Offer[]): Routes {
-    const parts = offers.map((offer) => this.#part(kind, offer)).filter(({ size }) => size > 0);
-    const [first = new Map<string, Route>(), ...others] = parts;
-    if (others.length === 0) return first;
-    const joined: Routes = new Map(first);
-    for (const part of others) for (const [publicName, route] of part) joined.set(publicName, route);
+    const listing = offers.filter(({ catalogue }) => catalogue[kind].items.length > 0);
+    const [only, ...others] = listing;
+    if (only !== undefined && others.length === 0) return this.#part(kind, only);
+    const joined: Routes = new Map();
+    // By `forEach`, which makes no array of each entry.
+    for (const offer of listing)
+      this.#part(kind, offer).forEach((route, publicName) => joined.set(publicName, route));
     return joined;
   }
 

@@ -150,7 +150,12 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** The same as `definition`, one character a byte, put together from parts of the page. */
   definitionText(part: (from: number, until: number) => string, cuts: readonly Edit[] = NO_CHANGE): string {
-    const { at, end } = this.#listed;
+    const { at, end, key, keyAt, keyEnd } = this.#listed;
+    if (this.#uriOf === undefined && cuts.length === 0) {
+      // Nearly all definitions: the name is all that changes.
+      if (key === this.publicName) return part(at, end);
+      return part(at, keyAt) + encode(this.publicName) + part(keyEnd, end);
+    }
     let definition = '';
     let done = at;
     for (const { start, end: until, text } of this.#changes(cuts)) {
@@ -171,10 +176,8 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     const { key, keyAt, keyEnd } = this.#listed;
     const rename =
       key === this.publicName ? NO_CHANGE : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
-    const uriOf = this.#uriOf;
-    if (uriOf === undefined && cuts.length === 0) return rename;
     const uris = appUris(this.#listed).flatMap(({ uri, start, end }) => {
-      const text = uriOf?.(this.serverKey, uri);
+      const text = this.#uriOf?.(this.serverKey, uri);
       return text === undefined ? [] : [{ start, end, text: encode(text) }];
     });
     return [...rename, ...uris, ...cuts].sort((a, b) => a.start - b.start);

@@ -71,7 +71,6 @@ export class UriBook {
 
   /** Enters the URIs and templates of a new list, one at each step. What is listed no more is kept, up to a number. */
   *enter(serverKey: string, list: UriList, uris: readonly string[]): Generator<void, void> {
-    if (uris.length === 0 && !this.#seen.has(serverKey)) return;
     const all = this.#seen.get(serverKey) ?? {
       resources: new SeenNames(),
       templates: new SeenNames(),
@@ -93,10 +92,16 @@ export class UriBook {
     }
   }
 
+  /** Returns true for a server that has listed something. */
+  knows(serverKey: string): boolean {
+    return this.#seen.has(serverKey);
+  }
+
   /** Bytes that are kept for URIs that a server lists no more. */
   pastBytes(serverKey: string): number {
-    const all = Object.values(this.#seen.get(serverKey) ?? {});
-    return all.reduce((bytes, names) => bytes + names.pastBytes, 0);
+    const seen = this.#seen.get(serverKey);
+    if (seen === undefined) return 0;
+    return seen.resources.pastBytes + seen.templates.pastBytes + seen.tools.pastBytes;
   }
 
   publicUri(serverKey: string, uri: string): string {
