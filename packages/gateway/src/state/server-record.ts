@@ -49,15 +49,20 @@ export function recallRecord(stored: StoredRecord | undefined, file: FileEntry):
 
 /** A server that is not in the file any more has no entry. */
 export function fileEntry(entry: unknown, enabled: boolean): FileEntry {
-  return { enabled, hash: shortHash(JSON.stringify(sorted(entry ?? null))) };
+  return { enabled, hash: shortHash(sortedJson(entry ?? null)) };
 }
 
-/** The order of keys says nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, sorted(inner)] as const);
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** Returns a value as JSON with sorted keys: their order says nothing. Written at once, because every start does so for each server. */
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const record = value as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const key of Object.keys(record).sort()) {
+    if (record[key] === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${sortedJson(record[key])}`;
+  }
+  return `{${text}}`;
 }
 
 /** Undefined where something else stands in its place. */
