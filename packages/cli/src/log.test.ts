@@ -13,7 +13,7 @@ const now = (): number => Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const TIME = '2026-01-02T03:04:05.006Z';
 
 function logTo(stderr: Writable, options: { debug?: boolean; file?: string } = {}): CliLog {
-  return createLog({ debug: options.debug ?? false, file: options.file, stderr, now });
+  return createLog({ debug: options.debug ?? false, file: options.file, stderr: () => stderr, now });
 }
 
 function textOf(stream: PassThrough): string {

@@ -46,7 +46,7 @@ export async function withLog(
   { debug = false, logFile }: Pick<CliArgs, 'debug' | 'logFile'>,
   serve: (log: CliLog) => Promise<void>,
 ): Promise<void> {
-  const log = createLog({ debug, file: logFile, stderr: process.stderr, now: Date.now });
+  const log = createLog({ debug, file: logFile, stderr: () => process.stderr, now: Date.now });
   try {
     await serve(log);
   } catch (error) {

@@ -29,7 +29,7 @@ async function serving(
   use: (printed: string) => Promise<void>,
 ): Promise<string> {
   const [output, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
-  const log = createLog({ debug: false, file: undefined, stderr, now: Date.now });
+  const log = createLog({ debug: false, file: undefined, stderr: () => stderr, now: Date.now });
   const end = { now: (): void => {} };
   const stopped = new Promise<void>((resolve) => (end.now = resolve));
   const serverInfo = { name: 'weir', version: '1' };
