@@ -12,6 +12,7 @@ import {
   describeFailure,
   describeRedirect,
 } from './http-errors.ts';
+import { headerOf } from './response-header.ts';
 
 /** The part of `node:http` or `node:https` that is needed, loaded when there is a server to reach. */
 interface HttpModule {
@@ -212,8 +213,9 @@ export class HttpClient {
     this.#wasReached = true;
   }
 
-  answered({ headers }: IncomingMessage): void {
-    const reach = headers[CHAIN_HEADER];
+  answered(response: IncomingMessage): void {
+    if (headerOf(response, CHAIN_HEADER) === undefined) return;
+    const reach = response.headers[CHAIN_HEADER];
     if (typeof reach === 'string') this.#onChain(reach);
   }
 
@@ -339,9 +341,9 @@ class Sending implements Abortable {
     // What happens to a response after its head is its reader's; without a listener an error would end the process.
     response.on('error', () => {});
     if (this.#isOver) return void response.destroy();
-    const { statusCode: status = 0, headers } = response;
+    const { statusCode: status = 0 } = response;
     if (status >= 300 && status < 400 && status !== 304)
-      return this.#redirect(response, status, headers.location);
+      return this.#redirect(response, status, response.headers.location);
     this.#isOver = true;
     this.#client.answered(response);
     this.#client.tell(() => this.#outcome.response(response));

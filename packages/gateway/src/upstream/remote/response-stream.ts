@@ -4,11 +4,12 @@ import type { Oversized } from '../../wire/oversized.ts';
 import { SlicedInput, type ChunkReader } from '../../wire/sliced-input.ts';
 import { Bounded } from './bounded.ts';
 import { JsonBody, type JsonHandlers } from './json-body.ts';
+import { headerOf } from './response-header.ts';
 import { SseParser, type SseHandlers } from './sse-parser.ts';
 
 /** The media type of a response, in lower case and without its parameters. */
-export function contentType({ headers }: IncomingMessage): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+export function contentType(response: IncomingMessage): string {
+  return (headerOf(response, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** What may be kept of a response: bytes of one message, counted in the account of its server. */
