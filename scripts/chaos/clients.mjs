@@ -20,7 +20,7 @@ export const LONGEST_S = 10;
 /**
  * @typedef {object} Client
  * @property {() => Promise<string[]>} tools the names of all tools; none while there is no answer
- * @property {(name: string, args?: object) => Promise<Answer>} call
+ * @property {(name: string, args?: object, longestS?: number) => Promise<Answer>} call `longestS` on stdio only
  * @property {() => Promise<void>} close
  */
 
@@ -54,8 +54,8 @@ export async function connectLines(child) {
   send({ method: 'notifications/initialized' });
   return {
     tools: async () => namesOf((await request('tools/list')).result.tools),
-    async call(name, args = {}) {
-      const message = await inTime(request('tools/call', { name, arguments: args }));
+    async call(name, args = {}, longestS = LONGEST_S) {
+      const message = await inTime(request('tools/call', { name, arguments: args }), longestS);
       if (message === undefined) return { isAnswered: false };
       return message.error === undefined
         ? fromResult(message.result)
@@ -101,8 +101,8 @@ function namesOf(tools) {
  * @template T
  * @param {Promise<T>} answer
  */
-function inTime(answer) {
-  return Promise.race([answer, delay(LONGEST_S * 1000, undefined, { ref: false })]);
+function inTime(answer, longestS = LONGEST_S) {
+  return Promise.race([answer, delay(longestS * 1000, undefined, { ref: false })]);
 }
 
 /**

@@ -11,6 +11,8 @@ const BYTES = 1024 * 1024;
 /** On stdio the server waits; on HTTP it never does, and what is unread must be somewhere. */
 const GROWTH_MB = { stdio: 64, http: ANSWERS };
 const UNREAD_MS = 4000;
+/** The promise is that all arrive, however long a busy machine takes for 300 MiB. */
+const ARRIVAL_S = 60;
 
 /** @typedef {Awaited<ReturnType<typeof start>>} Subject */
 
@@ -51,7 +53,7 @@ export const unreadAnswers = {
  */
 async function stopReading({ client, child }, tool) {
   child.stdout.pause();
-  const calls = Array.from({ length: ANSWERS }, () => client.call(tool, { bytes: BYTES }));
+  const calls = Array.from({ length: ANSWERS }, () => client.call(tool, { bytes: BYTES }, ARRIVAL_S));
   await delay(UNREAD_MS);
   child.stdout.resume();
   return (await Promise.all(calls)).filter(({ text }) => text?.length === BYTES).length;
