@@ -211,12 +211,10 @@ export class RegistryBuilder {
     const { serverKey } = upstream;
     const { items } = listing;
     if (kind === 'tools' || kind === 'prompts') yield* this.books[kind].enter(serverKey, items);
-    else
-      yield* this.uris.enter(
-        serverKey,
-        kind,
-        items.map(({ key }) => key),
-      );
+    else {
+      const uris = items.map(({ key }) => key);
+      yield* this.uris.enter(serverKey, kind, uris);
+    }
     if (kind === 'tools') {
       if (mayHaveApps(listing)) yield* readAppUris(listing);
       const apps = allAppUris(listing).map(({ uri }) => uri);
