@@ -21,7 +21,7 @@ const HELP = `npm run bench -- [options]
   --before FILE    measure this build, too, in the same rounds (measure before)
   --json           print everything as one JSON document
 `;
-/** Of one measure. `before` takes the longest: 110 to 150 s. */
+/** Of one measure. `before` takes the longest, and has taken more than 120 s. */
 const LIMIT_SECONDS = { quick: 60, full: 240 };
 
 const options = readOptions(process.argv.slice(2));

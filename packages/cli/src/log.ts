@@ -16,7 +16,7 @@ export interface CliLog extends Log {
 export interface LogOptions {
   readonly debug: boolean;
   readonly file: string | undefined;
-  /** Called when the first line is written to it: Node takes 0.3 ms of a start to open stderr. */
+  /** Called when the first line is written to it: opening it takes part of every start, and most starts log nothing. */
   readonly stderr: () => Writable;
   /** Milliseconds since 1970. */
   readonly now: () => number;
