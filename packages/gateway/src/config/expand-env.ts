@@ -41,6 +41,8 @@ export function expandEnvVar(value: string, context: ExpansionContext): Expanded
 
 /** Replaces the references in every text of a config, except in servers that are switched off. */
 export function expandConfigEnvVars(obj: unknown, context: ExpansionContext): Expanded<unknown> {
+  // Most configs refer to no variable: the walk with a path to each part is left out.
+  if (!holdsReference(obj)) return { success: true, value: obj };
   return collect((missing) => expandValue(obj, [], { context, missing }));
 }
 
@@ -78,6 +80,12 @@ function expandValue(value: unknown, path: JsonPath, expansion: Expansion): unkn
 
 function mayHoldReferences(value: unknown): boolean {
   return typeof value === 'string' ? value.includes('$') : typeof value === 'object';
+}
+
+function holdsReference(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('$');
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsReference);
 }
 
 function staysAsItIs(value: object, path: JsonPath, { context }: Expansion): boolean {

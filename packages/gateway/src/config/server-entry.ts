@@ -12,13 +12,6 @@ export const ServerKind = {
 } as const;
 export type ServerKind = (typeof ServerKind)[keyof typeof ServerKind];
 
-/** The keys by which each kind is told; a server has keys of one kind only. */
-const KEYS_OF_KIND = [
-  { kind: ServerKind.COMMAND, keys: ['command'] },
-  { kind: ServerKind.REMOTE, keys: ['url', 'sseConfig'] },
-  { kind: ServerKind.CONTAINER, keys: ['image', 'dockerConfig'] },
-] as const;
-
 /** The kind of a server that has passed validation. */
 export function serverKind(server: ServerConfig): ServerKind {
   return serverKinds(server)[0] ?? ServerKind.COMMAND;
@@ -27,7 +20,9 @@ export function serverKind(server: ServerConfig): ServerKind {
 /** Every kind of which an entry has a key: one, unless the entry is wrong. */
 export function serverKinds(entry: object): ServerKind[] {
   const found: ServerKind[] = [];
-  for (const { kind, keys } of KEYS_OF_KIND) if (keys.some((key) => has(entry, key))) found.push(kind);
+  if (has(entry, 'command')) found.push(ServerKind.COMMAND);
+  if (has(entry, 'url') || has(entry, 'sseConfig')) found.push(ServerKind.REMOTE);
+  if (has(entry, 'image') || has(entry, 'dockerConfig')) found.push(ServerKind.CONTAINER);
   return found;
 }
 

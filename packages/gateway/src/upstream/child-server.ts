@@ -38,7 +38,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Set once the server has failed. */
   declare error?: ChildServerError;
   readonly #context: ChildContext;
-  readonly #log: Log;
+  #ownLog: Log | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
@@ -61,14 +61,19 @@ export class ChildServer implements Upstream, ChildServerClient {
     // An own property, so that a copy by spread has it.
     Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
     this.#isQuiet = context.logs.failing.has(serverKey);
-    this.#log = context.logs.keeping(
-      serverKey,
-      quieted(prefixed(context.log, serverKey), () => this.#isQuiet),
-    );
   }
 
   get status(): ServerStatus {
     return this.#status;
+  }
+
+  /** Made with the first line: a start that recalls lists creates every server, and most have nothing to log yet. */
+  get #log(): Log {
+    this.#ownLog ??= this.#context.logs.keeping(
+      this.serverKey,
+      quieted(prefixed(this.#context.log, this.serverKey), () => this.#isQuiet),
+    );
+    return this.#ownLog;
   }
 
   get peer(): Peer {

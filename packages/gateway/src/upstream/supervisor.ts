@@ -12,7 +12,7 @@ import {
 } from './health.ts';
 import { Schedule, type Timers } from './schedule.ts';
 import type { Skipped } from './start-failure.ts';
-import { Ward } from './ward.ts';
+import { Ward, type WardOptions } from './ward.ts';
 
 /** Something has changed about a server. */
 export interface ServerEvent {
@@ -46,29 +46,23 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #schedule: Schedule;
+  readonly #wardOptions: WardOptions;
   readonly #wards = new Map<string, Ward>();
   #hasBegun = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#schedule = new Schedule(options.timers);
+    this.#wardOptions = {
+      ...options,
+      schedule: this.#schedule,
+      changed: (ward, event, before) => this.#changed(ward, event, before),
+    };
   }
 
   /** Looks after a server from now on; it is not started before `cleared` has settled. */
   adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
-    const options = this.#options;
-    const ward = new Ward(child, health, {
-      timers: options.timers,
-      rules: options.rules,
-      schedule: this.#schedule,
-      create: (serverKey) => options.create(serverKey),
-      idleAfterMs: (serverKey) => options.idleAfterMs?.(serverKey),
-      ready: (started) => options.ready(started),
-      gone: (ended) => options.gone(ended),
-      skipped: (refused, why) => options.skipped(refused, why),
-      endAll: (serverKey) => options.endAll(serverKey),
-      changed: (event, before) => this.#changed(ward, event, before),
-    });
+    const ward = new Ward(child, health, this.#wardOptions);
     this.#wards.set(child.serverKey, ward);
     if (cleared !== undefined) ward.waitFor(cleared);
     if (this.#hasBegun) ward.begin();

@@ -12,7 +12,7 @@ export interface WardOptions {
   /** A new start of the server, which takes the place of the last one. */
   create(serverKey: string): ChildServer;
   /** A server that nobody has used for so many milliseconds is ended; undefined is never. */
-  readonly idleAfterMs?: (serverKey: string) => number | undefined;
+  idleAfterMs?(serverKey: string): number | undefined;
   /** It can be called. */
   ready(child: ChildServer): void;
   /** It is called no more. */
@@ -21,7 +21,7 @@ export interface WardOptions {
   skipped(child: ChildServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
-  changed(event: HealthEvent, before: Health): void;
+  changed(ward: Ward, event: HealthEvent, before: Health): void;
 }
 
 /** How often is looked whether a server is used, in the time after which it is ended. */
@@ -177,7 +177,7 @@ export class Ward {
     this.#health = nextHealth(before, event, { at: timers.now(), rules });
     if (this.#health === before) return;
     this.#plan();
-    this.#options.changed(event, before);
+    this.#options.changed(this, event, before);
   }
 
   /** What is due by its health, and when. */
@@ -200,8 +200,8 @@ export class Ward {
 
   /** Looks now and then whether it is used, and ends it where it was not for long enough. */
   #watchIdle({ asked, since }: Use): void {
-    const { timers, schedule, idleAfterMs } = this.#options;
-    const idleMs = idleAfterMs?.(this.serverKey);
+    const { timers, schedule } = this.#options;
+    const idleMs = this.#options.idleAfterMs?.(this.serverKey);
     if (idleMs === undefined || this.#isDismissed) return;
     const child = this.#child;
     schedule.set(this.#due('idle'), timers.now() + Math.ceil(idleMs / LOOKS), () => {
