@@ -1,6 +1,6 @@
 // The package as npm packs it, installed where nothing else is.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { npmScript } from '../../scripts/steps.mjs';
@@ -43,9 +43,30 @@ beforeAll(() => {
 });
 
 verifies('AGG-CLI-1', 'the tarball holds the command, its demo, and nothing else', () => {
-  const built = ['control', 'docker', 'lock', 'serve', 'stdio', ...NAMES].map((name) => `dist/${name}.cjs`);
+  const commands = ['control', 'docker', 'lock', 'serve', 'stdio'];
+  const main = [...NAMES, ...commands.map((name) => `${name}/main`)].map((name) => `dist/${name}.cjs`);
+  const late = packed.filter((path) =>
+    /^dist\/(?:serve|stdio|lock|docker)\/[a-z-]+-[\dA-Z]{8}\.cjs$/.test(path),
+  );
+  expect(late.length).toBeGreaterThan(0);
+  const built = [...main, ...late];
   const demo = ['clock', 'dice', 'notes'].map((name) => `dist/demo/${name}.mjs`);
   expect(packed.sort()).toEqual([...built, ...demo, 'LICENSE', 'README.md', 'package.json'].sort());
+});
+
+test('a command that lacks a file because it was updated says so', async () => {
+  const copy = join(folder, 'updated');
+  cpSync(join(root, 'packages', 'cli', 'dist'), copy, { recursive: true });
+  for (const name of readdirSync(join(copy, 'stdio')))
+    if (name.startsWith('remote-connection-')) rmSync(join(copy, 'stdio', name));
+  const { args, ...command } = commandFor({ far: { url: 'http://127.0.0.1:9/mcp' } });
+  const started = [join(copy, 'mcp-simple-aggregator.cjs'), ...args.slice(1)];
+  await using weir = new Weir({ ...command, command: process.execPath, args: started });
+  const { code, stderr } = await weir.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /Weir was updated or removed while it ran\. Restart it\. \(ENOENT: .*remote-connection-/,
+  );
 });
 
 describe.skipIf(isWindows)('installed', () => {
