@@ -76,8 +76,8 @@ async function lazyModules(entry, define) {
     write: false,
   });
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-  const isBundled = Object.assign({}, ...Object.values(metafile.outputs).map(({ inputs }) => inputs));
-  const lazy = imports.filter(({ kind, path }) => kind === 'dynamic-import' && path in isBundled);
+  const bundled = Object.assign({}, ...Object.values(metafile.outputs).map(({ inputs }) => inputs));
+  const lazy = imports.filter(({ kind, path }) => kind === 'dynamic-import' && path in bundled);
   return new Set(lazy.map(({ path }) => resolve(path)));
 }
 
@@ -130,8 +130,9 @@ const EXPORTS = /export\{([^{}]*)\};?(?=\s*(?:\/\/# sourceMappingURL|$))/;
  */
 async function toFunction(name, text) {
   const isMain = name === MAIN;
-  const lent = isMain ? (EXPORTS.exec(text)?.[1] ?? '') : '';
-  const { code, map } = await transform(isMain ? text.replace(EXPORTS, '') : text, {
+  const [statement = '', exported = ''] = (isMain && EXPORTS.exec(text)) || [];
+  const lent = exported.split(',').map(toProperty);
+  const { code, map } = await transform(text.replace(statement, ''), {
     ...OUTPUT,
     format: 'cjs',
     // What calls the function lends it `require` and nothing else.
@@ -144,9 +145,11 @@ async function toFunction(name, text) {
     sourcemap: 'external',
     sourcefile: name,
     banner: '(function(exports,require,module,PROGRAM_NAME){',
-    footer: `return()=>({${lent.split(',').map(toProperty).join(',')}})})`,
+    footer: `return()=>({${lent.join(',')}})})`,
   });
   refuseWideCharacters(code);
+  // A statement that was not found would have become properties of `exports`, which nothing reads.
+  if (isMain && code.includes('module.exports=')) throw new Error(`The exports of ${name} were not found`);
   return { name, code, map };
 }
 
