@@ -39,6 +39,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   declare error?: ChildServerError;
   readonly #context: ChildContext;
   #ownLog: Log | undefined;
+  #knownPatience: Patience | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
@@ -147,8 +148,9 @@ export class ChildServer implements Upstream, ChildServerClient {
       const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
       const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
       const { certain, isModern } = await this.#connect(verdict);
-      if (certain && this.#context.era === undefined)
-        verdicts.remember(command, args, isModern ? 'modern' : 'legacy');
+      const era = isModern ? 'modern' : 'legacy';
+      if (certain && this.#context.era === undefined && era !== verdict)
+        verdicts.remember(command, args, era);
       this.#log.debug?.(
         `ready after ${Math.round(now() - began)} ms: speaks ${this.#greeting?.version ?? ''}, lists ${countsOf(this.catalogue)}`,
       );
@@ -435,7 +437,8 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** Found out when it starts: the first list goes before. */
   get #patience(): Patience {
-    return patienceWith(this.config, this.#context.startupTimeout);
+    this.#knownPatience ??= patienceWith(this.config, this.#context.startupTimeout);
+    return this.#knownPatience;
   }
 
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */

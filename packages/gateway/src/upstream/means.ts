@@ -13,12 +13,6 @@ import { StartClock } from './start-clock.ts';
 import { stopServers } from './stop-servers.ts';
 import { within } from './within.ts';
 
-/** As many servers start at a time; with more of them on their way, each may take longer. */
-function startPlaces(): number {
-  const { availableParallelism } = process.getBuiltinModule('node:os');
-  return 2 * availableParallelism();
-}
-
 /** Places on a machine of one processor. Who starts no more servers does without the library that counts processors. */
 const LEAST_PLACES = 2;
 
@@ -40,6 +34,7 @@ export class Means {
   #slots: Slots | undefined;
   #startClock: StartClock | undefined;
   #environmentOf: ChildContext['environmentOf'] | undefined;
+  #places: number | undefined;
   #guard: Guard | undefined;
   #containers: Promise<Containers> | undefined;
 
@@ -49,15 +44,21 @@ export class Means {
     this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
   }
 
+  /** As many servers start at a time; with more of them on their way, each may take longer. */
+  readonly #startPlaces = (): number => {
+    this.#places ??= 2 * process.getBuiltinModule('node:os').availableParallelism();
+    return this.#places;
+  };
+
   // What only a start needs is made at the first one: the first list goes before.
 
   get slots(): Slots {
-    this.#slots ??= createSlots(LEAST_PLACES, startPlaces);
+    this.#slots ??= createSlots(LEAST_PLACES, this.#startPlaces);
     return this.#slots;
   }
 
   get startClock(): StartClock {
-    this.#startClock ??= new StartClock(LEAST_PLACES, startPlaces);
+    this.#startClock ??= new StartClock(LEAST_PLACES, this.#startPlaces);
     return this.#startClock;
   }
 

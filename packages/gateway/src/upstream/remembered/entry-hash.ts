@@ -2,7 +2,13 @@ import { isRecord } from '../../config/findings.ts';
 import { withoutToolLists } from '../../config/tool-lists.ts';
 import { fileEntry } from '../../state/server-record.ts';
 
+/** Entries are replaced, never changed. Each is hashed once: a start asks for its hash several times. */
+const known = new WeakMap<object, string>();
+
 /** Returns a text that changes with whatever an entry says of the server itself; filters change nothing of what it lists. */
 export function entryHash(entry: unknown): string {
-  return fileEntry(isRecord(entry) ? withoutToolLists(entry) : entry, true).hash;
+  if (!isRecord(entry)) return fileEntry(entry, true).hash;
+  const hash = known.get(entry) ?? fileEntry(withoutToolLists(entry), true).hash;
+  known.set(entry, hash);
+  return hash;
 }
