@@ -13,6 +13,12 @@ import { StartClock } from './start-clock.ts';
 import { stopServers } from './stop-servers.ts';
 import { within } from './within.ts';
 
+/** As many servers start at a time; with more of them on their way, each may take longer. */
+function startPlaces(): number {
+  const { availableParallelism } = process.getBuiltinModule('node:os');
+  return 2 * availableParallelism();
+}
+
 /** Places on a machine of one processor. Who starts no more servers does without the library that counts processors. */
 const LEAST_PLACES = 2;
 
@@ -44,9 +50,8 @@ export class Means {
     this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
   }
 
-  /** As many servers start at a time; with more of them on their way, each may take longer. */
   readonly #startPlaces = (): number => {
-    this.#places ??= 2 * process.getBuiltinModule('node:os').availableParallelism();
+    this.#places ??= startPlaces();
     return this.#places;
   };
 
