@@ -13,7 +13,7 @@ function open(accounts: Accounts): Opened {
 }
 
 const create = (limits: Partial<AccountLimits> = {}): Accounts =>
-  new Accounts(100, { peerBytes: 50, listBytes: 40, totalBytes: 500, ...limits });
+  new Accounts(100, { peerBytes: 50, listBytes: 40, totalBytes: 640, ...limits });
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('an account', () => {
