@@ -55,7 +55,7 @@ verifies('ERA-1', 'keeps everything for five minutes', () => {
 });
 
 verifies(['ERA-1', 'SAFE-1'], 'all sessions keep so much together; what was told last stays', () => {
-  const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 12.5 * MIB });
+  const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 16 * MIB });
   const shelf = new Shelf(accounts);
   const open = (): Account => accounts.open(() => expect.unreachable());
   const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, shelf, open()));
