@@ -92,7 +92,7 @@ function mainInOneFile(entry, lazy) {
   return {
     name: 'main in one file',
     setup(bundler) {
-      // What this command never imports would be bundled, too, with all that it needs.
+      // A module that this command never imports would be bundled, too, with all that it needs.
       bundler.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
         kind === 'dynamic-import' && !lazy.has(resolve(resolveDir, path))
           ? { path, external: true }
@@ -119,7 +119,7 @@ function mainOf({ outputs }, entry) {
   return basename(found[0]);
 }
 
-/** What a file of the bundle exports, at its end. */
+/** The export statement at the end of a file of the bundle. */
 const EXPORTS = /export\{([^{}]*)\};?(?=\s*(?:\/\/# sourceMappingURL|$))/;
 
 /**
@@ -135,7 +135,7 @@ async function toFunction(name, text) {
   const { code, map } = await transform(text.replace(statement, ''), {
     ...OUTPUT,
     format: 'cjs',
-    // What calls the function lends it `require` and nothing else.
+    // The function gets `require` and nothing else.
     supported: { 'dynamic-import': false },
     // Names are short already, and those of exports are used in the footer.
     minify: false,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What each bin is: starts the command whose folder stands beside it, from its compiled form where an earlier start has left one.
+// The source of each bin. Starts the command whose folder stands beside it, from its compiled form where an earlier start has left one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
@@ -39,7 +39,7 @@ const cachedData = cache.read();
 const script = compile(MAIN, cachedData);
 const lend = run(script, { exports: {} });
 
-// What lives shorter leaves nothing.
+// A command that ends sooner stores nothing.
 if (cachedData === undefined || script.cachedDataRejected === true)
   setTimeout(() => cache.store(() => script.createCachedData()), STORE_AFTER_MS).unref();
 
