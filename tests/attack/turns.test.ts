@@ -1,9 +1,9 @@
 // Many requests at once, of many connections: each turn of the event loop works on a few.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { Agent } from 'node:http';
+import { Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { fixture } from '../e2e/harness.ts';
 import { modern, send, serveTest, wireText } from '../e2e/http.ts';
 import { verifies } from '../verifies.ts';
@@ -131,6 +131,32 @@ async function pipeline(url: string, count: number): Promise<number[]> {
   return [...text.matchAll(/"id":(\d+),"result"/gu)].map(([, id]) => Number(id));
 }
 
+/** Asks for /healthz without end on one connection, until it is stopped. */
+function keepAsking(url: string): () => Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let isStopped = false;
+  const asking = (async () => {
+    const health = new URL('/healthz', url).href;
+    while (!isStopped) expect((await send(health, { method: 'GET', agent })).status).toBe(200);
+    agent.destroy();
+  })();
+  return () => {
+    isStopped = true;
+    return asking;
+  };
+}
+
+/** Returns how many answers to POSTs have been written since this was called. */
+function countAnswers(): () => number {
+  let count = 0;
+  const note = (message: unknown): void => {
+    if ((message as { request: IncomingMessage }).request.method === 'POST') count++;
+  };
+  subscribe('http.server.response.finish', note);
+  onTestFinished(() => void unsubscribe('http.server.response.finish', note));
+  return () => count;
+}
+
 describe('connections that are opened after a flood of requests', () => {
   const COUNT = 100;
   const inOrder = Array.from({ length: COUNT }, (_, i) => i);
@@ -156,6 +182,27 @@ describe('connections that are opened after a flood of requests', () => {
     }
     agent.destroy();
   });
+
+  verifies(
+    ['SAFE-4', 'AGG-CALL-1'],
+    'M3: have their first answer at once, however many requests others have sent before them',
+    async () => {
+      await using weir = await serveTest({ echo: fixture('echo') });
+      await pipeline(weir.url, COUNT);
+      // Floods rest only while there are clients that do not flood.
+      const stopAsking = keepAsking(weir.url);
+      const counted = countAnswers();
+      const floods = Array.from({ length: CONNECTIONS }, () => pipeline(weir.url, COUNT));
+      await vi.waitFor(() => expect(counted()).toBeGreaterThan(CONNECTIONS), { interval: 1 });
+      const before = counted();
+      const { status } = await send(weir.url, modern('tools/list'));
+      const meanwhile = counted() - before;
+      expect(status).toBe(200);
+      expect(meanwhile).toBeLessThan(10);
+      expect(await Promise.all(floods)).toEqual(floods.map(() => inOrder));
+      await stopAsking();
+    },
+  );
 
   verifies('SAFE-4', 'M3: end with their client', async () => {
     await using weir = await serveTest({ echo: fixture('echo') });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { Holding } from '../../wire/account.ts';
-import { accountOf, flowOf } from './connection-account.ts';
+import { accountOf, flowOf, settle } from './connection-account.ts';
 import { largeBodies, type LargeBody } from './large-bodies.ts';
 import type { Refusal } from './respond.ts';
 
@@ -73,6 +73,7 @@ class Body implements LargeBody {
     const req = this.#req;
     if (this.#kept === undefined) {
       this.#kept = new Holding(accountOf(req.socket));
+      settle(req.socket);
       req.once('close', () => largeBodies.delete(this));
     }
     this.#kept.bytes = this.#size + BUFFERED;

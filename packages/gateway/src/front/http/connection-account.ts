@@ -39,16 +39,22 @@ export function flowOf(socket: Duplex): Flow {
 /** The share of all newcomers together. */
 const NEWCOMERS = new Flow();
 
-/** Makes a connection one of those that have the share of one client together, until `settle` is called. */
+/** Makes a connection one of those that have the share of one busy client together, until it is answered or floods. */
 export function enterAsNewcomer(socket: Duplex): void {
   openedFor(socket).flow = NEWCOMERS;
-  turns.makeFlood(NEWCOMERS);
+  turns.makeBusy(NEWCOMERS);
 }
 
 /** Gives a newcomer a share of its own. */
 export function settle(socket: Duplex): void {
   const opened = openedFor(socket);
   if (opened.flow === NEWCOMERS) opened.flow = new Flow(true);
+}
+
+/** Makes a connection a flood, which other newcomers must not become because of it. */
+export function makeFlood(socket: Duplex): void {
+  settle(socket);
+  turns.makeFlood(flowOf(socket));
 }
 
 /** Charges what a client has not read of a response. Called after each write; costs nothing where the socket took all of it. */

@@ -12,7 +12,7 @@ import { turns, type Flow } from '../../wire/turns.ts';
 import { accept } from './accept.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
-import { flowOf, openAccount } from './connection-account.ts';
+import { flowOf, makeFlood, openAccount } from './connection-account.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { inTurn, waitingOn } from './pipeline.ts';
@@ -158,8 +158,9 @@ export class HttpFront {
 
   /** The same for its body, which most often comes with the head and is worked on with it. */
   #takeBody(res: ServerResponse, bytes: number, work: () => void): void {
-    const flow = flowOf(res.req.socket);
-    if (bytes > LARGE_BODY || waitingOn(res.req.socket) > 0) turns.makeFlood(flow);
+    const { socket } = res.req;
+    if (bytes > LARGE_BODY || waitingOn(socket) > 0) makeFlood(socket);
+    const flow = flowOf(socket);
     if (turns.goesOn(flow)) this.#guard(res, flow, bytes, work);
     else turns.wait(flow, () => this.#guard(res, flow, bytes, work));
   }

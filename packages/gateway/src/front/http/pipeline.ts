@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { now } from '../../clock.ts';
-import { turns } from '../../wire/turns.ts';
-import { accountOf, flowOf } from './connection-account.ts';
+import { accountOf, makeFlood } from './connection-account.ts';
 
 /** Requests that may wait behind one of the same connection before no more are read from it. */
 const MOST_READ = 16;
@@ -54,7 +53,7 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
     waiting.set(socket, left);
     account.release(REQUEST_BYTES);
     if (left === MOST_READ - 1) socket.resume();
-    turns.makeFlood(flowOf(socket));
+    makeFlood(socket);
     work();
   });
 }

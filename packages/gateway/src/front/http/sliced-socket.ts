@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { turns } from '../../wire/turns.ts';
-import { flowOf, settle } from './connection-account.ts';
+import { flowOf, makeFlood, settle } from './connection-account.ts';
 import { hasManyWaiting, waitingOn } from './pipeline.ts';
 
 /** Bytes that are parsed at once while requests wait: one or two of a common size, twenty of the smallest. */
@@ -103,7 +103,7 @@ export class SlicedSocket extends Duplex {
     turns.wait(flowOf(this), () => {
       this.#isWaiting = false;
       // However long it has waited: floods beside nothing but floods need no rest.
-      turns.makeFlood(flowOf(this));
+      makeFlood(this);
       this.#isFull = hasManyWaiting(this);
       if (!this.destroyed && !this.#isFull) this.#parse();
     });
