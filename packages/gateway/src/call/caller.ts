@@ -27,8 +27,8 @@ export interface AskedClient {
   readonly isMany: boolean;
   /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
   readonly canBeAsked: boolean;
-  /** Returns true while it listens or waits for an answer, where its front can tell. */
-  isAttended?(): boolean;
+  /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */
+  isAttended?(): boolean | undefined;
   /** Its `clientInfo` as JSON, where it has said so once and for all. */
   readonly infoText?: string | undefined;
   /** Has declared in its handshake that it knows tasks; modern clients say it with each request. */

@@ -48,13 +48,13 @@ export class Serving {
 
   /** A server of the client's or the call's own, told of this client alone; or the one that all share. */
   readonly instanceFor = (upstream: Upstream, caller: Caller, folder?: string): Promise<Instance> => {
-    const { serverKey, sharing } = upstream;
+    const { serverKey, sharing, isRemote = false } = upstream;
     const { client } = caller;
     if (sharing === 'shared') return this.#sharedOf(upstream, caller);
     const tenant = (): Promise<Tenant> => tenantOf(caller, upstream.cwdFromRoots, folder);
     if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, tenant);
     const place = client.isMany ? (folder ?? '') : '';
-    return this.#instances.forSession({ serverKey, place }, client, tenant);
+    return this.#instances.forSession({ serverKey, place, isRemote }, client, tenant);
   };
 
   /** The second conversations that there are. */

@@ -174,8 +174,8 @@ export class Session implements Client {
     return this.#options.era === 'legacy';
   }
 
-  isAttended(): boolean {
-    return this.#options.isAttended?.() ?? false;
+  isAttended(): boolean | undefined {
+    return this.#options.isAttended?.();
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {

@@ -37,8 +37,8 @@ export interface Apart {
 /** A client, as far as it matters for the servers that it has for itself. */
 interface Owner {
   readonly isMany: boolean;
-  /** Returns true while it listens or waits for an answer. */
-  isAttended?(): boolean;
+  /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */
+  isAttended?(): boolean | undefined;
 }
 
 /** Starts a server once more, for one tenant. */
@@ -48,10 +48,20 @@ export type StartApart<Client> = (serverKey: string, client: Client, tenant: Ten
 export interface Spot {
   readonly serverKey: string;
   readonly place: string;
+  /** No process is started for it. */
+  readonly isRemote: boolean;
 }
 
 /** Processes of one server that may run apart; one more takes the place of the idlest that no client uses. */
 const MOST_OF_ONE = 256;
+/**
+ * Processes of one server that sessions may leave within a minute; for each more, the next session waits 250 ms for its own. A start
+ * takes all processors for 50 ms and, in a gateway of 200 MB, its event loop for 6 ms.
+ */
+const MOST_LEFT = 16;
+const LEFT_LATELY_MS = 60_000;
+const PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
 /** What many programs use together never sees them all leave. */
 const IDLE_MS = 10 * 60 * 1000;
 
@@ -63,6 +73,13 @@ interface Own {
   /** When the last call was over. */
   idleSince: number;
   idle?: NodeJS.Timeout;
+}
+
+/** A server that nobody uses now, and where it is entered. */
+interface Left {
+  readonly own: Own;
+  readonly all: Map<string, Own>;
+  readonly name: string;
 }
 
 /** The servers that clients or calls have for themselves. */
@@ -86,7 +103,7 @@ export class Instances<Client extends Owner> {
     const all = this.#ownOf(client);
     const name = `${prefixOf(spot.serverKey)}${spot.place}`;
     // Entered before anything is waited for: calls that come at once share it, and it ends with its client.
-    const own = living(all, name) ?? enter(all, name, this.#started(spot.serverKey, client, tenant));
+    const own = living(all, name) ?? enter(all, name, this.#startedInPace(spot, client, tenant));
     clearTimeout(own.idle);
     own.users++;
     const release = (): void => {
@@ -120,6 +137,22 @@ export class Instances<Client extends Owner> {
     return own;
   }
 
+  /** Waits first where sessions have left many processes lately: who comes and goes must not keep the machine busy with starts. */
+  async #startedInPace(
+    { serverKey, isRemote }: Spot,
+    client: Client,
+    tenant: () => Promise<Tenant>,
+  ): Promise<Apart> {
+    const leftLately = [...this.#left(serverKey)].filter(({ own }) => now() - own.idleSince < LEFT_LATELY_MS);
+    const pause = isRemote ? 0 : PAUSE_MS * (leftLately.length - MOST_LEFT);
+    if (pause > 0) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pause, LONGEST_PAUSE_MS)).unref());
+      // A client that has left comes back to an error, and to a process when it calls again.
+      if (client.isAttended?.() === false) throw new Error('The client has left while it waited');
+    }
+    return this.#started(serverKey, client, tenant);
+  }
+
   async #started(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Apart> {
     const count = this.#counts.get(serverKey) ?? 0;
     const evicted = count < MOST_OF_ONE ? undefined : this.#evict(serverKey);
@@ -137,15 +170,21 @@ export class Instances<Client extends Owner> {
     }
   }
 
-  /** Stops the server that was used least recently among those without a call in flight and without a client that listens. */
+  /** Returns the processes of a server that no call uses, of clients that neither listen nor wait for an answer. */
+  *#left(serverKey: string): Generator<Left> {
+    for (const [client, all] of this.#byClient) {
+      if (client.isAttended?.() === true) continue;
+      for (const [name, own] of all)
+        if (own.running !== undefined && own.users === 0 && name.startsWith(prefixOf(serverKey)))
+          yield { own, all, name };
+    }
+  }
+
+  /** Stops the one that was used least recently. */
   #evict(serverKey: string): Promise<void> {
-    let idlest: { own: Own; all: Map<string, Own>; name: string } | undefined;
-    for (const [client, all] of this.#byClient)
-      for (const [name, own] of all) {
-        const isIdle = own.running !== undefined && own.users === 0 && name.startsWith(prefixOf(serverKey));
-        if (isIdle && own.idleSince < (idlest?.own.idleSince ?? Infinity) && client.isAttended?.() !== true)
-          idlest = { own, all, name };
-      }
+    let idlest: Left | undefined;
+    for (const left of this.#left(serverKey))
+      if (left.own.idleSince < (idlest?.own.idleSince ?? Infinity)) idlest = left;
     if (idlest === undefined) throw new Error(Messages.tooManyApart(serverKey, MOST_OF_ONE));
     // At once: nobody else is to evict it or to get it for a call.
     idlest.all.delete(idlest.name);
