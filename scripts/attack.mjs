@@ -135,19 +135,26 @@ async function trySiege({ seconds, gateway }) {
   const { title, peers } = SIEGE;
   process.stderr.write(`weir: ${title} for ${seconds} s …\n`);
   const outcome = await fight(peers, { seconds, gateway });
-  const shares = Object.values(outcome.cpu);
+  const burns = Object.entries(outcome.burns);
   process.stderr.write(
-    `weir: the same honest load beside ${shares.length} idle processes for ${seconds} s …\n`,
+    `weir: the same honest load beside ${burns.length} idle processes for ${seconds} s …\n`,
   );
-  const beside = await callBeside(peers.honest ?? 0, shares, { seconds, gateway });
+  const beside = await callBeside(
+    peers.honest ?? 0,
+    burns.map(([, all]) => all),
+    { seconds, gateway },
+  );
   const broken = [...judge(outcome), ...judgeSpeed(outcome.honest, beside)];
-  const cpu = Object.entries(outcome.cpu).map(([name, share]) => `${name} ${(share * 100).toFixed(0)} %`);
+  const cpu = burns.map(([name, all]) => {
+    const burnt = all.reduce((sum, { ms }) => sum + ms, 0);
+    return `${name} ${(burnt / seconds / 10).toFixed(1)} %`;
+  });
   const told = ({ calls, errors, crossed, p50, p99, slowest } = beside) =>
     `${calls} calls, ${errors.length} errors, ${crossed} crossed, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, slowest ${slowest.toFixed(0)} ms`;
   const text = `Siege, ${seconds} s, ten honest clients of both eras on ten honest servers:
 
 - beside ${title}: ${told(outcome.honest)};
-- beside ${shares.length} processes that burn as much and are connected to nobody: ${told(beside)};
+- beside ${burns.length} processes that burn as much at the same times and are connected to nobody: ${told(beside)};
 - p99 is ${(outcome.honest.p99 / beside.p99).toFixed(2)} × of that, with a bar of 3. Shares of a processor that the hostile peers took: ${cpu.join(', ')}.`;
   return { row: { title, numbers: ['siege'], outcome, broken }, text };
 }

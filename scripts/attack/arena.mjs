@@ -2,7 +2,9 @@
 // `weir serve` between honest and hostile peers, all of them processes of their own.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,14 +24,18 @@ import { Probe } from './measure.mjs';
  */
 
 /**
- * `cpu` is how much of a processor each hostile peer took on average.
+ * Milliseconds of processor time, and when they were burnt, in milliseconds from the beginning of an attack.
+ * @typedef {{ at: number; ms: number }} Burn
+ */
+
+/**
  * @typedef {object} Outcome
  * @property {Honest} honest
  * @property {Figures | undefined} figures undefined where the gateway has ended
  * @property {boolean} isAlive
  * @property {string[]} mistakes lines of the log in which the gateway tells of its own
  * @property {number} left processes that outlived the gateway
- * @property {Record<string, number>} cpu
+ * @property {Record<string, Burn[]>} burns by the name of the hostile peer
  */
 
 const MARK = 'CHAOS_MARK';
@@ -37,9 +43,6 @@ const MARK = 'CHAOS_MARK';
 const WARM_UP_MS = 1000;
 /** A gateway that does not answer for so long counts as standing still. */
 const STANDSTILL_MS = 20_000;
-const SAMPLE_MS = 250;
-/** Clock ticks of a second, as Linux counts the time of processes for all programs. */
-const TICKS = 100;
 
 /**
  * @param {Peers} peers
@@ -48,10 +51,16 @@ const TICKS = 100;
  */
 export async function fight({ servers = [], clients = [], entries = {}, honest = 2 }, { seconds, gateway }) {
   const mark = randomUUID();
+  const notes = mkdtempSync(join(tmpdir(), 'weir-burns-'));
+  const markOf = (/** @type {string} */ name) => ({
+    [MARK]: `${mark} ${name}`,
+    WEIR_BURNS: join(notes, name),
+    NODE_OPTIONS: `--import=${new URL('note-burns.mjs', import.meta.url).href}`,
+  });
   const probe = new Probe();
   const kept = honestServers(honest);
-  const hostile = Object.fromEntries(servers.map((mode) => [mode, hostileServer(mode, mark)]));
-  const others = Object.entries(entries).map(([key, entry]) => [key, marked(entry, `${mark} ${key}`)]);
+  const hostile = Object.fromEntries(servers.map((mode) => [mode, hostileServer(mode, markOf(mode))]));
+  const others = Object.entries(entries).map(([key, entry]) => [key, { ...entry, env: markOf(key) }]);
   const subject = await start(
     'weir serve',
     { ...kept, ...Object.fromEntries(others), ...hostile },
@@ -60,16 +69,19 @@ export async function fight({ servers = [], clients = [], entries = {}, honest =
   const { url, token = '' } = subject;
   await subject.client.close();
   await probe.begin({ url });
-  const stopSampling = sampleCpu(mark);
-  const children = clients.map((client) => hostileClient(client, url, token, mark));
+  const began = Date.now();
+  const children = clients.map(([script = '', ...args]) =>
+    run(script, [url, token, ...args], markOf(['client', ...args].join(' '))),
+  );
   if (children.length > 0) await delay(WARM_UP_MS);
   const seen = await callHonestly(subject, kept, seconds);
   const isAlive = subject.isRunning;
   const figures = await figuresOf(probe);
-  const cpu = stopSampling(seconds);
   for (const child of children) child.kill('SIGKILL');
   await subject.end();
-  return { honest: seen, figures, isAlive, mistakes: mistakesIn(subject.log), left: await leftOf(mark), cpu };
+  const left = await leftOf(mark);
+  const burns = takeBurns(notes, began);
+  return { honest: seen, figures, isAlive, mistakes: mistakesIn(subject.log), left, burns };
 }
 
 /**
@@ -92,16 +104,20 @@ async function leftOf(mark) {
 }
 
 /**
- * The same honest load on a gateway of its own, beside processes that burn as much and are connected to nobody.
+ * The same honest load on a gateway of its own, beside processes that burn as much at the same times and are connected to nobody.
  * @param {number} honest
- * @param {readonly number[]} shares
+ * @param {readonly (readonly Burn[])[]} burns
  * @param {{ seconds: number; gateway?: string | undefined }} options
  */
-export async function callBeside(honest, shares, { seconds, gateway }) {
+export async function callBeside(honest, burns, { seconds, gateway }) {
   const kept = honestServers(honest);
   const subject = await start('weir serve', kept, { gateway });
   await subject.client.close();
-  const burners = shares.map((share) => run('burner.mjs', [String(share)], {}));
+  const burners = burns.map((all) => {
+    const child = run('burner.mjs', [], {});
+    child.stdin.write(`${JSON.stringify(all)}\n`);
+    return child;
+  });
   await delay(WARM_UP_MS);
   const seen = await callHonestly(subject, kept, seconds);
   for (const child of burners) child.kill('SIGKILL');
@@ -118,29 +134,11 @@ export function honestServers(count) {
 
 /**
  * @param {string} mode
- * @param {string} mark
+ * @param {Record<string, string>} env
  */
-function hostileServer(mode, mark) {
+function hostileServer(mode, env) {
   const script = fileURLToPath(new URL('hostile-server.mjs', import.meta.url));
-  return marked({ command: process.execPath, args: [script, mode] }, `${mark} ${mode}`);
-}
-
-/**
- * @param {object} entry
- * @param {string} mark
- */
-function marked(entry, mark) {
-  return { ...entry, env: { [MARK]: mark } };
-}
-
-/**
- * @param {readonly string[]} client
- * @param {string} url
- * @param {string} token
- * @param {string} mark
- */
-function hostileClient([script = '', ...args], url, token, mark) {
-  return run(script, [url, token, ...args], { [MARK]: `${mark} client ${args.join(' ')}` });
+  return { command: process.execPath, args: [script, mode], env };
 }
 
 /**
@@ -178,24 +176,22 @@ export function mistakesIn(log) {
 }
 
 /**
- * Looks at the processor time of all marked processes; the function returned ends that, and returns the share of each name.
- * @param {string} mark
+ * Reads what hostile peers have burnt, and removes the folder of their notes.
+ * @param {string} notes
+ * @param {number} began
+ * @returns {Record<string, Burn[]>}
  */
-function sampleCpu(mark) {
-  /** @type {Map<number, { name: string; ticks: number }>} */
-  const seen = new Map();
-  const sample = () => {
-    for (const [pid, name] of marks(mark)) seen.set(pid, { name, ticks: ticksOf(pid) });
-  };
-  const timer = setInterval(sample, SAMPLE_MS);
-  return (/** @type {number} */ seconds) => {
-    sample();
-    clearInterval(timer);
-    /** @type {Record<string, number>} */
-    const shares = {};
-    for (const { name, ticks } of seen.values()) shares[name] = (shares[name] ?? 0) + ticks / TICKS / seconds;
-    return shares;
-  };
+function takeBurns(notes, began) {
+  const burns = readdirSync(notes).map((name) => {
+    const lines = readFileSync(join(notes, name), 'latin1').trim().split('\n');
+    const all = lines.map((line) => line.split(' ').map(Number));
+    return [
+      name,
+      all.map(([at = 0, ms = 0]) => ({ at: at - began, ms })).sort((one, other) => one.at - other.at),
+    ];
+  });
+  rmSync(notes, { recursive: true });
+  return Object.fromEntries(burns);
 }
 
 /**
@@ -211,12 +207,6 @@ function marks(mark) {
     if (name !== undefined) found.set(pid, name);
   }
   return found;
-}
-
-/** @param {number} pid */
-function ticksOf(pid) {
-  const fields = readProc(pid, 'stat').split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
 /**

@@ -1,17 +1,21 @@
 // @ts-check
-// Burns a share of one processor and is connected to nobody: `burner.mjs SHARE`, a number between 0 and 1.
+// Burns what a hostile peer has burnt, at the same times, and is connected to nobody. The first line of stdin is a list of `Burn` as JSON.
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
-process.stdin.resume().once('end', () => process.exit());
+const lines = createInterface({ input: process.stdin });
+lines.once('line', (line) => void burn(JSON.parse(line)));
+lines.once('close', () => process.exit());
 
-const PERIOD_MS = 20;
-const share = Math.min(Number(process.argv[2]), 1);
-/** Milliseconds of processor time that are due, counted from the beginning: a busy machine is caught up with. */
-const began = performance.now();
-for (;;) {
-  const due = (performance.now() - began) * share;
-  for (let i = 0; used() < due && i < 1e5; i++);
-  await delay(share === 1 ? 0 : PERIOD_MS * (1 - share));
+/** @param {readonly import('./arena.mjs').Burn[]} burns */
+async function burn(burns) {
+  const began = performance.now();
+  let due = used();
+  for (const { at, ms } of burns) {
+    await delay(Math.max(0, began + at - performance.now()));
+    due += ms;
+    while (used() < due);
+  }
 }
 
 function used() {
