@@ -55,8 +55,8 @@ export interface Spot {
 /** Processes of one server that may run apart; one more takes the place of the idlest that no client uses. */
 const MOST_OF_ONE = 256;
 /**
- * Processes of one server that sessions may leave within a minute; for each more, the next session waits 250 ms for its own. A start
- * takes all processors for 50 ms and, in a gateway of 200 MB, its event loop for 6 ms.
+ * Processes of one server that sessions may leave within a minute; for each more, the next session waits 250 ms for its own. Beside
+ * the work of the new process, a start holds up the event loop: for 6 ms in a gateway of 220 MB.
  */
 const MOST_LEFT = 16;
 const LEFT_LATELY_MS = 60_000;
