@@ -97,7 +97,9 @@ describe.each(ERAS)('a server of the %s era', (era) => {
           'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n',
         ),
       ),
-    ).toBe("Server 'far' closed the connection at http://127.0.0.1:PORT before it answered");
+    ).toBe(
+      "Server 'far' answered at http://127.0.0.1:PORT with something that is no HTTP: it switches to another protocol",
+    );
     expect(await told((_, response) => openEvents(response).end())).toBe(
       "Server 'far' ended its answer to tools/call before the result came",
     );

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { Holding, type Account } from './account.ts';
 import { Slices, type Work } from './slices.ts';
 
@@ -24,8 +23,16 @@ export interface InputHandlers {
   failed(error: Error): void;
 }
 
+/** The part of a readable stream that is needed. */
+interface ChunkSource {
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
+  once(event: 'end' | 'close' | 'error', listener: () => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
 export interface InputOptions {
-  readonly input: Readable;
+  readonly input: ChunkSource;
   /** Counts what is kept of the stream. */
   readonly account: Account;
   /** Returns true while no element can be worked off, because its answer could not be written; `goOn` tells when that has changed. */
@@ -60,7 +67,7 @@ export class SlicedInput implements Work {
     this.#handlers = handlers;
     input.on('data', (chunk: Buffer) => this.#read(chunk));
     const ended = (): void => this.#ended();
-    input.once('end', ended).once('close', ended).once('error', ended);
+    for (const event of ['end', 'close', 'error'] as const) input.once(event, ended);
   }
 
   /** Stops or restarts the flow of chunks; the elements of the last one are still worked off. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { quoted } from '../../errors.ts';
 import { Batch } from '../../wire/batch.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
@@ -8,6 +7,7 @@ import { BackOff } from './back-off.ts';
 import { asAnswer, LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
+import type { HttpResponse } from './http-response.ts';
 import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-stream.ts';
 import type { SseEvent } from './sse-parser.ts';
 import type { Streams } from './streams.ts';
@@ -32,7 +32,7 @@ export interface ExchangeEvents {
   received(exchange: Exchange, message: Message): void;
   /** The server has ended its response before the answer, which is fetched later. */
   suspended(exchange: Exchange, pause: Pause): void;
-  answered(exchange: Exchange, answer: Message, response: IncomingMessage): void;
+  answered(exchange: Exchange, answer: Message, response: HttpResponse): void;
   /** An HTTP status that says no; the body where it could be read. */
   refused(exchange: Exchange, status: number, body: Buffer | undefined): void;
   unusable(exchange: Exchange, line: Unusable): void;
@@ -89,8 +89,8 @@ export class Exchange {
     this.#sending?.abort();
   }
 
-  #respond(response: IncomingMessage): void {
-    const { statusCode: status = 0 } = response;
+  #respond(response: HttpResponse): void {
+    const { status } = response;
     const type = contentType(response);
     if (status < 200 || status > 299) this.#readRefusal(response, status);
     else if (type === 'text/event-stream') this.#readStream(response);
@@ -110,7 +110,7 @@ export class Exchange {
     return { limit, account: this.#wire.client.account };
   }
 
-  #readRefusal(response: IncomingMessage, status: number): void {
+  #readRefusal(response: HttpResponse, status: number): void {
     readBody(response, this.#limits(LONGEST_REFUSAL), {
       done: (body) => {
         if (this.#isOver) return;
@@ -121,7 +121,7 @@ export class Exchange {
     });
   }
 
-  #readAnswer(response: IncomingMessage): void {
+  #readAnswer(response: HttpResponse): void {
     const reading = readJson(response, this.#limits(this.#wire.maxMessageSize), {
       line: (bytes) => this.#read(bytes, response),
       failed: this.#wire.failed,
@@ -141,13 +141,13 @@ export class Exchange {
     this.#wire.streams.add(response, reading);
   }
 
-  #without({ complete }: IncomingMessage): string {
-    return complete
+  #without({ isComplete }: HttpResponse): string {
+    return isComplete
       ? `ended its answer to ${this.method} before the result came`
       : `broke off in the middle of its answer to ${this.method}`;
   }
 
-  #readStream(response: IncomingMessage): void {
+  #readStream(response: HttpResponse): void {
     const reading = readEvents(response, this.#limits(this.#wire.maxMessageSize), {
       event: (event) => this.#event(event, response),
       part: () => this.#nextPart(response),
@@ -162,7 +162,7 @@ export class Exchange {
     this.#wire.streams.add(response, reading);
   }
 
-  #event({ type, data, id }: SseEvent, response: IncomingMessage): void {
+  #event({ type, data, id }: SseEvent, response: HttpResponse): void {
     if (this.#isOver) return;
     if (id !== undefined) this.#lastEventId = id;
     this.#failures = 0;
@@ -174,18 +174,18 @@ export class Exchange {
   }
 
   /** Works off one message of a batch. */
-  #nextPart(response: IncomingMessage): boolean {
+  #nextPart(response: HttpResponse): boolean {
     const part = this.#batch?.next();
     if (part === undefined) this.#batch = undefined;
     else this.#receive(asAnswer(part, this.id), response);
     return part !== undefined;
   }
 
-  #read(data: Buffer, response: IncomingMessage): void {
+  #read(data: Buffer, response: HttpResponse): void {
     this.#receive(readAnswer(data, this.id), response);
   }
 
-  #receive(message: Message | Unusable, response: IncomingMessage): void {
+  #receive(message: Message | Unusable, response: HttpResponse): void {
     if (this.#isOver) return;
     if (message.kind === 'unusable') this.#unusable(message);
     else if (message.kind !== 'response') this.#events.received(this, message);
@@ -202,9 +202,9 @@ export class Exchange {
     return id === String(this.id) || id === `"${this.id}"`;
   }
 
-  #answer(answer: Message, response: IncomingMessage): void {
+  #answer(answer: Message, response: HttpResponse): void {
     this.#isOver = true;
-    if (!response.complete) letLinger(response);
+    if (!response.isComplete) letLinger(response);
     this.#events.answered(this, answer, response);
   }
 
@@ -253,8 +253,8 @@ export class Exchange {
     );
   }
 
-  #resumed(response: IncomingMessage): void {
-    const { statusCode: status = 0 } = response;
+  #resumed(response: HttpResponse): void {
+    const { status } = response;
     if (status === 200 && contentType(response) === 'text/event-stream') return this.#readStream(response);
     response.destroy();
     const what = `${describeStatus(status, 'GET')}, when the rest of its answer to ${this.method} was asked for`;
@@ -277,7 +277,7 @@ export class Exchange {
 }
 
 /** A server may leave a stream open after the answer; a connection for each of them would be too many. */
-function letLinger(response: IncomingMessage): void {
+function letLinger(response: HttpResponse): void {
   const timer = setTimeout(() => response.destroy(), LINGER_MS).unref();
   response.once('close', () => clearTimeout(timer));
 }

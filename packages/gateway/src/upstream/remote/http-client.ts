@@ -1,24 +1,18 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
-import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { quoted } from '../../errors.ts';
 import { Holding, type Account } from '../../wire/account.ts';
 import { inSlice, spend } from '../../wire/slices.ts';
 import { Flow } from '../../wire/turns.ts';
 import { CHAIN_HEADER } from '../chain.ts';
 import {
-  closedUnanswered,
-  CONNECT_MS,
-  connectTimeout,
-  describeFailure,
-  describeRedirect,
-} from './http-errors.ts';
-import { headerOf } from './response-header.ts';
-
-/** The part of `node:http` or `node:https` that is needed, loaded when there is a server to reach. */
-interface HttpModule {
-  Agent: new (options: { keepAlive: boolean; maxSockets: number; scheduling: 'lifo' }) => Agent;
-  request(options: RequestOptions): ClientRequest;
-}
+  createSocketOpener,
+  HttpConnection,
+  type OpenSocket,
+  type RequestHandlers,
+} from './http-connection.ts';
+import { describeFailure, describeRedirect, InvalidHeader } from './http-errors.ts';
+import type { HttpResponse } from './http-response.ts';
+import { headerLine } from './request-headers.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -32,7 +26,7 @@ export interface HttpRequest {
 
 /** What becomes of a request: exactly one of these is called, unless it is aborted. */
 export interface HttpOutcome {
-  response(response: IncomingMessage): void;
+  response(response: HttpResponse): void;
   /** `what` ends a sentence that begins with the server's name. */
   failed(what: string): void;
 }
@@ -43,20 +37,14 @@ export interface Abortable {
 
 /** Requests of one kind that are in flight to one server at once; more are queued. */
 const MOST_IN_FLIGHT = 256;
-/** A request that is handed to Node takes as long as so many elements of a slice, more where it needs a connection. */
+/** A request that is sent takes as long as so many elements of a slice, more where it needs a connection. */
 const REQUEST_ELEMENTS = 16;
 /** Memory that a queued request takes beside its body: objects, headers, listeners. */
 const QUEUED_BYTES = 1024;
-/** An unused connection is given up before the usual server does, so that no call meets one that is just being closed. */
-const IDLE_MS = 4000;
-const KEEP_ALIVE_MS = 30_000;
-/** Larger bodies are not copied. */
-const SMALL = 16 * 1024;
 
 /** Loads what an address needs. */
 export async function createHttpClient(url: URL, options: ClientContext): Promise<HttpClient> {
-  const http = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return new HttpClient(http, { url, ...options });
+  return new HttpClient(await createSocketOpener(url), { url, ...options });
 }
 
 export interface ClientContext {
@@ -73,11 +61,12 @@ interface ClientOptions extends ClientContext {
   readonly url: URL;
 }
 
-/** Requests that share connections. Those that cannot be sent yet wait here, because one that was handed to Node takes 6 KB. */
+/** Requests that share connections. */
 interface Lane {
-  readonly agent: Agent;
+  /** Connections without a request, the last used one last, which is the next one used. */
+  readonly free: HttpConnection[];
+  readonly busy: Set<HttpConnection>;
   readonly queue: Set<Queued>;
-  inFlight: number;
 }
 
 /** A request that waits until another one has ended. */
@@ -88,32 +77,34 @@ interface Queued {
 
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
 export class HttpClient {
-  readonly #http: HttpModule;
-  readonly #configured: readonly string[];
+  readonly #openSocket: OpenSocket;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #onChain: ClientOptions['onChain'];
   readonly #failed: ClientOptions['failed'];
-  readonly #calls: Lane;
-  readonly #asides: Lane;
+  readonly #calls: Lane = createLane();
+  readonly #asides: Lane = createLane();
   readonly #account: Account;
   /** Bytes that no connection has taken yet. */
   readonly #unsent: Holding;
-  #url: URL;
-  #target: RequestOptions;
-  #largest = 0;
   readonly #flow = new Flow();
+  readonly #configured: URL;
+  #url: URL;
+  /** The lines that the server's entry adds to every request. */
+  #ownLines: string | undefined;
+  /** The lines of a POST to the server's address that are always the same. */
+  #postHead: string | undefined;
+  #largest = 0;
   #wasReached = false;
 
-  constructor(http: HttpModule, { url, headers, onChain, failed, account }: ClientOptions) {
-    this.#http = http;
+  constructor(openSocket: OpenSocket, { url, headers, onChain, failed, account }: ClientOptions) {
+    this.#openSocket = openSocket;
+    this.#headers = headers;
     this.#onChain = onChain;
     this.#failed = failed;
+    this.#configured = url;
     this.#url = url;
-    this.#target = urlToHttpOptions(url);
-    this.#configured = configuredHeaders(url, headers);
     this.#account = account;
     this.#unsent = new Holding(account);
-    this.#calls = { agent: createAgent(http), queue: new Set(), inFlight: 0 };
-    this.#asides = { agent: createAgent(http), queue: new Set(), inFlight: 0 };
   }
 
   get url(): URL {
@@ -142,20 +133,20 @@ export class HttpClient {
   }
 
   close(): void {
-    for (const { agent, queue } of [this.#calls, this.#asides]) {
+    for (const { free, busy, queue } of [this.#calls, this.#asides]) {
       queue.clear();
-      agent.destroy();
+      for (const connection of [...free, ...busy]) connection.destroy();
     }
   }
 
   /** Starts a request now, or when another one has ended. Returns how it leaves the queue; undefined where it was started. */
-  enqueue({ isAside = false, body }: HttpRequest, start: () => void): (() => void) | undefined {
-    const lane = isAside ? this.#asides : this.#calls;
-    if (lane.inFlight < MOST_IN_FLIGHT) {
+  enqueue(request: HttpRequest, start: () => void): (() => void) | undefined {
+    const lane = this.#laneOf(request);
+    if (lane.busy.size < MOST_IN_FLIGHT) {
       start();
       return undefined;
     }
-    const queued = { bytes: QUEUED_BYTES + (body?.length ?? 0), start };
+    const queued = { bytes: QUEUED_BYTES + (request.body?.length ?? 0), start };
     lane.queue.add(queued);
     this.#unsent.bytes += queued.bytes;
     return () => this.#dequeue(lane, queued);
@@ -163,14 +154,6 @@ export class HttpClient {
 
   #dequeue(lane: Lane, queued: Queued): void {
     if (lane.queue.delete(queued)) this.#unsent.bytes -= queued.bytes;
-  }
-
-  #ended(lane: Lane): void {
-    lane.inFlight--;
-    const [next] = lane.queue;
-    if (next === undefined) return;
-    this.#dequeue(lane, next);
-    next.start();
   }
 
   /** Tells an outcome, whose reader may throw. */
@@ -182,99 +165,104 @@ export class HttpClient {
     }
   }
 
-  /** Throws where a configured header cannot be sent. */
-  open({ method, url = this.#url, headers, body, isAside = false }: HttpRequest): ClientRequest {
-    const lane = isAside ? this.#asides : this.#calls;
-    const sent = this.#http.request({
-      ...(url === this.#url ? this.#target : urlToHttpOptions(url)),
-      method,
-      agent: lane.agent,
-      headers: this.#headersOf(url, headers, body),
-    });
-    lane.inFlight++;
+  /** Sends a request, which has a connection for itself until it is over. Throws an `InvalidHeader` where it cannot be sent. */
+  open(request: HttpRequest, handlers: RequestHandlers): HttpConnection {
+    const { body } = request;
+    const head = this.#headOf(request);
+    const lane = this.#laneOf(request);
+    const connection = lane.free.pop() ?? this.#connect(lane);
+    lane.busy.add(connection);
     spend(REQUEST_ELEMENTS, 0);
-    sent.once('close', () => this.#ended(lane));
-    if (body === undefined) return sent.end();
-    this.#count(sent, body.length);
-    // As a text it leaves together with the headers, in one piece.
-    return body.length < SMALL ? sent.end(body.toString('latin1'), 'latin1') : sent.end(body);
+    const bytes = head.length + (body?.length ?? 0);
+    this.#unsent.bytes += bytes;
+    this.#largest = Math.max(this.#largest, bytes);
+    connection.send(head, body, handlers, () => {
+      this.#unsent.bytes -= bytes;
+    });
+    return connection;
   }
 
-  /** Name, value, name, value: Node takes them fastest so, but then adds no Host. */
-  #headersOf({ host }: URL, headers: HttpRequest['headers'], body: Buffer | undefined): string[] {
-    const list = ['host', host, ...this.#configured];
-    for (const name of Object.keys(headers)) list.push(name, headers[name] as string);
-    if (body !== undefined)
-      list.push('content-type', 'application/json', 'content-length', String(body.length));
-    return list;
+  /** Takes back the connection of a request that is over. */
+  release(request: HttpRequest, connection: HttpConnection): void {
+    const lane = this.#laneOf(request);
+    lane.busy.delete(connection);
+    if (connection.isUsable) lane.free.push(connection);
+    for (const next of lane.queue) {
+      if (lane.busy.size >= MOST_IN_FLIGHT) return;
+      this.#dequeue(lane, next);
+      next.start();
+    }
   }
 
-  reached(): void {
-    this.#wasReached = true;
+  #laneOf({ isAside = false }: HttpRequest): Lane {
+    return isAside ? this.#asides : this.#calls;
   }
 
-  answered(response: IncomingMessage): void {
-    if (headerOf(response, CHAIN_HEADER) === undefined) return;
-    const reach = response.headers[CHAIN_HEADER];
-    if (typeof reach === 'string') this.#onChain(reach);
+  #connect({ free }: Lane): HttpConnection {
+    return new HttpConnection(this.#openSocket(), this.#url.protocol === 'https:', {
+      reached: () => {
+        this.#wasReached = true;
+      },
+      closed: (connection) => {
+        const place = free.indexOf(connection);
+        if (place >= 0) free.splice(place, 1);
+      },
+    });
+  }
+
+  /** The lines before the body. */
+  #headOf({ method, url, headers, body }: HttpRequest): string {
+    const isUsual = method === 'POST' && url === undefined;
+    let head = isUsual
+      ? (this.#postHead ??= this.#begin(method, this.#url))
+      : this.#begin(method, url ?? this.#url);
+    for (const name of Object.keys(headers)) head += headerLine(name, headers[name] as string);
+    if (body !== undefined) head += `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+    return `${head}\r\n`;
+  }
+
+  #begin(method: string, url: URL): string {
+    this.#ownLines ??= ownLines(this.#configured, this.#headers);
+    return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${this.#ownLines}`;
+  }
+
+  answered({ headers }: HttpResponse): void {
+    const reach = headers.get(CHAIN_HEADER);
+    if (reach !== undefined) this.#onChain(reach);
   }
 
   movedTo(url: URL): void {
     this.#url = url;
-    this.#target = urlToHttpOptions(url);
-  }
-
-  #count(sent: ClientRequest, bytes: number): void {
-    this.#unsent.bytes += bytes;
-    this.#largest = Math.max(this.#largest, bytes);
-    let isTaken = false;
-    const taken = (): void => {
-      if (!isTaken) this.#unsent.bytes -= bytes;
-      isTaken = true;
-    };
-    sent.once('finish', taken).once('close', taken);
+    this.#postHead = undefined;
   }
 }
 
-/** What a server's entry adds to every request; what the protocol says in headers of its own is not the entry's to say. */
-function configuredHeaders(url: URL, headers: Readonly<Record<string, string>>): string[] {
+function createLane(): Lane {
+  return { free: [], busy: new Set(), queue: new Set() };
+}
+
+/** The lines that a server's entry adds to every request; headers that the protocol defines are not the entry's to set. */
+function ownLines(url: URL, headers: Readonly<Record<string, string>>): string {
   const own = Object.entries(headers).filter(([name]) => !OURS.test(name));
   const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
   const { auth } = urlToHttpOptions(url);
   if (auth && !isAuthorized) own.push(['authorization', `Basic ${Buffer.from(auth).toString('base64')}`]);
-  return own.flat();
+  const wrong = own.find(([name]) => !TOKEN.test(name));
+  if (wrong !== undefined)
+    throw new InvalidHeader(`${JSON.stringify(quoted(wrong[0]))} is no name of a header`);
+  return own.map(([name, value]) => headerLine(name, value)).join('');
 }
 
-const OURS = /^(?:host|accept|content-type|content-length|last-event-id|mcp-.*)$/iu;
-
-/** All its connections lead to one server, and none is given up while it is used: Node's own looks after both for every request. */
-function createAgent(http: HttpModule): Agent {
-  class OneServerAgent extends http.Agent {
-    override getName(): string {
-      return '';
-    }
-
-    override keepSocketAlive(socket: Socket): boolean {
-      // Its type forgets to say what it returns.
-      const isKept = super.keepSocketAlive(socket) as unknown as boolean;
-      socket.setTimeout(IDLE_MS);
-      return isKept;
-    }
-
-    override reuseSocket(socket: Socket, request: ClientRequest): void {
-      socket.setTimeout(0);
-      super.reuseSocket(socket, request);
-    }
-  }
-  return new OneServerAgent({ keepAlive: true, scheduling: 'lifo', maxSockets: MOST_IN_FLIGHT });
-}
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/u;
+const OURS =
+  /^(?:host|connection|transfer-encoding|accept|content-type|content-length|last-event-id|mcp-.*)$/iu;
 
 /** One request, with the one redirection that it may take. */
-class Sending implements Abortable {
+class Sending implements Abortable, RequestHandlers {
   readonly #client: HttpClient;
   readonly #outcome: HttpOutcome;
   #request: HttpRequest;
-  #sent: ClientRequest | undefined;
+  #connection: HttpConnection | undefined;
   #leaveQueue: (() => void) | undefined;
   #isRedirected = false;
   #isOver = false;
@@ -289,24 +277,25 @@ class Sending implements Abortable {
   abort(): void {
     this.#isOver = true;
     this.#leaveQueue?.();
-    this.#sent?.destroy();
+    this.#connection?.destroy();
   }
 
   #start(): void {
     try {
-      const sent = this.#client.open(this.#request);
-      this.#sent = sent;
-      sent.on('error', (error) => this.#fail(describeFailure(error, this.#address.origin)));
-      sent.once('socket', (socket) => this.#limitConnecting(sent, socket));
-      sent.once('response', (response) => this.#receive(response));
-      // A server that answers by changing the protocol makes neither an error nor a response.
-      sent.once('close', () => this.#sent === sent && this.#fail(closedUnanswered(this.#address.origin)));
+      this.#connection = this.#client.open(this.#request, this);
     } catch (error) {
-      // Later, so that nobody hears of the end before the beginning.
-      queueMicrotask(() =>
-        this.#fail(`cannot be asked: ${(error as Error).message}; check "headers" in its entry`),
-      );
+      this.failed(error as Error);
     }
+  }
+
+  /** Tells it later, so that nobody hears of the end before the beginning. */
+  failed(error: Error): void {
+    queueMicrotask(() => this.#fail(describeFailure(error, this.#address.origin)));
+  }
+
+  over(connection: HttpConnection): void {
+    if (this.#connection === connection) this.#connection = undefined;
+    this.#client.release(this.#request, connection);
   }
 
   get #address(): URL {
@@ -319,38 +308,18 @@ class Sending implements Abortable {
     this.#client.tell(() => this.#outcome.failed(what));
   }
 
-  #limitConnecting(sent: ClientRequest, socket: Socket): void {
-    if (!socket.connecting) return;
-    // So that a stream on which nothing comes for hours is known to be alive.
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    const timer = setTimeout(() => {
-      this.#fail(connectTimeout(this.#address.origin));
-      sent.destroy();
-    }, CONNECT_MS);
-    const connected = this.#address.protocol === 'https:' ? 'secureConnect' : 'connect';
-    // A connection outlives its first request, which its listeners would keep.
-    const stop = (): void => {
-      clearTimeout(timer);
-      socket.off(connected, stop).off('close', stop);
-    };
-    socket.once('connect', () => this.#client.reached());
-    socket.on(connected, stop).on('close', stop);
-  }
-
-  #receive(response: IncomingMessage): void {
-    // What happens to a response after its head is its reader's; without a listener an error would end the process.
-    response.on('error', () => {});
-    if (this.#isOver) return void response.destroy();
-    const { statusCode: status = 0 } = response;
+  started(response: HttpResponse): void {
+    if (this.#isOver) return response.destroy();
+    const { status } = response;
     if (status >= 300 && status < 400 && status !== 304)
-      return this.#redirect(response, status, response.headers.location);
+      return this.#redirect(response, status, response.headers.get('location'));
     this.#isOver = true;
     this.#client.answered(response);
     this.#client.tell(() => this.#outcome.response(response));
   }
 
   /** Only within the same origin, only where the method stays, and only once: headers may hold secrets. */
-  #redirect(response: IncomingMessage, status: number, location: string | undefined): void {
+  #redirect(response: HttpResponse, status: number, location: string | undefined): void {
     response.resume();
     const from = this.#address;
     const to =

@@ -7,12 +7,36 @@ import { quoted } from '../../errors.ts';
 /** How long a server may take to accept a connection. */
 export const CONNECT_MS = 10_000;
 
+/** A connection that could not be made or used, by a code as the system has them. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** An answer that breaks the rules of HTTP. The message ends a sentence that begins with the answer. */
+export class InvalidResponse extends Error {
+  override readonly name = 'InvalidResponse';
+}
+
+/** A request that cannot be sent. */
+export class InvalidHeader extends Error {
+  override readonly name = 'InvalidHeader';
+}
+
 /** Why no answer came at all. */
 export function describeFailure(error: Error, origin: string): string {
   const code = 'code' in error ? String(error.code) : '';
   const known = FAILURES[code];
   if (known !== undefined) return `${known(origin)} (${code})`;
-  if (code.startsWith('HPE_')) return `answered at ${origin} with something that is no HTTP (${code})`;
+  if (error instanceof InvalidResponse)
+    return `answered at ${origin} with something that is no HTTP: ${error.message}`;
+  if (error instanceof InvalidHeader)
+    return `cannot be asked: ${error.message}; check "headers" in its entry`;
   if (CERTIFICATE.test(code)) return `${badCertificate(origin)} (${code})`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${noTls(origin)} (${code})`;
   return `cannot be reached at ${origin} (${code || error.name})`;
@@ -28,13 +52,15 @@ const FAILURES: Readonly<Record<string, (origin: string) => string>> = {
     `cannot be found: the address of ${origin} could not be looked up; check the network`,
   ETIMEDOUT: (origin) =>
     `did not accept a connection at ${origin} in time; check the network and "url" in its entry`,
+  CONNECT_TIMEOUT: (origin) =>
+    `did not accept a connection at ${origin} within ${CONNECT_MS / 1000} s; check the network and "url" in its entry`,
   ENETUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
   EHOSTUNREACH: (origin) => `cannot be reached at ${origin}; check the network`,
   ECONNRESET: closedUnanswered,
   EPIPE: closedUnanswered,
 };
 
-export function closedUnanswered(origin: string): string {
+function closedUnanswered(origin: string): string {
   return `closed the connection at ${origin} before it answered`;
 }
 
@@ -44,10 +70,6 @@ function badCertificate(origin: string): string {
 
 function noTls(origin: string): string {
   return `does not speak TLS at ${origin}; check whether "url" in its entry should begin with http://`;
-}
-
-export function connectTimeout(origin: string): string {
-  return `did not accept a connection at ${origin} within ${CONNECT_MS / 1000} s; check the network and "url" in its entry`;
 }
 
 /** An answer that says no, and does not say it in JSON-RPC. */

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { stringValue } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
+import type { HttpResponse } from './http-response.ts';
 
 /** What a handshake over HTTP has settled. In the modern era there is none. */
 export class RemoteSession {
@@ -19,10 +19,10 @@ export class RemoteSession {
   }
 
   /** Takes over what the server has answered to a handshake. */
-  adopt({ body: result }: Message, { headers }: IncomingMessage): void {
-    const id = headers['mcp-session-id'];
+  adopt({ body: result }: Message, { headers }: HttpResponse): void {
+    const id = headers.get('mcp-session-id');
     this.#version = (result && stringValue(result, 'protocolVersion')) ?? '';
-    this.#id = typeof id === 'string' ? id : undefined;
+    this.#id = id;
     this.#count += 1;
   }
 

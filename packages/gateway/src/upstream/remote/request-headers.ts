@@ -2,6 +2,7 @@ import { Meta, MODERN_VERSION } from '../../wire/era.ts';
 import { findMember, stringValue, type Members } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
 import { encodeHeaderValue, parameterHeaders, type ParameterHeader } from '../parameter-headers.ts';
+import { InvalidHeader } from './http-errors.ts';
 
 /** What every request of the modern era repeats of its body in headers. */
 export function modernHeaders(
@@ -29,4 +30,14 @@ function argumentsOf(params: Members | undefined): unknown {
   const m = params === undefined ? -1 : findMember(params, 'arguments');
   if (params === undefined || m < 0) return undefined;
   return JSON.parse(params.bytes.toString('utf8', params.flat[m + 2], params.flat[m + 3]));
+}
+
+/** A header as a line of a request. Throws an `InvalidHeader`, without the value, where it would break the line. */
+export function headerLine(name: string, value: string): string {
+  for (let at = 0; at < value.length; at++) {
+    const character = value.charCodeAt(at);
+    if (character > 0xff || character === 0x7f || (character < 0x20 && character !== 0x09))
+      throw new InvalidHeader(`the header ${name} holds a character that cannot be sent`);
+  }
+  return `${name}: ${value}\r\n`;
 }

@@ -1,15 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../wire/account.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import { SlicedInput, type ChunkReader } from '../../wire/sliced-input.ts';
 import { Bounded } from './bounded.ts';
+import type { HttpResponse } from './http-response.ts';
 import { JsonBody, type JsonHandlers } from './json-body.ts';
-import { headerOf } from './response-header.ts';
 import { SseParser, type SseHandlers } from './sse-parser.ts';
 
 /** The media type of a response, in lower case and without its parameters. */
-export function contentType(response: IncomingMessage): string {
-  return (headerOf(response, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+export function contentType(response: HttpResponse): string {
+  return (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** What may be kept of a response: bytes of one message, counted in the account of its server. */
@@ -32,7 +31,7 @@ interface Guarded {
 
 /** Reads a response as a stream of events. */
 export function readEvents(
-  input: IncomingMessage,
+  input: HttpResponse,
   { limit, account }: ReadLimits,
   handlers: StreamHandlers,
 ): SlicedInput {
@@ -54,20 +53,20 @@ export interface BodyHandlers extends JsonHandlers, Guarded {
 
 /** Reads a response of JSON. */
 export function readJson(
-  input: IncomingMessage,
+  input: HttpResponse,
   { limit, account }: ReadLimits,
   handlers: BodyHandlers,
 ): SlicedInput {
   const body = new JsonBody(limit, handlers);
   return new SlicedInput({ input, account }, body, {
-    ended: () => handlers.done(input.complete ? body.take() : undefined),
+    ended: () => handlers.done(input.isComplete ? body.take() : undefined),
     failed: (error) => handlers.failed(error),
   });
 }
 
 /** Reads a response whole; undefined where it broke off. */
 export function readBody(
-  input: IncomingMessage,
+  input: HttpResponse,
   { limit, account }: ReadLimits,
   handlers: WholeHandlers,
 ): SlicedInput {
@@ -80,7 +79,7 @@ export function readBody(
     },
   };
   return new SlicedInput({ input, account }, reader, {
-    ended: () => handlers.done(input.complete ? body.take() : undefined),
+    ended: () => handlers.done(input.isComplete ? body.take() : undefined),
     failed: (error) => handlers.failed(error),
   });
 }

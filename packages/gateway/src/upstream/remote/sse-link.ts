@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import { describeUnusable } from '../../wire/fault.ts';
@@ -12,6 +11,7 @@ import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';
+import type { HttpResponse } from './http-response.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { contentType, readBody, readEvents } from './response-stream.ts';
 import { SessionMemory } from './session-memory.ts';
@@ -92,8 +92,8 @@ export class SseLink implements Link {
     );
   }
 
-  #respond(response: IncomingMessage): void {
-    const { statusCode: status = 0 } = response;
+  #respond(response: HttpResponse): void {
+    const { status } = response;
     const type = contentType(response);
     if (status === 200 && type === 'text/event-stream') return this.#read(response);
     if (status === LOOP_DETECTED)
@@ -122,7 +122,7 @@ export class SseLink implements Link {
     this.#broken(describeStatus(status, 'GET'));
   }
 
-  #read(response: IncomingMessage): void {
+  #read(response: HttpResponse): void {
     const { maxMessageSize, handlers } = this.#options;
     const stream = this.#sending;
     const reading = readEvents(
@@ -221,7 +221,7 @@ export class SseLink implements Link {
       {
         response: (response) => {
           response.resume();
-          const { statusCode: status = 0 } = response;
+          const { status } = response;
           if (status > 299) failed(describeStatus(status, 'POST'));
         },
         failed,

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import { BackOff } from './back-off.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
+import type { HttpResponse } from './http-response.ts';
 import { contentType, readEvents } from './response-stream.ts';
 import type { SseEvent } from './sse-parser.ts';
 import type { Streams } from './streams.ts';
@@ -79,8 +79,8 @@ export class StandingStream {
     this.#sending = sending;
   }
 
-  #respond(response: IncomingMessage, sending: Abortable): void {
-    const { statusCode: status = 0 } = response;
+  #respond(response: HttpResponse, sending: Abortable): void {
+    const { status } = response;
     if (status === 200 && contentType(response) === 'text/event-stream') return this.#read(response, sending);
     response.destroy();
     if (status === 404 && this.#hasBeenOpen) this.#options.forgotten();
@@ -88,7 +88,7 @@ export class StandingStream {
     else this.#options.debug(`offers no stream of its own (HTTP ${status})`);
   }
 
-  #read(response: IncomingMessage, sending: Abortable): void {
+  #read(response: HttpResponse, sending: Abortable): void {
     if (this.#hasBeenOpen && this.#lastEventId === undefined) this.#options.missed();
     this.#hasBeenOpen = true;
     const { client, maxMessageSize } = this.#options;

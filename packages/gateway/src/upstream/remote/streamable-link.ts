@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Deferred } from '../../deferred.ts';
 import { quoted, RpcErrorCode } from '../../errors.ts';
 import type { Account } from '../../wire/account.ts';
@@ -15,6 +14,7 @@ import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { HttpClient } from './http-client.ts';
 import { describeStatus } from './http-errors.ts';
+import type { HttpResponse } from './http-response.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { RemoteSession } from './remote-session.ts';
 import { modernHeaders } from './request-headers.ts';
@@ -131,7 +131,7 @@ export class StreamableLink implements Link {
     const told = new Deferred<void>();
     this.#options.client.send(
       { method: 'DELETE', isAside: true, headers },
-      { response: (response) => told.resolve(void response.resume()), failed: () => told.resolve() },
+      { response: (response) => told.resolve(response.resume()), failed: () => told.resolve() },
     );
     await within(FAREWELL_MS, told.promise);
   }
@@ -174,7 +174,7 @@ export class StreamableLink implements Link {
       {
         response: (response) => {
           response.resume();
-          const { statusCode: status = 0 } = response;
+          const { status } = response;
           if (status > 299) handlers.debug(describeStatus(status, message.method || 'an answer'));
           done();
         },
@@ -212,7 +212,7 @@ export class StreamableLink implements Link {
     };
   }
 
-  #answered(exchange: Exchange, answer: Message, response: IncomingMessage): void {
+  #answered(exchange: Exchange, answer: Message, response: HttpResponse): void {
     this.#forget(exchange.id);
     if (exchange.method === 'initialize' && !answer.isError) this.#session.adopt(answer, response);
     this.#options.handlers.message(answer, exchange.id);
@@ -331,7 +331,7 @@ export class StreamableLink implements Link {
     this.#greeting.post();
   }
 
-  #greeted(answer: Message, response: IncomingMessage): void {
+  #greeted(answer: Message, response: HttpResponse): void {
     this.#session.adopt(answer, response);
     this.#tell(lineBytes(notificationLine('notifications/initialized')), () => {
       for (const told of this.#memory.replay()) this.#tell(told);

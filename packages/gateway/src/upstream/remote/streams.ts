@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { SlicedInput } from '../../wire/sliced-input.ts';
+import type { HttpResponse } from './http-response.ts';
 
 /** The responses that are being read, to be paused and resumed together. */
 export class Streams {
   readonly #open = new Set<SlicedInput>();
   #isPaused = false;
 
-  add(response: IncomingMessage, reading: SlicedInput): void {
+  add(response: HttpResponse, reading: SlicedInput): void {
     this.#open.add(reading);
     if (this.#isPaused) reading.hold(true);
     response.once('close', () => this.#open.delete(reading));

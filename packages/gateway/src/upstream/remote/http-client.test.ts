@@ -1,0 +1,262 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Accounts } from '../../wire/account.ts';
+import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
+import type { HttpResponse } from './http-response.ts';
+
+/** A server that answers the n-th request of all as `answer` says, in raw bytes. */
+async function serve(answer: (count: number, socket: Socket, request: string) => void) {
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let text = '';
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      const [head = '', body] = text.split('\r\n\r\n', 2);
+      const length = Number(/content-length: (\d+)/u.exec(head)?.[1] ?? 0);
+      if (body === undefined || body.length < length) return;
+      const request = text;
+      text = '';
+      answer(++requests, socket, request);
+    });
+  }).listen(0, '127.0.0.1');
+  let connections = 0;
+  server.on('connection', () => connections++);
+  await once(server, 'listening');
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp?x=1`),
+    sockets,
+    get connections() {
+      return connections;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function connect(
+  server: { readonly url: URL },
+  headers: Record<string, string> = {},
+): Promise<{ client: HttpClient; ask: (request?: Partial<HttpRequest>) => Promise<Answer> }> {
+  const client = await createHttpClient(server.url, {
+    headers,
+    account: new Accounts(0).open(() => {}),
+    onChain: () => {},
+    failed: (error) => {
+      throw error;
+    },
+  });
+  return { client, ask: (request = {}) => ask(client, request) };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly isComplete: boolean;
+}
+
+/** Resolves with the whole answer; rejects with the reason why none came. */
+function ask(client: HttpClient, request: Partial<HttpRequest>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    client.send(
+      { method: 'POST', headers: {}, body: Buffer.from('{}'), ...request },
+      { response: (response) => resolve(readAll(response)), failed: (what) => reject(new Error(what)) },
+    );
+  });
+}
+
+async function readAll(response: HttpResponse): Promise<Answer> {
+  let body = '';
+  response.on('data', (part: Buffer) => (body += part.toString('latin1')));
+  await once(response, 'close');
+  return { status: response.status, body, isComplete: response.isComplete };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n';
+const answerOk = (socket: Socket): boolean => socket.write(`${OK}\r\nok`);
+
+describe('a client', () => {
+  test('sends the head that a server expects, and the body byte by byte', async () => {
+    let seen = '';
+    await using server = await serve((_, socket, request) => {
+      seen = request;
+      answerOk(socket);
+    });
+    const { client, ask } = await connect(server, { 'x-own': 'a', 'mcp-name': 'not the entry’s', Host: 'x' });
+    const body = Buffer.from('{"ä":"\u{1F600}"}');
+    expect(await ask({ body, headers: { accept: 'b' } })).toEqual({
+      status: 200,
+      body: 'ok',
+      isComplete: true,
+    });
+    expect(seen).toBe(
+      `POST /mcp?x=1 HTTP/1.1\r\nhost: ${server.url.host}\r\nconnection: keep-alive\r\nx-own: a\r\naccept: b\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.toString('latin1')}`,
+    );
+    const large = Buffer.alloc(1024 * 1024, 'ä');
+    await ask({ body: large });
+    expect(Buffer.from(seen.slice(-large.length), 'latin1').equals(large)).toBe(true);
+    client.close();
+  });
+
+  test('sends the credentials of its address with every request', async () => {
+    const seen: string[] = [];
+    await using server = await serve((_, socket, request) => {
+      seen.push(request);
+      answerOk(socket);
+    });
+    const url = new URL(server.url.href.replace('//', '//me:secret@'));
+    const { client, ask } = await connect({ url });
+    await ask();
+    await ask({ url: new URL('/other', server.url) });
+    expect(seen.map((request) => request.split(' ', 2)[1])).toEqual(['/mcp?x=1', '/other']);
+    for (const request of seen) expect(request).toContain('authorization: Basic bWU6c2VjcmV0\r\n');
+    client.close();
+  });
+
+  test('uses one connection for requests that follow one another', async () => {
+    await using server = await serve((_, socket) => answerOk(socket));
+    const { client, ask } = await connect(server);
+    for (let count = 0; count < 5; count++) expect((await ask()).body).toBe('ok');
+    expect(server.connections).toBe(1);
+    await Promise.all([ask(), ask(), ask()]);
+    expect(server.connections).toBe(3);
+    client.close();
+  });
+
+  test.each([
+    ['says that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'],
+    ['speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok'],
+    ['sends more than its answer', `${OK}\r\nok${OK}\r\nno`],
+    ['closes unused connections within a second', `${OK}keep-alive: timeout=1\r\n\r\nok`],
+  ])('uses no connection again whose server %s', async (_, bytes) => {
+    await using server = await serve((count, socket) =>
+      count === 1 ? socket.write(bytes) : answerOk(socket),
+    );
+    const { client, ask } = await connect(server);
+    expect((await ask()).body).toBe('ok');
+    await sleep(20);
+    expect(server.sockets.size).toBe(0);
+    expect((await ask()).body).toBe('ok');
+    expect(server.connections).toBe(2);
+    client.close();
+  });
+
+  test('closes a connection on which bytes come that answer nothing', async () => {
+    await using server = await serve((_, socket) => answerOk(socket));
+    const { client, ask } = await connect(server);
+    await ask();
+    for (const socket of server.sockets) socket.write(`${OK}\r\nno`);
+    await sleep(20);
+    expect(server.sockets.size).toBe(0);
+    expect((await ask()).body).toBe('ok');
+    client.close();
+  });
+
+  test('takes the end of a connection for the end of a body without a length', async () => {
+    await using server = await serve((count, socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\nall of it');
+      if (count === 1) socket.end();
+      else setTimeout(() => client.close(), 20);
+    });
+    const { client, ask } = await connect(server);
+    expect(await ask()).toMatchObject({ body: 'all of it', isComplete: true });
+    expect(await ask()).toMatchObject({ isComplete: false });
+    client.close();
+  });
+
+  test('uses no connection again whose server answers before it has read the request', async () => {
+    await using server = await serve((_, socket) => answerOk(socket));
+    const { client, ask } = await connect(server);
+    await ask();
+    for (const socket of server.sockets) {
+      socket.pause();
+      setTimeout(() => answerOk(socket), 20);
+    }
+    expect((await ask({ body: Buffer.alloc(32 * 1024 * 1024) })).body).toBe('ok');
+    expect((await ask()).body).toBe('ok');
+    expect(server.connections).toBe(2);
+    client.close();
+  });
+
+  test('leaves a connection alone when a request is aborted that is over', async () => {
+    await using server = await serve((count, socket) =>
+      setTimeout(() => answerOk(socket), count === 2 ? 50 : 0),
+    );
+    const { client, ask } = await connect(server);
+    const first = await new Promise<{ abort(): void }>((resolve) => {
+      const sending = client.send(
+        { method: 'GET', headers: {} },
+        { response: (response) => response.once('close', () => resolve(sending)), failed: () => {} },
+      );
+    });
+    const second = ask();
+    first.abort();
+    expect((await second).body).toBe('ok');
+    expect(server.connections).toBe(1);
+    client.close();
+  });
+
+  test('stops a body while it is paused', async () => {
+    await using server = await serve((_, socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${64 * 1024 * 1024}\r\n\r\n`);
+      socket.write(Buffer.alloc(64 * 1024 * 1024));
+    });
+    const { client } = await connect(server);
+    let bytes = 0;
+    const response = await new Promise<HttpResponse>((resolve, reject) => {
+      const started = (response: HttpResponse): void => {
+        response.on('data', (part: Buffer) => (bytes += part.length)).pause();
+        resolve(response);
+      };
+      client.send({ method: 'GET', headers: {} }, { response: started, failed: reject });
+    });
+    await sleep(50);
+    expect(bytes).toBeLessThan(1024 * 1024);
+    response.resume();
+    await once(response, 'end');
+    expect(bytes).toBe(64 * 1024 * 1024);
+    client.close();
+  });
+
+  test('names a header that cannot be sent, and not its value', async () => {
+    await using server = await serve((_, socket) => answerOk(socket));
+    for (const headers of [{ 'x-key': 'secret\r\nx-forged: 1' }, { 'x-key': 'secret ✓' }] as const)
+      await expect((await connect(server, headers)).ask()).rejects.toThrow(
+        /^cannot be asked: the header x-key holds a character that cannot be sent; check "headers" in its entry$/u,
+      );
+    await expect((await connect(server, { 'x key': 'secret' })).ask()).rejects.toThrow(
+      'cannot be asked: "x key" is no name of a header; check "headers" in its entry',
+    );
+    expect(server.connections).toBe(0);
+  });
+
+  test('has 256 requests of a kind in flight, and sends others when those are answered', async () => {
+    const waiting: Socket[] = [];
+    await using server = await serve((_, socket) => waiting.push(socket));
+    const { client, ask } = await connect(server);
+    const answers = Array.from({ length: 300 }, () => ask());
+    const refused = ask({ headers: { 'x-a': '\n' } });
+    refused.catch(() => {});
+    const last = ask();
+    const aside = ask({ isAside: true });
+    while (waiting.length < 257) await sleep(5);
+    await sleep(20);
+    expect(waiting.length).toBe(257);
+    while (waiting.length > 0) {
+      for (const socket of waiting.splice(0)) answerOk(socket);
+      await sleep(20);
+    }
+    expect((await Promise.all([...answers, last, aside])).every(({ body }) => body === 'ok')).toBe(true);
+    await expect(refused).rejects.toThrow('the header x-a');
+    expect(server.connections).toBe(257);
+    client.close();
+  });
+});

@@ -1,0 +1,114 @@
+import { ChunkedBody } from './chunked-body.ts';
+import { InvalidResponse } from './http-errors.ts';
+import { NO_STATUS, PROTOCOL, readHead, type ResponseHead } from './response-head.ts';
+
+export interface ParserHandlers {
+  started(head: ResponseHead): void;
+  /** Takes all of the body that one read has brought. */
+  data(part: Buffer): void;
+}
+
+const HEAD_END = '\r\n\r\n';
+/** The limit that Node's own client has. */
+const LONGEST_HEAD = 16 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
+const SWITCHING_PROTOCOLS = 101;
+const DIGITS = /^\d{1,15}$/u;
+
+/** Reads one response of HTTP/1.1. Throws an `InvalidResponse` where it breaks the rules. */
+export class ResponseParser {
+  readonly #handlers: ParserHandlers;
+  /** The beginning of a head whose end has not come; undefined once it has. */
+  #head: Buffer | undefined = NOTHING;
+  #chunks: ChunkedBody | undefined;
+  /** Bytes of the body that have not come; Infinity where the end of the connection is the end of the body. */
+  #left = 0;
+  #isOver = false;
+  #mayReuse = true;
+
+  constructor(handlers: ParserHandlers) {
+    this.#handlers = handlers;
+  }
+
+  /** True once the whole response has come. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** True where the connection may have another request after this response. */
+  get mayReuse(): boolean {
+    return this.#mayReuse;
+  }
+
+  read(chunk: Buffer): void {
+    if (this.#head === undefined) return this.#readBody(chunk, 0);
+    const bytes = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+    let at = 0;
+    // A server may say that it is at work before it answers: heads without a body.
+    while (this.#head !== undefined) {
+      const end = bytes.indexOf(HEAD_END, at);
+      if ((end < 0 ? bytes.length : end) - at > LONGEST_HEAD)
+        throw new InvalidResponse('its headers are too long');
+      if (end < 0) {
+        this.#head = bytes.subarray(at);
+        // Other protocols wait for an answer to their first line.
+        return refuseOthers(this.#head);
+      }
+      this.#begin(readHead(bytes.toString('latin1', at, end)));
+      at = end + HEAD_END.length;
+    }
+    this.#readBody(bytes, at);
+  }
+
+  /** Takes the end of the connection for the end of the body, where nothing else is. */
+  end(): void {
+    if (this.#left === Infinity) this.#isOver = true;
+  }
+
+  #begin(head: ResponseHead): void {
+    if (head.status === SWITCHING_PROTOCOLS) throw new InvalidResponse('it switches to another protocol');
+    if (head.status < 200 && head.isOld) throw new InvalidResponse('its status is none of HTTP/1.0');
+    if (head.status < 200) return;
+    this.#head = undefined;
+    this.#frame(head);
+    this.#handlers.started(head);
+  }
+
+  /** Finds out where the body ends (RFC 9112, 6.3). */
+  #frame({ status, headers, isOld }: ResponseHead): void {
+    const connection = headers.get('connection')?.toLowerCase() ?? '';
+    const coding = headers.get('transfer-encoding');
+    const length = headers.get('content-length');
+    this.#mayReuse = isOld ? connection === 'keep-alive' : !connection.includes('close');
+    if (coding !== undefined && length !== undefined) throw new InvalidResponse('its body has two ends');
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+      throw new InvalidResponse('its body is encoded in another way than in chunks');
+    if (length !== undefined && !DIGITS.test(length)) throw new InvalidResponse('its length is no number');
+    if (status === 204 || status === 304) return;
+    if (coding !== undefined) this.#chunks = new ChunkedBody();
+    else this.#left = length === undefined ? Infinity : Number(length);
+    if (this.#left === Infinity) this.#mayReuse = false;
+  }
+
+  #readBody(bytes: Buffer, at: number): void {
+    let end = at;
+    if (this.#chunks !== undefined) {
+      const read = this.#chunks.read(bytes, at);
+      end = read.end;
+      if (read.data.length > 0) this.#handlers.data(read.data);
+      this.#isOver = this.#chunks.isOver;
+    } else {
+      end = Math.min(at + this.#left, bytes.length);
+      this.#left -= end - at;
+      if (end > at) this.#handlers.data(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+      this.#isOver = this.#left === 0;
+    }
+    // Nothing was asked that these bytes could answer.
+    if (end < bytes.length) this.#mayReuse = false;
+  }
+}
+
+function refuseOthers(head: Buffer): void {
+  const length = Math.min(head.length, PROTOCOL.length);
+  if (head.toString('latin1', 0, length) !== PROTOCOL.slice(0, length)) throw new InvalidResponse(NO_STATUS);
+}
