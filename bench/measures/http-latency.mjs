@@ -47,6 +47,13 @@ function figures(rounds) {
       'sdk server, by node:http',
       p50,
     ),
+    // Most of that hop is Node's own server and client; this is what the gateway adds to them.
+    'p50 to the SDK server ÷ plain proxy, by node:http': ratio(
+      rounds,
+      'weir → sdk server, by node:http',
+      'plain proxy → sdk server, by node:http',
+      p50,
+    ),
     'p50 to the SDK server ÷ direct': ratio(rounds, 'weir → sdk server', 'sdk server', p50),
     'p50 to the raw server ÷ direct': ratio(rounds, 'weir → raw server', 'raw server', p50),
   };
