@@ -84,6 +84,14 @@ describe('a line over the limit', () => {
     expect(oversized.map(({ size }) => size)).toEqual([11, 11]);
   });
 
+  test('is followed where thousands of its parts were kept', () => {
+    const { lines, oversized, reader } = reading(8 * 2 ** 20);
+    const line = `{"result":"${'x'.repeat(9 * 2 ** 20)}","id":5}`;
+    for (const chunk of inChunks(Buffer.from(`${line}\nafter\n`), [4096])) reader.push(chunk);
+    expect(lines).toEqual(['after']);
+    expect(oversized).toEqual([{ id: '5', meant: 'response', size: line.length }]);
+  });
+
   test('may be the last', () => {
     const { oversized, reader } = reading(10);
     reader.push(Buffer.from('x'.repeat(11)));
@@ -122,6 +130,10 @@ verifies(
     }
   },
 );
+
+test('a line that comes in more than 1024 large chunks is copied once', () => {
+  expect(effort(80, 65_536).copied).toBe(80 * 2 ** 20);
+});
 
 test('a line that comes byte by byte does not fill the memory with buffers', () => {
   const { lines, reader } = reading(2e6);

@@ -8,6 +8,12 @@ const RETURN = 0x0d;
 /** So many parts of one line are put together: a peer that writes byte by byte must not fill the memory with buffers. */
 const PACK_PARTS = 1024;
 
+/**
+ * Bytes from which on that many parts are kept apart: at 4 KiB a part, its buffer's own 0.6 KB adds little. 64 MB come in
+ * about 1000 parts; where more than 1024 came, the second copy took 0.3 of 1.45 ms of CPU per MB.
+ */
+const PACK_BYTES = PACK_PARTS * 4096;
+
 /** So many bytes of a kept line are followed at once, when it turns out to be too long. */
 const PIECE = 256 * 1024;
 
@@ -27,13 +33,17 @@ export class LineReader {
   readonly #limit: number;
   readonly #handlers: LineHandlers;
   #parts: Buffer[] = [];
-  /** How many parts are packed already; they stand first. */
+  /** How many parts are packed already or large enough; they stand first. */
   #packed = 0;
+  /** Bytes of those parts. */
+  #packedBytes = 0;
   #length = 0;
   #isFirst = true;
   #oversized: OversizedLine | undefined;
   /** What is left to follow of an oversized line that was kept until its size was known. */
   #early: Buffer[] = [];
+  /** How many parts of that have been followed. */
+  #followed = 0;
   /** That line has ended. */
   #isComplete = false;
   /** The chunk that is being cut, and where its next line begins. */
@@ -147,21 +157,29 @@ export class LineReader {
 
   /** Follows one piece of what was kept of a line before it was too long. */
   #follow(): void {
-    const [first = NOTHING, ...others] = this.#early;
-    this.#oversized?.push(first.subarray(0, PIECE));
-    spend(0, PIECE);
-    this.#early = first.length > PIECE ? [first.subarray(PIECE), ...others] : others;
-    if (this.#early.length === 0 && this.#isComplete) this.#tell();
+    const part = this.#early[this.#followed] as Buffer;
+    const piece = part.subarray(0, PIECE);
+    this.#oversized?.push(piece);
+    spend(0, piece.length);
+    if (part.length > PIECE) this.#early[this.#followed] = part.subarray(PIECE);
+    else this.#early[this.#followed++] = NOTHING;
+    if (this.#followed < this.#early.length) return;
+    this.#early = [];
+    this.#followed = 0;
+    if (this.#isComplete) this.#tell();
   }
 
   #pack(): void {
-    this.#parts.push(Buffer.concat(this.#parts.splice(this.#packed)));
+    if (this.#length - this.#packedBytes < PACK_BYTES)
+      this.#parts.push(Buffer.concat(this.#parts.splice(this.#packed)));
     this.#packed = this.#parts.length;
+    this.#packedBytes = this.#length;
   }
 
   #reset(): void {
     this.#parts = [];
     this.#packed = 0;
+    this.#packedBytes = 0;
     this.#length = 0;
     this.#wasAscii = true;
     this.#oversized = undefined;
