@@ -29,7 +29,7 @@ const NO_ROOTS = '{"roots":[]}';
 /** Passes a server's request (sampling, elicitation, roots) on to the client for which it works, in the way of its era. */
 export function ask(upstream: Upstream, message: Message, audience: Audience): void {
   const refusal = tryToAsk(upstream, message, audience);
-  if (refusal !== undefined) upstream.peer.send(errorLine(message.id, refusal));
+  if (refusal !== undefined) upstream.peer.reply(errorLine(message.id, refusal));
 }
 
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
@@ -41,7 +41,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   const isIdle = calls.length === 0 && audience.related === undefined;
   if (refusal === undefined || refusal instanceof OverBudget || !isIdle || method !== 'roots/list')
     return refusal;
-  upstream.peer.send(resultLine(id, NO_ROOTS));
+  upstream.peer.reply(resultLine(id, NO_ROOTS));
   return undefined;
 }
 

@@ -120,7 +120,7 @@ export class ProcessConnection implements Connection {
     if (message.kind === 'notification') this.#options.notification(message);
     else if (message.kind === 'response')
       this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
-    else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
+    else if (message.method === 'ping') this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message);
   }
 

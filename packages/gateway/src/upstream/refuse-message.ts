@@ -43,5 +43,5 @@ function refuse({ id, meant }: Glimpse, { peer, serverKey, why, damaged }: Refus
   if (id === undefined) return;
   if (meant === 'response') peer.lose(id, new Unavailable(serverKey, why), damaged);
   else if (meant === 'request')
-    peer.send(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
+    peer.reply(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
 }

@@ -38,6 +38,19 @@ describe('an account', () => {
     ]);
   });
 
+  test('ends a peer that goes on asking and leaves more than twice its bytes of answers unread', async () => {
+    const { account, reasons } = open(create());
+    account.limitAnswers(100);
+    await tick();
+    expect(reasons).toEqual([]);
+    account.limitAnswers(101);
+    account.limitAnswers(101);
+    await tick();
+    expect(reasons).toEqual([
+      'left more than 100 bytes unread while it went on asking; to allow more, raise "peerBytes" under "limits" in the config',
+    ]);
+  });
+
   test('counts lists apart', async () => {
     const { account, reasons } = open(create());
     account.charge(150);

@@ -28,6 +28,9 @@ const COUNTED = 0.625;
 /** Bytes from which on a peer counts as behind. Less is held for a moment by everybody who asks for much. */
 const BEHIND = 256 * 1024;
 
+/** Answers to a server's own requests may wait up to this multiple of `peerBytes`: calls of clients may be as much as one. */
+const ANSWERS_PART = 2;
+
 /** The accounts of all peers of one gateway. */
 export class Accounts {
   readonly #maxMessageSize: number;
@@ -177,6 +180,13 @@ export class Account {
   /** Counts bytes that are held no longer. */
   release(bytes: number): void {
     this.charge(-bytes);
+  }
+
+  /** Ends a peer that goes on asking and leaves the answers unread. `bytes` wait for it beside the largest message. */
+  limitAnswers(bytes: number): void {
+    const most = ANSWERS_PART * this.peerBytes;
+    if (bytes > most && !this.#isClosed)
+      this.exceed(`left more than ${most} bytes unread while it went on asking; ${remedy('peerBytes')}`);
   }
 
   /** Counts bytes of a server's lists. */

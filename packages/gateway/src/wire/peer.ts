@@ -125,6 +125,12 @@ export class Peer implements Origin {
     this.#link.send(line);
   }
 
+  /** Answers a request of the peer that no client sees. A peer that asks on and does not read is ended. */
+  reply(line: Line): void {
+    this.#link.send(line);
+    this.#link.account.limitAnswers(this.#link.backlog);
+  }
+
   pause(): void {
     this.#link.pause();
   }

@@ -165,6 +165,19 @@ test('floods go on without a rest where there is no client but those that flood'
   expect(done).toHaveLength(100);
 });
 
+test('floods have an eighth of a turn until 2 s after the last work of a client', () => {
+  const turns = begun();
+  const [client, flood] = [new Flow(true), new Flow()];
+  turns.spend(client, 1, 0);
+  const shares: number[] = [];
+  for (let ms = 50; ms <= 2100; ms += 50) {
+    time += 50;
+    turns.makeFlood(flood);
+    shares.push(turns.shareOf(flood));
+  }
+  expect(shares.indexOf(1) * 50).toBe(2000);
+});
+
 test('busy peers do not rest, and go before floods', async () => {
   const turns = begun();
   const [client, flood] = [new Flow(true), new Flow()];

@@ -8,8 +8,8 @@ export interface LargeBody {
   refuse(): void;
 }
 
-/** Large bodies that may wait. Each of them holds about 200 KiB in the socket, the parser and here. */
-const MOST_WAITING = 256;
+/** Large bodies that may wait. Each of them holds about 200 KiB in the socket, the parser and here, also after its client has left. */
+const MOST_WAITING = 128;
 /** Bodies of which a chunk is read in one turn, while some wait. */
 const BODIES_AT_ONCE = 2;
 /** Node reads so many bytes at once. */

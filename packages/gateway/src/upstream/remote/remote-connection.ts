@@ -154,7 +154,7 @@ class RemoteConnection implements Connection {
     if (message.kind === 'notification') this.#options.notification(message, related);
     else if (message.kind === 'response')
       this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
-    else if (message.method === 'ping') this.peer.send(resultLine(message.id, '{}'));
+    else if (message.method === 'ping') this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message, related);
   }
 
