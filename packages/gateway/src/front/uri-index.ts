@@ -16,7 +16,8 @@ export const LONGEST_URI = 8192;
 
 /** The resources that one client follows, found by server and URI: a server's notification costs the same however many there are. */
 export class UriIndex<T extends Followed> {
-  readonly #servers = new Map<string, Map<string, Set<T>>>();
+  /** By server and URI. Nearly all are followed once: a Set for each would take as much memory as all else of it. */
+  readonly #servers = new Map<string, Map<string, T | Set<T>>>();
   #size = 0;
 
   get size(): number {
@@ -25,9 +26,11 @@ export class UriIndex<T extends Followed> {
 
   add(followed: T): void {
     const { upstream, uri } = followed;
-    const uris = this.#servers.get(upstream.serverKey) ?? new Map<string, Set<T>>();
+    const uris = this.#servers.get(upstream.serverKey) ?? new Map<string, T | Set<T>>();
     this.#servers.set(upstream.serverKey, uris);
-    uris.set(uri, (uris.get(uri) ?? new Set<T>()).add(followed));
+    const same = uris.get(uri);
+    if (same instanceof Set) same.add(followed);
+    else uris.set(uri, same === undefined ? followed : new Set([same, followed]));
     this.#size++;
   }
 
@@ -35,9 +38,9 @@ export class UriIndex<T extends Followed> {
     const { upstream, uri } = followed;
     const uris = this.#servers.get(upstream.serverKey);
     const same = uris?.get(uri);
-    if (uris === undefined || same?.delete(followed) !== true) return;
+    if (uris === undefined || !(same instanceof Set ? same.delete(followed) : same === followed)) return;
     this.#size--;
-    if (same.size === 0) uris.delete(uri);
+    if (!(same instanceof Set) || same.size === 0) uris.delete(uri);
     if (uris.size === 0) this.#servers.delete(upstream.serverKey);
   }
 
@@ -48,12 +51,12 @@ export class UriIndex<T extends Followed> {
 
   /** All that is followed of one server. */
   *of(serverKey: string): Iterable<T> {
-    for (const same of this.#servers.get(serverKey)?.values() ?? []) yield* same;
+    for (const same of this.#servers.get(serverKey)?.values() ?? []) yield* all(same);
   }
 
   /** Those who follow exactly this resource. */
   exact(serverKey: string, uri: string): Iterable<T> {
-    return this.#servers.get(serverKey)?.get(uri) ?? [];
+    return all(this.#servers.get(serverKey)?.get(uri));
   }
 
   /** Those who follow a resource that this one is a part of: a server may report a part of what was asked for. */
@@ -62,9 +65,14 @@ export class UriIndex<T extends Followed> {
     if (uris === undefined || uri.length > LONGEST_URI) return;
     let slash = uri.indexOf('/');
     for (let level = 0; slash >= 0 && level < MOST_LEVELS; level++) {
-      yield* uris.get(uri.slice(0, slash)) ?? [];
-      if (slash + 1 < uri.length) yield* uris.get(uri.slice(0, slash + 1)) ?? [];
+      yield* all(uris.get(uri.slice(0, slash)));
+      if (slash + 1 < uri.length) yield* all(uris.get(uri.slice(0, slash + 1)));
       slash = uri.indexOf('/', slash + 1);
     }
   }
+}
+
+function all<T>(same: T | Set<T> | undefined): Iterable<T> {
+  if (same === undefined) return [];
+  return same instanceof Set ? same : [same];
 }
