@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { escapeUnsafe } from '../log.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
-import { SlicedInput, type ChunkReader } from '../wire/sliced-input.ts';
+import { chunksOf, SlicedInput, type ChunkReader } from '../wire/sliced-input.ts';
 import { spend } from '../wire/slices.ts';
 
 /** The bytes of one line that are kept; what a server writes beyond them is dropped up to its next line. */
@@ -18,7 +18,7 @@ export function readLines(input: Readable, lines: StderrLines): Promise<void> {
       throw error;
     };
     // A line and a chunk are held at most, which needs no account.
-    new SlicedInput({ input, account: NO_ACCOUNT }, lines, { ended, failed });
+    new SlicedInput({ input: chunksOf(input), account: NO_ACCOUNT }, lines, { ended, failed });
   });
 }
 

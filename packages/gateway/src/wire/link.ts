@@ -3,7 +3,7 @@ import type { Account } from './account.ts';
 import { MessageReader } from './message-reader.ts';
 import type { Message, Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
-import { SlicedInput } from './sliced-input.ts';
+import { chunksOf, SlicedInput } from './sliced-input.ts';
 import type { Line } from './splice.ts';
 import { LineWriter } from './writer.ts';
 
@@ -64,7 +64,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   });
   const isBlocked = (): boolean => writer.backlog > PAUSE_AT || (writer.isFull && account.held > PAUSE_AT);
   const reading = new SlicedInput(
-    pausesInput ? { input, account, isBlocked } : { input, account },
+    { input: chunksOf(input), account, ...(pausesInput && { isBlocked }) },
     new MessageReader(maxMessageSize, handlers),
     handlers,
   );

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Holding, type Account } from './account.ts';
 import { Slices, type Work } from './slices.ts';
 
@@ -23,12 +24,23 @@ export interface InputHandlers {
   failed(error: Error): void;
 }
 
-/** The part of a readable stream that is needed. */
+/** A stream of chunks. */
 interface ChunkSource {
-  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
-  once(event: 'end' | 'close' | 'error', listener: () => void): unknown;
-  pause(): unknown;
-  resume(): unknown;
+  /** Begins to flow. `ended` is called at least once when nothing more comes. */
+  listen(data: (chunk: Buffer) => void, ended: () => void): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** Reads a stream of Node's. */
+export function chunksOf(stream: Readable): ChunkSource {
+  return {
+    listen(data, ended) {
+      stream.on('data', data).once('end', ended).once('close', ended).once('error', ended);
+    },
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+  };
 }
 
 export interface InputOptions {
@@ -65,9 +77,10 @@ export class SlicedInput implements Work {
     this.#kept = new Holding(account);
     this.#reader = reader;
     this.#handlers = handlers;
-    input.on('data', (chunk: Buffer) => this.#read(chunk));
-    const ended = (): void => this.#ended();
-    for (const event of ['end', 'close', 'error'] as const) input.once(event, ended);
+    input.listen(
+      (chunk) => this.#read(chunk),
+      () => this.#ended(),
+    );
   }
 
   /** Stops or restarts the flow of chunks; the elements of the last one are still worked off. */

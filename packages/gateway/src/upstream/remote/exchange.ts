@@ -279,5 +279,5 @@ export class Exchange {
 /** A server may leave a stream open after the answer; a connection for each of them would be too many. */
 function letLinger(response: HttpResponse): void {
   const timer = setTimeout(() => response.destroy(), LINGER_MS).unref();
-  response.once('close', () => clearTimeout(timer));
+  response.onClose(() => clearTimeout(timer));
 }

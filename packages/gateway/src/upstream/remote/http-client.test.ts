@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { Deferred } from '../../deferred.ts';
 import { Accounts } from '../../wire/account.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
 import type { HttpResponse } from './http-response.ts';
@@ -74,8 +75,7 @@ function ask(client: HttpClient, request: Partial<HttpRequest>): Promise<Answer>
 
 async function readAll(response: HttpResponse): Promise<Answer> {
   let body = '';
-  response.on('data', (part: Buffer) => (body += part.toString('latin1')));
-  await once(response, 'close');
+  await new Promise<void>((ended) => response.listen((part) => (body += part.toString('latin1')), ended));
   return { status: response.status, body, isComplete: response.isComplete };
 }
 
@@ -194,7 +194,7 @@ describe('a client', () => {
     const first = await new Promise<{ abort(): void }>((resolve) => {
       const sending = client.send(
         { method: 'GET', headers: {} },
-        { response: (response) => response.once('close', () => resolve(sending)), failed: () => {} },
+        { response: (response) => response.onClose(() => resolve(sending)), failed: () => {} },
       );
     });
     const second = ask();
@@ -211,9 +211,14 @@ describe('a client', () => {
     });
     const { client } = await connect(server);
     let bytes = 0;
+    const ended = new Deferred<void>();
     const response = await new Promise<HttpResponse>((resolve, reject) => {
       const started = (response: HttpResponse): void => {
-        response.on('data', (part: Buffer) => (bytes += part.length)).pause();
+        response.listen(
+          (part) => (bytes += part.length),
+          () => ended.resolve(),
+        );
+        response.pause();
         resolve(response);
       };
       client.send({ method: 'GET', headers: {} }, { response: started, failed: reject });
@@ -221,7 +226,8 @@ describe('a client', () => {
     await sleep(50);
     expect(bytes).toBeLessThan(1024 * 1024);
     response.resume();
-    await once(response, 'end');
+    await ended.promise;
+    expect(response.isComplete).toBe(true);
     expect(bytes).toBe(64 * 1024 * 1024);
     client.close();
   });

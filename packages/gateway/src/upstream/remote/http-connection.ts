@@ -107,7 +107,7 @@ export class HttpConnection implements ParserHandlers {
   }
 
   data(part: Buffer): void {
-    this.#response?.emit('data', part);
+    this.#response?.push(part);
   }
 
   pause(): void {

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { ResponseHead } from './response-head.ts';
 
 /** The connection that a response comes on. */
@@ -8,17 +7,18 @@ interface Carrier {
   destroy(): void;
 }
 
-/** The answer to one request: emits `data`, `end` where it is complete, and `close`. */
-export class HttpResponse extends EventEmitter {
+/** The answer to one request. It has one reader. */
+export class HttpResponse {
   readonly status: number;
   /** By names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   /** The connection, which is another response's once this one is over. */
   #carrier: Carrier | undefined;
   #isComplete = false;
+  #data: ((part: Buffer) => void) | undefined;
+  readonly #closed: (() => void)[] = [];
 
   constructor({ status, headers }: ResponseHead, carrier: Carrier) {
-    super();
     this.status = status;
     this.headers = headers;
     this.#carrier = carrier;
@@ -29,11 +29,22 @@ export class HttpResponse extends EventEmitter {
     return this.#isComplete;
   }
 
+  /** Reads the body from now on; what comes before is dropped. `ended` is called when nothing more comes. */
+  listen(data: (part: Buffer) => void, ended: () => void): void {
+    this.#data = data;
+    this.onClose(ended);
+  }
+
+  /** Calls a function when nothing more comes, whether or not the response is complete. */
+  onClose(closed: () => void): void {
+    this.#closed.push(closed);
+  }
+
   pause(): void {
     this.#carrier?.pause();
   }
 
-  /** Lets the body come; without a listener it is dropped. */
+  /** Lets the body come, which is dropped where nobody listens. */
   resume(): void {
     this.#carrier?.resume();
   }
@@ -43,11 +54,15 @@ export class HttpResponse extends EventEmitter {
     this.#carrier?.destroy();
   }
 
+  /** Tells of a part of the body. */
+  push(part: Buffer): void {
+    this.#data?.(part);
+  }
+
   /** Tells that nothing more comes. */
   end(isComplete: boolean): void {
     this.#carrier = undefined;
     this.#isComplete = isComplete;
-    if (isComplete) this.emit('end');
-    this.emit('close');
+    for (const closed of this.#closed) closed();
   }
 }

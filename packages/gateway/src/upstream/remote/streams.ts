@@ -9,7 +9,7 @@ export class Streams {
   add(response: HttpResponse, reading: SlicedInput): void {
     this.#open.add(reading);
     if (this.#isPaused) reading.hold(true);
-    response.once('close', () => this.#open.delete(reading));
+    response.onClose(() => this.#open.delete(reading));
   }
 
   pause(): void {
