@@ -98,6 +98,12 @@ describe('a response', () => {
     });
   });
 
+  test('may be announced 32 times', () => {
+    const early = 'HTTP/1.1 102 Processing\r\n\r\n';
+    expect(read(`${early.repeat(32)}${OK}content-length: 0\r\n\r\n`)).toMatchObject({ isOver: true });
+    expect(() => read(early.repeat(33))).toThrow(InvalidResponse);
+  });
+
   test('leaves a connection that can be used again, or not', () => {
     const after = (head: string, rest = ''): boolean =>
       read(`${head}content-length: 0\r\n\r\n${rest}`).mayReuse;

@@ -13,6 +13,8 @@ const HEAD_END = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 const SWITCHING_PROTOCOLS = 101;
+/** Heads before that of the answer, in which a server says that it is at work: nothing else bounds the work on them. */
+const MOST_EARLY = 32;
 const DIGITS = /^\d{1,15}$/u;
 
 /** Reads one response of HTTP/1.1. Throws an `InvalidResponse` where it breaks the rules. */
@@ -23,6 +25,7 @@ export class ResponseParser {
   #chunks: ChunkedBody | undefined;
   /** Bytes of the body that have not come; Infinity where the end of the connection is the end of the body. */
   #left = 0;
+  #early = 0;
   #isOver = false;
   #mayReuse = true;
 
@@ -68,7 +71,10 @@ export class ResponseParser {
   #begin(head: ResponseHead): void {
     if (head.status === SWITCHING_PROTOCOLS) throw new InvalidResponse('it switches to another protocol');
     if (head.status < 200 && head.isOld) throw new InvalidResponse('its status is none of HTTP/1.0');
-    if (head.status < 200) return;
+    if (head.status < 200) {
+      if (++this.#early > MOST_EARLY) throw new InvalidResponse('it is announced too often');
+      return;
+    }
     this.#head = undefined;
     this.#frame(head);
     this.#handlers.started(head);
