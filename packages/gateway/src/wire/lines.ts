@@ -33,7 +33,7 @@ export class LineReader {
   readonly #limit: number;
   readonly #handlers: LineHandlers;
   #parts: Buffer[] = [];
-  /** How many parts are packed already or large enough; they stand first. */
+  /** Number of parts that are packed already or large enough; they stand first. */
   #packed = 0;
   /** Bytes of those parts. */
   #packedBytes = 0;
@@ -42,7 +42,7 @@ export class LineReader {
   #oversized: OversizedLine | undefined;
   /** What is left to follow of an oversized line that was kept until its size was known. */
   #early: Buffer[] = [];
-  /** How many parts of that have been followed. */
+  /** Number of parts of that which have been followed. */
   #followed = 0;
   /** That line has ended. */
   #isComplete = false;

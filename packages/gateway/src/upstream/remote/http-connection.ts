@@ -54,7 +54,7 @@ export class HttpConnection implements ParserHandlers {
   #response: HttpResponse | undefined;
   #error: Error | undefined;
   #isClosed = false;
-  /** What the server says of how long it keeps an unused connection. */
+  /** The last header by which the server said how long it keeps an unused connection. */
   #keepAlive: string | undefined;
 
   constructor(socket: Socket, isSecure: boolean, events: ConnectionEvents) {
