@@ -9,7 +9,7 @@ export interface LargeBody {
 }
 
 /** Large bodies that may wait. Each of them holds about 200 KiB in the socket, the parser and here, also after its client has left. */
-const MOST_WAITING = 128;
+const MOST_WAITING = 64;
 /** Bodies of which a chunk is read in one turn, while some wait. */
 const BODIES_AT_ONCE = 2;
 /** Node reads so many bytes at once. */
