@@ -12,7 +12,7 @@ import { VERSION } from './version.ts';
 
 // Clients and servers make a gateway read many megabytes, beside which its own objects are few. V8 collects all garbage once the two
 // together have grown by a part of those objects: once or twice a second under attack, which stops all calls for 10 to 20 ms. One
-// and a half times their size instead makes that rarer; twice their size made the memory of a siege peak some 20 MB higher.
+// and a half times their size instead makes that rarer, at the price of garbage that is kept longer.
 setFlagsFromString('--heap-growing-percent=150');
 
 runMain(run);

@@ -16,7 +16,7 @@ export const LONGEST_URI = 8192;
 
 /** The resources that one client follows, found by server and URI: a server's notification costs the same however many there are. */
 export class UriIndex<T extends Followed> {
-  /** By server and URI. Nearly all are followed once: a Set for each would take as much memory as all else of it. */
+  /** By server and URI. Nearly all are followed once, and need no Set. */
   readonly #servers = new Map<string, Map<string, T | Set<T>>>();
   #size = 0;
 
