@@ -12,7 +12,7 @@ import {
 } from './health.ts';
 import { Schedule, type Timers } from './schedule.ts';
 import type { Skipped } from './start-failure.ts';
-import { Ward, type WardOptions } from './ward.ts';
+import { SupervisedServer, type WardOptions } from './supervised-server.ts';
 
 /** Something has changed about a server. */
 export interface ServerEvent {
@@ -47,7 +47,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #schedule: Schedule;
   readonly #wardOptions: WardOptions;
-  readonly #wards = new Map<string, Ward>();
+  readonly #wards = new Map<string, SupervisedServer>();
   #hasBegun = false;
 
   constructor(options: SupervisorOptions) {
@@ -62,7 +62,7 @@ export class Supervisor {
 
   /** Looks after a server from now on; it is not started before `cleared` has settled. */
   adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
-    const ward = new Ward(child, health, this.#wardOptions);
+    const ward = new SupervisedServer(child, health, this.#wardOptions);
     this.#wards.set(child.serverKey, ward);
     if (cleared !== undefined) ward.waitFor(cleared);
     if (this.#hasBegun) ward.begin();
@@ -142,13 +142,13 @@ export class Supervisor {
     return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
 
-  #ward(serverKey: string): Ward {
+  #ward(serverKey: string): SupervisedServer {
     const ward = this.#wards.get(serverKey);
     if (ward === undefined) throw new Error(Messages.notSupervised(serverKey));
     return ward;
   }
 
-  #changed(ward: Ward, event: HealthEvent, before: Health): void {
+  #changed(ward: SupervisedServer, event: HealthEvent, before: Health): void {
     const { serverKey, health } = ward;
     if (event.type === 'pinged') return;
     this.#log(ward, event, before);
@@ -163,7 +163,7 @@ export class Supervisor {
     });
   }
 
-  #log({ serverKey, health }: Ward, event: HealthEvent, before: Health): void {
+  #log({ serverKey, health }: SupervisedServer, event: HealthEvent, before: Health): void {
     const { log } = this.#options;
     if (event.type === 'lost') return this.#logLoss(serverKey, { health, before, reason: event.reason });
     if (event.type === 'connected' && isAwaited(before)) return log.info(Messages.reachedAgain(serverKey));

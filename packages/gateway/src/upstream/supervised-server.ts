@@ -21,7 +21,7 @@ export interface WardOptions {
   skipped(child: ChildServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
-  changed(ward: Ward, event: HealthEvent, before: Health): void;
+  changed(ward: SupervisedServer, event: HealthEvent, before: Health): void;
 }
 
 /** How often is looked whether a server is used, in the time after which it is ended. */
@@ -34,7 +34,7 @@ interface Use {
 }
 
 /** One server that is looked after: started again when it is lost, asked now and then whether it is there. */
-export class Ward {
+export class SupervisedServer {
   readonly serverKey: string;
   readonly #options: WardOptions;
   #child: ChildServer;
