@@ -5,7 +5,7 @@ import type { Schedule, Timers } from './schedule.ts';
 import { ServerStatus } from './server-status.ts';
 import { Skipped } from './start-failure.ts';
 
-export interface WardOptions {
+export interface SupervisedServerOptions {
   readonly timers: Timers;
   readonly schedule: Schedule;
   readonly rules: SupervisionRules;
@@ -21,7 +21,7 @@ export interface WardOptions {
   skipped(child: ChildServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
-  changed(ward: SupervisedServer, event: HealthEvent, before: Health): void;
+  changed(server: SupervisedServer, event: HealthEvent, before: Health): void;
 }
 
 /** How often is looked whether a server is used, in the time after which it is ended. */
@@ -36,7 +36,7 @@ interface Use {
 /** One server that is looked after: started again when it is lost, asked now and then whether it is there. */
 export class SupervisedServer {
   readonly serverKey: string;
-  readonly #options: WardOptions;
+  readonly #options: SupervisedServerOptions;
   #child: ChildServer;
   #health: Health;
   /** Whoever starts or stops it takes a turn; what an earlier turn comes back with counts no more. */
@@ -47,7 +47,7 @@ export class SupervisedServer {
   #isDismissed = false;
   #attempting: Promise<unknown> | undefined;
 
-  constructor(child: ChildServer, health: Health, options: WardOptions) {
+  constructor(child: ChildServer, health: Health, options: SupervisedServerOptions) {
     this.serverKey = child.serverKey;
     this.#child = child;
     this.#health = health;

@@ -12,7 +12,7 @@ import {
 } from './health.ts';
 import { Schedule, type Timers } from './schedule.ts';
 import type { Skipped } from './start-failure.ts';
-import { SupervisedServer, type WardOptions } from './supervised-server.ts';
+import { SupervisedServer, type SupervisedServerOptions } from './supervised-server.ts';
 
 /** Something has changed about a server. */
 export interface ServerEvent {
@@ -46,49 +46,49 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #schedule: Schedule;
-  readonly #wardOptions: WardOptions;
-  readonly #wards = new Map<string, SupervisedServer>();
+  readonly #serverOptions: SupervisedServerOptions;
+  readonly #servers = new Map<string, SupervisedServer>();
   #hasBegun = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#schedule = new Schedule(options.timers);
-    this.#wardOptions = {
+    this.#serverOptions = {
       ...options,
       schedule: this.#schedule,
-      changed: (ward, event, before) => this.#changed(ward, event, before),
+      changed: (server, event, before) => this.#changed(server, event, before),
     };
   }
 
   /** Looks after a server from now on; it is not started before `cleared` has settled. */
   adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
-    const ward = new SupervisedServer(child, health, this.#wardOptions);
-    this.#wards.set(child.serverKey, ward);
-    if (cleared !== undefined) ward.waitFor(cleared);
-    if (this.#hasBegun) ward.begin();
+    const server = new SupervisedServer(child, health, this.#serverOptions);
+    this.#servers.set(child.serverKey, server);
+    if (cleared !== undefined) server.waitFor(cleared);
+    if (this.#hasBegun) server.begin();
   }
 
   /** Looks after it no more. Resolves when nothing is left of starts before its last one. */
   dismiss(serverKey: string): Promise<unknown> | undefined {
-    const ward = this.#wards.get(serverKey);
-    this.#wards.delete(serverKey);
-    return ward?.dismiss();
+    const server = this.#servers.get(serverKey);
+    this.#servers.delete(serverKey);
+    return server?.dismiss();
   }
 
   /** Resolves when it runs, or has turned out not to. */
   start(serverKey: string): Promise<void> {
-    return this.#ward(serverKey).start();
+    return this.#server(serverKey).start();
   }
 
   /** Until then only notes what happens: whoever starts the servers decides what a loss means. */
   begin(): void {
     this.#hasBegun = true;
-    for (const ward of this.#wards.values()) ward.begin();
+    for (const server of this.#servers.values()) server.begin();
   }
 
   /** Undefined for a server that is not looked after. */
   healthOf(serverKey: string): Health | undefined {
-    return this.#wards.get(serverKey)?.health;
+    return this.#servers.get(serverKey)?.health;
   }
 
   statusOf(serverKey: string): ServerHealthStatus | undefined {
@@ -97,35 +97,35 @@ export class Supervisor {
   }
 
   starting(child: ChildServer, start: Promise<unknown>): void {
-    this.#wards.get(child.serverKey)?.starting(start);
+    this.#servers.get(child.serverKey)?.starting(start);
   }
 
   connected(child: ChildServer): void {
-    this.#wards.get(child.serverKey)?.connected(child);
+    this.#servers.get(child.serverKey)?.connected(child);
   }
 
   lost(child: ChildServer, reason: string): void {
-    this.#wards.get(child.serverKey)?.lost(child, reason);
+    this.#servers.get(child.serverKey)?.lost(child, reason);
   }
 
   enable(serverKey: string): Promise<void> {
-    return this.#ward(serverKey).enable();
+    return this.#server(serverKey).enable();
   }
 
   disable(serverKey: string): Promise<void> {
-    return this.#ward(serverKey).disable();
+    return this.#server(serverKey).disable();
   }
 
   async restart(serverKey: string): Promise<void> {
-    const ward = this.#ward(serverKey);
-    const { enabled, autoDisabled } = ward.health;
+    const server = this.#server(serverKey);
+    const { enabled, autoDisabled } = server.health;
     if (!enabled) throw new Error(Messages.isDisabled(serverKey, autoDisabled, this.#options.commandName));
-    await ward.restart();
+    await server.restart();
   }
 
   /** Nothing is tried or asked any more. */
   stop(): void {
-    for (const ward of this.#wards.values()) ward.close();
+    for (const server of this.#servers.values()) server.close();
     this.#schedule.stop();
   }
 
@@ -142,16 +142,16 @@ export class Supervisor {
     return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
 
-  #ward(serverKey: string): SupervisedServer {
-    const ward = this.#wards.get(serverKey);
-    if (ward === undefined) throw new Error(Messages.notSupervised(serverKey));
-    return ward;
+  #server(serverKey: string): SupervisedServer {
+    const server = this.#servers.get(serverKey);
+    if (server === undefined) throw new Error(Messages.notSupervised(serverKey));
+    return server;
   }
 
-  #changed(ward: SupervisedServer, event: HealthEvent, before: Health): void {
-    const { serverKey, health } = ward;
+  #changed(server: SupervisedServer, event: HealthEvent, before: Health): void {
+    const { serverKey, health } = server;
     if (event.type === 'pinged') return;
-    this.#log(ward, event, before);
+    this.#log(server, event, before);
     this.#options.remember(serverKey, health, before);
     const isAuto = event.type === 'lost' && health.autoDisabled && !before.autoDisabled;
     this.#options.onEvent({
