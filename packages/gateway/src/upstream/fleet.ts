@@ -11,11 +11,11 @@ import { ChildServer } from './child-server.ts';
 import { HealthMemory } from './health-memory.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
-import { Means } from './means.ts';
 import { stopTiming } from './process-group.ts';
 import { StandIns } from './remembered/stand-ins.ts';
 import { Roster, type Entries, type Servers } from './roster.ts';
 import { systemTimers } from './schedule.ts';
+import { ServerContext } from './server-context.ts';
 import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus } from './server-status.ts';
 import { startAll } from './start-all.ts';
@@ -83,7 +83,7 @@ export class Fleet {
   readonly supervisor: Supervisor;
   readonly #options: FleetOptions;
   readonly #roster: Roster;
-  readonly #means: Means;
+  readonly #means: ServerContext;
   readonly #context: ChildContext;
   readonly #apart: ApartServers;
   readonly #standIns: StandIns;
@@ -98,7 +98,7 @@ export class Fleet {
     const roster = new Roster(servers, options.unexpanded ?? {});
     this.#options = options;
     this.#roster = roster;
-    this.#means = new Means(options);
+    this.#means = new ServerContext(options);
     this.#context = this.#createContext();
     this.#apart = new ApartServers(roster, this.#context);
     this.#standIns = new StandIns({

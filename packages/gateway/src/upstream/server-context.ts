@@ -33,7 +33,7 @@ export interface MeansOptions {
 }
 
 /** What all servers are started with, and ended. */
-export class Means {
+export class ServerContext {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
   readonly verdicts: ChildContext['verdicts'];
   readonly #options: MeansOptions;

@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { Chain } from './chain.ts';
-import { Means } from './means.ts';
 import { stopTiming } from './process-group.ts';
+import { ServerContext } from './server-context.ts';
 
-const means = (): Means =>
-  new Means({
+const means = (): ServerContext =>
+  new ServerContext({
     env: {},
     chain: new Chain(() => '0123456789abcdef'),
     log: { info() {}, warn() {}, error() {} },
