@@ -3,8 +3,8 @@ import { Messages } from '../errors.ts';
 import { ALL_KINDS, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
+import type { DesiredServers } from './desired-servers.ts';
 import type { Apart, Tenant } from './instances.ts';
-import type { Roster } from './roster.ts';
 import { seeOff } from './see-off.ts';
 
 /** What a server says that was started apart. */
@@ -12,7 +12,7 @@ export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
 
 /** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
 export class ApartServers {
-  readonly #roster: Roster;
+  readonly #roster: DesiredServers;
   /** As those that clients share have it. */
   readonly #context: ChildContext;
   /** Until nothing is left of them, with what tells that they can be called no more. */
@@ -21,7 +21,7 @@ export class ApartServers {
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(roster: Roster, context: ChildContext) {
+  constructor(roster: DesiredServers, context: ChildContext) {
     this.#roster = roster;
     this.#context = context;
   }

@@ -8,12 +8,12 @@ import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts
 import { isOwnEntry, type Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
+import { DesiredServers, type Entries, type Servers } from './desired-servers.ts';
 import { HealthMemory } from './health-memory.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { Apart, Tenant } from './instances.ts';
 import { stopTiming } from './process-group.ts';
 import { StandIns } from './remembered/stand-ins.ts';
-import { Roster, type Entries, type Servers } from './roster.ts';
 import { systemTimers } from './schedule.ts';
 import { ServerContext } from './server-context.ts';
 import type { ServerLogs } from './server-logs.ts';
@@ -82,7 +82,7 @@ export interface Reloaded {
 export class Fleet {
   readonly supervisor: Supervisor;
   readonly #options: FleetOptions;
-  readonly #roster: Roster;
+  readonly #roster: DesiredServers;
   readonly #means: ServerContext;
   readonly #context: ChildContext;
   readonly #apart: ApartServers;
@@ -95,7 +95,7 @@ export class Fleet {
   #hasStarted = false;
 
   constructor(servers: Servers, options: FleetOptions) {
-    const roster = new Roster(servers, options.unexpanded ?? {});
+    const roster = new DesiredServers(servers, options.unexpanded ?? {});
     this.#options = options;
     this.#roster = roster;
     this.#means = new ServerContext(options);

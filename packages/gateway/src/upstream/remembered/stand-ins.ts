@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { ChildServer } from '../child-server.ts';
-import type { Roster } from '../roster.ts';
+import type { DesiredServers } from '../desired-servers.ts';
 import type { Upstream } from '../upstream.ts';
 import { Catalogues } from './catalogues.ts';
 import { Dormant } from './dormant.ts';
@@ -9,7 +9,7 @@ import { entryHash } from './entry-hash.ts';
 import type { Offering } from './remembered.ts';
 
 export interface StandInsOptions {
-  readonly roster: Roster;
+  readonly roster: DesiredServers;
   readonly state?: string;
   readonly configPath?: string;
   readonly log: Log;

@@ -8,7 +8,7 @@ export type Servers = Readonly<Record<string, ServerConfig>>;
 export type Entries = Readonly<Record<string, unknown>>;
 
 /** Which servers are meant: what the config says that counts now. */
-export class Roster {
+export class DesiredServers {
   #servers: Servers;
   #entries: Entries;
 
