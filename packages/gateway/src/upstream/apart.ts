@@ -4,8 +4,8 @@ import { ALL_KINDS, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import type { DesiredServers } from './desired-servers.ts';
+import { drain } from './drain.ts';
 import type { Apart, Tenant } from './instances.ts';
-import { seeOff } from './see-off.ts';
 
 /** What a server says that was started apart. */
 export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
@@ -124,7 +124,7 @@ export class ApartServers {
   }
 
   async #seeOff(child: ChildServer, what: string): Promise<void> {
-    await seeOff(child, what);
+    await drain(child, what);
     this.#over(child);
   }
 

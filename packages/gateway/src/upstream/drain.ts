@@ -6,7 +6,7 @@ const LAST_CALLS_MS = 5000;
 const LOOK_MS = 20;
 
 /** Ends a server that is called no more, once what is under way has been answered or has had its time. */
-export async function seeOff(
+export async function drain(
   child: ChildServer,
   what: string,
   patienceMs: number = LAST_CALLS_MS,
