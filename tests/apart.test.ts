@@ -4,7 +4,7 @@ import { silentLog } from '../packages/gateway/src/log.ts';
 import { ServerMemory } from '../packages/gateway/src/state/server-memory.ts';
 import { Chain } from '../packages/gateway/src/upstream/chain.ts';
 import { Fleet, type FleetOptions } from '../packages/gateway/src/upstream/fleet.ts';
-import type { Apart } from '../packages/gateway/src/upstream/instances.ts';
+import type { DedicatedServer } from '../packages/gateway/src/upstream/instances.ts';
 import { Accounts } from '../packages/gateway/src/wire/account.ts';
 import { fixture, scripted, temporaryFolder } from './e2e/harness.ts';
 
@@ -31,7 +31,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
   );
 }
 
-async function startApart(fleet: Fleet): Promise<Apart> {
+async function startApart(fleet: Fleet): Promise<DedicatedServer> {
   await fleet.start(() => {});
   const apart = fleet.startApart('echo', { capabilities: '{}' }, nobody);
   await apart.started;

@@ -1,7 +1,12 @@
 import { EVERYTHING } from '../bridge/capabilities.ts';
-import type { ApartEvents } from '../upstream/apart.ts';
+import type { DedicatedEvents } from '../upstream/apart.ts';
 import type { Fleet } from '../upstream/fleet.ts';
-import { Instances, type Apart, type Instance, type Tenant } from '../upstream/instances.ts';
+import {
+  Instances,
+  type DedicatedServer,
+  type Instance,
+  type InstanceOptions,
+} from '../upstream/instances.ts';
 import { Twins } from '../upstream/twins.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { AskedClient, Caller } from './caller.ts';
@@ -10,9 +15,9 @@ import { folderOf } from './roots.ts';
 export interface ServingOptions {
   readonly fleet: Fleet;
   /** What servers say that clients share. */
-  readonly on: ApartEvents;
+  readonly on: DedicatedEvents;
   /** A server that a client has for itself asks something. */
-  asked(client: AskedClient, ...question: Parameters<ApartEvents['request']>): void;
+  asked(client: AskedClient, ...question: Parameters<DedicatedEvents['request']>): void;
   /** A second conversation is there. */
   opened(twin: Upstream): void;
   /** A server of a client's or call's own is there. */
@@ -51,7 +56,7 @@ export class Serving {
     const { serverKey, sharing, isRemote = false } = upstream;
     const { client } = caller;
     if (sharing === 'shared') return this.#sharedOf(upstream, caller);
-    const tenant = (): Promise<Tenant> => tenantOf(caller, upstream.cwdFromRoots, folder);
+    const tenant = (): Promise<InstanceOptions> => tenantOf(caller, upstream.cwdFromRoots, folder);
     if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, tenant);
     const place = client.isMany ? (folder ?? '') : '';
     return this.#instances.forSession({ serverKey, place, isRemote }, client, tenant);
@@ -91,7 +96,7 @@ export class Serving {
     return { upstream: twin ?? running, release() {} };
   }
 
-  async #openTwin(server: Upstream): Promise<Apart | undefined> {
+  async #openTwin(server: Upstream): Promise<DedicatedServer | undefined> {
     const { fleet, on } = this.#options;
     const twin = await fleet.openTwin(server, EVERYTHING, on);
     if (twin !== undefined) this.#options.opened(twin.upstream);
@@ -99,7 +104,11 @@ export class Serving {
   }
 }
 
-async function tenantOf(caller: Caller, cwdFromRoots: boolean, folder: string | undefined): Promise<Tenant> {
+async function tenantOf(
+  caller: Caller,
+  cwdFromRoots: boolean,
+  folder: string | undefined,
+): Promise<InstanceOptions> {
   return {
     // A modern client says with each call what it can do.
     capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,

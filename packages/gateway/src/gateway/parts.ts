@@ -17,7 +17,7 @@ import type { McpConfig } from '../config/config.generated.ts';
 import { Messages, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { OWN_KEY } from '../registry/names.ts';
-import type { ApartEvents } from '../upstream/apart.ts';
+import type { DedicatedEvents } from '../upstream/apart.ts';
 import type { Kind } from '../upstream/catalogue.ts';
 import type { Chain } from '../upstream/chain.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
@@ -82,7 +82,7 @@ export class Parts {
     this.clients = new Clients(options.log, (client) => this.#serving.leave(client));
     this.#nameWarnings = new NameWarnings(options.log);
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
-    const heard: ApartEvents = {
+    const heard: DedicatedEvents = {
       request: (child, message, related) => this.#asked(child, message, { related }),
       notification: (child, message, related) => this.#notified(child, message, related),
     };
@@ -159,7 +159,7 @@ export class Parts {
     return this.#own.offer({ hasStatus: statusTool && this.#away.all().length > 0, texts: cut });
   }
 
-  #createFleet({ mcpServers }: McpConfig, heard: ApartEvents): Fleet {
+  #createFleet({ mcpServers }: McpConfig, heard: DedicatedEvents): Fleet {
     return new Fleet(mcpServers, {
       ...this.#options,
       prefersLegacy: () => this.clients.preferLegacy,

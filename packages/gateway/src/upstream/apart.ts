@@ -5,14 +5,14 @@ import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
 import type { DesiredServers } from './desired-servers.ts';
 import { drain } from './drain.ts';
-import type { Apart, Tenant } from './instances.ts';
+import type { DedicatedServer, InstanceOptions } from './instances.ts';
 
 /** What a server says that was started apart. */
-export type ApartEvents = Pick<ChildEvents, 'request' | 'notification'>;
+export type DedicatedEvents = Pick<ChildEvents, 'request' | 'notification'>;
 
 /** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
-export class ApartServers {
-  readonly #roster: DesiredServers;
+export class DedicatedServers {
+  readonly #desired: DesiredServers;
   /** As those that clients share have it. */
   readonly #context: ChildContext;
   /** Until nothing is left of them, with what tells that they can be called no more. */
@@ -21,8 +21,8 @@ export class ApartServers {
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(roster: DesiredServers, context: ChildContext) {
-    this.#roster = roster;
+  constructor(desired: DesiredServers, context: ChildContext) {
+    this.#desired = desired;
     this.#context = context;
   }
 
@@ -31,15 +31,19 @@ export class ApartServers {
   }
 
   /** Starts a server once more, for one client or call. */
-  start(serverKey: string, tenant: Tenant, on: ApartEvents): Apart {
+  start(serverKey: string, tenant: InstanceOptions, on: DedicatedEvents): DedicatedServer {
     return this.#start(serverKey, tenant, on).apart;
   }
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
-  async openTwin(first: ChildServer, capabilities: string, on: ApartEvents): Promise<Apart | undefined> {
+  async openTwin(
+    first: ChildServer,
+    capabilities: string,
+    on: DedicatedEvents,
+  ): Promise<DedicatedServer | undefined> {
     const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
       first.isRemote ? undefined : this.#context.on.changed(first, kinds);
-    const tenant: Tenant = { capabilities, era: 'legacy', isEraFixed: true };
+    const tenant: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
     const { apart, child } = this.#start(first.serverKey, tenant, { ...on, changed });
     await first.busyWith(apart.started);
     if (!child.keepsSession) {
@@ -70,7 +74,7 @@ export class ApartServers {
     const ended = Promise.all([
       cleared,
       this.leaving(serverKey),
-      ...all.map((one) => this.#seeOff(one, what)),
+      ...all.map((one) => this.#drain(one, what)),
     ]);
     this.#leaving.set(serverKey, ended);
     void ended.then(() => this.leaving(serverKey) === ended && this.#leaving.delete(serverKey));
@@ -92,12 +96,12 @@ export class ApartServers {
 
   #start(
     serverKey: string,
-    { capabilities, cwd, era, isEraFixed }: Tenant,
-    on: ApartEvents & Partial<ChildEvents>,
-  ): { apart: Apart; child: ChildServer } {
+    { capabilities, cwd, era, isEraFixed }: InstanceOptions,
+    on: DedicatedEvents & Partial<ChildEvents>,
+  ): { apart: DedicatedServer; child: ChildServer } {
     if (this.#isClosed) throw new Error(Messages.gatewayEnds());
     const ended = new Deferred<void>();
-    const config = { ...this.#roster.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
+    const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new ChildServer(serverKey, config, {
       ...this.#context,
       capabilities: Promise.resolve(capabilities),
@@ -123,7 +127,7 @@ export class ApartServers {
     if (kinds.length > 0) this.#context.on.changed(server, kinds);
   }
 
-  async #seeOff(child: ChildServer, what: string): Promise<void> {
+  async #drain(child: ChildServer, what: string): Promise<void> {
     await drain(child, what);
     this.#over(child);
   }

@@ -3,7 +3,7 @@ import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
-import { ApartServers, type ApartEvents } from './apart.ts';
+import { DedicatedServers, type DedicatedEvents } from './apart.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
 import { isOwnEntry, type Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
@@ -11,7 +11,7 @@ import { ChildServer } from './child-server.ts';
 import { DesiredServers, type Entries, type Servers } from './desired-servers.ts';
 import { HealthMemory } from './health-memory.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
-import type { Apart, Tenant } from './instances.ts';
+import type { DedicatedServer, InstanceOptions } from './instances.ts';
 import { stopTiming } from './process-group.ts';
 import { StandIns } from './remembered/stand-ins.ts';
 import { systemTimers } from './schedule.ts';
@@ -82,10 +82,10 @@ export interface Reloaded {
 export class Fleet {
   readonly supervisor: Supervisor;
   readonly #options: FleetOptions;
-  readonly #roster: DesiredServers;
-  readonly #means: ServerContext;
+  readonly #desired: DesiredServers;
+  readonly #serverContext: ServerContext;
   readonly #context: ChildContext;
-  readonly #apart: ApartServers;
+  readonly #apart: DedicatedServers;
   readonly #standIns: StandIns;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
@@ -95,22 +95,22 @@ export class Fleet {
   #hasStarted = false;
 
   constructor(servers: Servers, options: FleetOptions) {
-    const roster = new DesiredServers(servers, options.unexpanded ?? {});
+    const desired = new DesiredServers(servers, options.unexpanded ?? {});
     this.#options = options;
-    this.#roster = roster;
-    this.#means = new ServerContext(options);
+    this.#desired = desired;
+    this.#serverContext = new ServerContext(options);
     this.#context = this.#createContext();
-    this.#apart = new ApartServers(roster, this.#context);
+    this.#apart = new DedicatedServers(desired, this.#context);
     this.#standIns = new StandIns({
       ...options,
-      roster,
+      desired,
       waits: options.fresh === true || options.keepGoing !== true,
       wake: (serverKey) => this.wake(serverKey),
     });
     void options.capabilities.then((capabilities) => this.#standIns.serve(capabilities));
-    this.#memory = new HealthMemory(options, roster.known());
+    this.#memory = new HealthMemory(options, desired.known());
     this.supervisor = this.#createSupervisor();
-    for (const key of this.#meant(roster.keys())) this.#adopt(key, NEW_SERVER);
+    for (const key of this.#meant(desired.keys())) this.#adopt(key, NEW_SERVER);
   }
 
   get children(): ReadonlyMap<string, ChildServer> {
@@ -118,7 +118,7 @@ export class Fleet {
   }
 
   get logs(): ServerLogs {
-    return this.#means.logs;
+    return this.#serverContext.logs;
   }
 
   /** In the order of the config. */
@@ -154,7 +154,7 @@ export class Fleet {
   /** The name of a server for people who are asked something by it; undefined where it is the only one. */
   askerOf(serverKey: string): string | undefined {
     if (this.#children.size < 2) return undefined;
-    return this.#roster.configOf(serverKey).name ?? serverKey;
+    return this.#desired.configOf(serverKey).name ?? serverKey;
   }
 
   /** Why the first server that is up no more is not. */
@@ -241,12 +241,16 @@ export class Fleet {
   }
 
   /** Starts a server once more, for one client or call. */
-  startApart(serverKey: string, tenant: Tenant, on: ApartEvents): Apart {
+  startApart(serverKey: string, tenant: InstanceOptions, on: DedicatedEvents): DedicatedServer {
     return this.#apart.start(serverKey, tenant, on);
   }
 
   /** Opens a second conversation with a server, the old way; undefined where there is none to be had. */
-  async openTwin(server: Upstream, capabilities: string, on: ApartEvents): Promise<Apart | undefined> {
+  async openTwin(
+    server: Upstream,
+    capabilities: string,
+    on: DedicatedEvents,
+  ): Promise<DedicatedServer | undefined> {
     const first = this.#children.get(server.serverKey);
     return first === server ? this.#apart.openTwin(first, capabilities, on) : undefined;
   }
@@ -254,7 +258,7 @@ export class Fleet {
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
   async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
     this.#standIns.flush();
-    const changes = this.#roster.use(servers, entries);
+    const changes = this.#desired.use(servers, entries);
     const { added, changed, removed } = changes;
     const known = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
     const leaving = [...removed, ...changed].flatMap((key) => this.standIn(key) ?? []);
@@ -263,7 +267,7 @@ export class Fleet {
     for (const key of changed)
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
     for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
-    this.#memory.meant(this.#roster.known());
+    this.#memory.meant(this.#desired.known());
     const arrived = this.#meant([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
     this.#sort();
@@ -279,7 +283,7 @@ export class Fleet {
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#apart];
     const running = all.flatMap((child) => child.retire() ?? []);
-    await this.#means.end(running, stopTiming(killAfterMs));
+    await this.#serverContext.end(running, stopTiming(killAfterMs));
     await remembered;
   }
 
@@ -299,7 +303,7 @@ export class Fleet {
   #meant(keys: readonly string[]): string[] {
     const { configPath, log } = this.#options;
     return keys.filter((key) => {
-      const isOwn = isOwnEntry(this.#roster.configOf(key), configPath);
+      const isOwn = isOwnEntry(this.#desired.configOf(key), configPath);
       if (isOwn) log.warn(Messages.skippedLoop(key, true));
       return !isOwn;
     });
@@ -322,14 +326,14 @@ export class Fleet {
   #create(key: string): ChildServer {
     const before = this.#children.get(key)?.ownCatalogue;
     if (before !== undefined) this.#earlierLists.set(key, before);
-    const child = new ChildServer(key, this.#roster.configOf(key), this.#context);
+    const child = new ChildServer(key, this.#desired.configOf(key), this.#context);
     this.#children.set(key, child);
     return child;
   }
 
   /** In the order of the config. */
   #sort(): void {
-    const inOrder = this.#roster.keys().flatMap((key) => {
+    const inOrder = this.#desired.keys().flatMap((key) => {
       const child = this.#children.get(key);
       return child === undefined ? [] : [[key, child] as const];
     });
@@ -370,18 +374,18 @@ export class Fleet {
 
   #createContext(): ChildContext {
     const { on } = this.#options;
-    const means = this.#means;
-    const { guard, containers, logs, verdicts, environmentOf } = means;
+    const serverContext = this.#serverContext;
+    const { guard, containers, logs, verdicts, environmentOf } = serverContext;
     return {
       ...this.#options,
       guard,
       containers,
       logs,
       get slots() {
-        return means.slots;
+        return serverContext.slots;
       },
       get startClock() {
-        return means.startClock;
+        return serverContext.startClock;
       },
       verdicts,
       environmentOf,

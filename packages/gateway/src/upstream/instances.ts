@@ -14,7 +14,7 @@ export interface Instance {
 }
 
 /** For whom a server is started apart: what it is told of its client, and where the client works. */
-export interface Tenant {
+export interface InstanceOptions {
   readonly capabilities: string;
   readonly cwd?: string | undefined;
   /** How it is greeted, where that is not to be found out. */
@@ -24,7 +24,7 @@ export interface Tenant {
 }
 
 /** A server that was started for one client or call. */
-export interface Apart {
+export interface DedicatedServer {
   readonly upstream: Upstream;
   /** Resolves when it can be called. */
   readonly started: Promise<void>;
@@ -42,10 +42,14 @@ interface Owner {
 }
 
 /** Starts a server once more, for one tenant. */
-export type StartApart<Client> = (serverKey: string, client: Client, tenant: Tenant) => Apart;
+export type StartDedicated<Client> = (
+  serverKey: string,
+  client: Client,
+  tenant: InstanceOptions,
+) => DedicatedServer;
 
 /** Which of a client's own servers: of one that works in the folder of its client there may be one for each. */
-export interface Spot {
+export interface InstanceKey {
   readonly serverKey: string;
   readonly place: string;
   /** No process is started for it. */
@@ -66,8 +70,8 @@ const LONGEST_PAUSE_MS = 10_000;
 const IDLE_MS = 10 * 60 * 1000;
 
 interface Own {
-  readonly starting: Promise<Apart>;
-  running?: Apart;
+  readonly starting: Promise<DedicatedServer>;
+  running?: DedicatedServer;
   /** Calls in flight. */
   users: number;
   /** When the last call was over. */
@@ -84,22 +88,30 @@ interface Left {
 
 /** The servers that clients or calls have for themselves. */
 export class Instances<Client extends Owner> {
-  readonly #start: StartApart<Client>;
+  readonly #start: StartDedicated<Client>;
   readonly #byClient = new Map<Client, Map<string, Own>>();
   readonly #counts = new Map<string, number>();
 
-  constructor(start: StartApart<Client>) {
+  constructor(start: StartDedicated<Client>) {
     this.#start = start;
   }
 
   /** One for this call alone. */
-  async forCall(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
+  async forCall(
+    serverKey: string,
+    client: Client,
+    tenant: () => Promise<InstanceOptions>,
+  ): Promise<Instance> {
     const apart = await this.#started(serverKey, client, tenant);
     return { upstream: apart.upstream, release: () => void apart.stop() };
   }
 
   /** The one that all calls of a client share; started by the first of them, and again after it has ended. */
-  async forSession(spot: Spot, client: Client, tenant: () => Promise<Tenant>): Promise<Instance> {
+  async forSession(
+    spot: InstanceKey,
+    client: Client,
+    tenant: () => Promise<InstanceOptions>,
+  ): Promise<Instance> {
     const all = this.#ownOf(client);
     const name = `${prefixOf(spot.serverKey)}${spot.place}`;
     // Entered before anything is waited for: calls that come at once share it, and it ends with its client.
@@ -139,10 +151,10 @@ export class Instances<Client extends Owner> {
 
   /** Waits first where sessions have left many processes lately: who comes and goes must not keep the machine busy with starts. */
   async #startedInPace(
-    { serverKey, isRemote }: Spot,
+    { serverKey, isRemote }: InstanceKey,
     client: Client,
-    tenant: () => Promise<Tenant>,
-  ): Promise<Apart> {
+    tenant: () => Promise<InstanceOptions>,
+  ): Promise<DedicatedServer> {
     const leftLately = [...this.#left(serverKey)].filter(({ own }) => now() - own.idleSince < LEFT_LATELY_MS);
     const pause = isRemote ? 0 : PAUSE_MS * (leftLately.length - MOST_LEFT);
     if (pause > 0) {
@@ -153,7 +165,11 @@ export class Instances<Client extends Owner> {
     return this.#started(serverKey, client, tenant);
   }
 
-  async #started(serverKey: string, client: Client, tenant: () => Promise<Tenant>): Promise<Apart> {
+  async #started(
+    serverKey: string,
+    client: Client,
+    tenant: () => Promise<InstanceOptions>,
+  ): Promise<DedicatedServer> {
     const count = this.#counts.get(serverKey) ?? 0;
     const evicted = count < MOST_OF_ONE ? undefined : this.#evict(serverKey);
     this.#counts.set(serverKey, count + 1);
@@ -206,7 +222,7 @@ function living(all: Map<string, Own>, name: string): Own | undefined {
   return undefined;
 }
 
-function enter(all: Map<string, Own>, name: string, starting: Promise<Apart>): Own {
+function enter(all: Map<string, Own>, name: string, starting: Promise<DedicatedServer>): Own {
   const own: Own = { starting, users: 0, idleSince: now() };
   all.set(name, own);
   const leave = (): void => {

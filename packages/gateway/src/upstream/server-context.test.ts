@@ -5,7 +5,7 @@ import { Chain } from './chain.ts';
 import { stopTiming } from './process-group.ts';
 import { ServerContext } from './server-context.ts';
 
-const means = (): ServerContext =>
+const serverContext = (): ServerContext =>
   new ServerContext({
     env: {},
     chain: new Chain(() => '0123456789abcdef'),
@@ -13,7 +13,7 @@ const means = (): ServerContext =>
   });
 
 verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twice', async () => {
-  const { slots } = means();
+  const { slots } = serverContext();
   let started = 0;
   for (let n = 0; n < 4 * availableParallelism(); n++) void slots.acquire().then(() => started++);
   await new Promise((resolve) => setImmediate(resolve));
@@ -21,7 +21,7 @@ verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twi
 });
 
 verifies('AGG-CHILD-2', 'limits grow once more servers start than twice the cores', async () => {
-  const { startClock } = means();
+  const { startClock } = serverContext();
   const begin = (count: number): void => void Array.from({ length: count }, () => startClock.begin());
   const pace = async (): Promise<number> => {
     const [time, at] = [startClock.time, startClock.now()];
@@ -38,7 +38,7 @@ verifies('AGG-CHILD-5', 'what cannot be killed is left one second after the time
   vi.useFakeTimers();
   const began = Date.now();
   const unkillable = { stop: () => new Promise<void>(() => undefined) };
-  const ended = means()
+  const ended = serverContext()
     .end([unkillable], stopTiming(4000))
     .then(() => Date.now() - began);
   await vi.advanceTimersByTimeAsync(10_000);

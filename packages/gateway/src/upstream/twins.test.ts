@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Deferred } from '../deferred.ts';
-import type { Apart } from './instances.ts';
+import type { DedicatedServer } from './instances.ts';
 import { Twins } from './twins.ts';
 import type { Upstream } from './upstream.ts';
 
 const server = { serverKey: 'far', peer: {} } as Upstream;
 
-function opening(): { apart: Apart; end: () => void } {
+function opening(): { apart: DedicatedServer; end: () => void } {
   const ended = new Deferred<void>();
   const upstream = { serverKey: 'far', peer: {} } as Upstream;
   const apart = { upstream, started: Promise.resolve(), ended: ended.promise, stop: () => Promise.resolve() };
@@ -67,7 +67,7 @@ describe('second conversations', () => {
   });
 
   test('of a start that is over say nothing about the next one', async () => {
-    const opened = new Deferred<Apart | undefined>();
+    const opened = new Deferred<DedicatedServer | undefined>();
     const twins = new Twins(() => opened.promise);
     const late = twins.of(server);
     twins.forget(server);

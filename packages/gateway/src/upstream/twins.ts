@@ -1,9 +1,9 @@
 import { now as systemNow } from '../clock.ts';
-import type { Apart } from './instances.ts';
+import type { DedicatedServer } from './instances.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Opens a second conversation with a server, in the way of the earlier revisions; undefined where it has none to offer. */
-export type OpenTwin = (server: Upstream) => Promise<Apart | undefined>;
+export type OpenTwin = (server: Upstream) => Promise<DedicatedServer | undefined>;
 
 /** A twin that ends sooner has failed. */
 const SETTLED_MS = 30_000;

@@ -9,7 +9,7 @@ import { entryHash } from './entry-hash.ts';
 import type { Offering } from './remembered.ts';
 
 export interface StandInsOptions {
-  readonly roster: DesiredServers;
+  readonly desired: DesiredServers;
   readonly state?: string;
   readonly configPath?: string;
   readonly log: Log;
@@ -37,7 +37,7 @@ export class StandIns {
   }
 
   isLazy(key: string): boolean {
-    return this.#options.roster.configOf(key).lazy ?? this.#options.lazy ?? false;
+    return this.#options.desired.configOf(key).lazy ?? this.#options.lazy ?? false;
   }
 
   /** Need not be started before it is called. */
@@ -110,21 +110,21 @@ export class StandIns {
   }
 
   #remembered(): Catalogues {
-    const { state, configPath, log, commandName, roster } = this.#options;
+    const { state, configPath, log, commandName, desired } = this.#options;
     this.#catalogues ??= new Catalogues({
       state,
       configPath,
       log,
       commandName,
       capabilities: this.#capabilities,
-      entryHash: (key) => (roster.has(key) ? entryHash(roster.entryOf(key)) : undefined),
+      entryHash: (key) => (desired.has(key) ? entryHash(desired.entryOf(key)) : undefined),
     });
     return this.#catalogues;
   }
 
   #create(serverKey: string, offering: Offering): Upstream {
     const options = this.#options;
-    const { sharing = 'shared', cwdFromRoots: fromRoots } = options.roster.configOf(serverKey);
+    const { sharing = 'shared', cwdFromRoots: fromRoots } = options.desired.configOf(serverKey);
     const cwdFromRoots = sharing !== 'shared' && fromRoots === true;
     return new Dormant(offering, { serverKey, sharing, cwdFromRoots, wake: () => options.wake(serverKey) });
   }
