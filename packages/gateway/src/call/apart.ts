@@ -35,7 +35,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
     cancel: callOff,
     abandon: callOff,
   });
-  directory.instanceFor(target.client, caller, asked.folder).then(
+  directory.acquire(target.client, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();
       origin.served(ticket);

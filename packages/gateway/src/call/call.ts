@@ -150,7 +150,7 @@ function pass(asked: Asked, target: Target, route: Route): void {
 }
 
 function send(asked: Asked, target: Target, route: Route): void {
-  if (asked.directory.isApart(target.client, asked.caller)) forwardApart(asked, target, route);
+  if (asked.directory.needsAcquire(target.client, asked.caller)) forwardApart(asked, target, route);
   else if (isRepeatable(asked, target)) sendRepeatable(noteFirst(asked, target), target, route);
   else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.client));
 }
@@ -222,7 +222,7 @@ function makeAgain(
 /** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
 function cross(asked: Asked, target: Target | RpcError, route: Route): void {
   const { directory, caller, message } = asked;
-  if (!(target instanceof RpcError) && !directory.isApart(target.client, caller))
+  if (!(target instanceof RpcError) && !directory.needsAcquire(target.client, caller))
     directory.logLevels.askedBy(message, target.client);
   const next = isRetry(message) ? directory.parking.resume(message, caller) : message;
   if (next === undefined) return;

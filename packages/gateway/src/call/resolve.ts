@@ -26,9 +26,9 @@ export interface Directory {
   readonly history: History;
   readonly nameWarnings: NameWarnings;
   /** Whether a caller is to be served by another conversation with a server than that which all share. */
-  readonly isApart: (upstream: Upstream, caller: Caller) => boolean;
+  readonly needsAcquire: (upstream: Upstream, caller: Caller) => boolean;
   /** The one for this caller. */
-  readonly instanceFor: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
+  readonly acquire: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
   /** Undefined where nothing is limited. */
   readonly limits: CallLimits | undefined;
   readonly revival: Revival;

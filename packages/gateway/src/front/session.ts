@@ -303,7 +303,7 @@ export class Session implements Client {
     const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
       const target = { client: only, originalText: '' };
-      if (directory.isApart(only, caller)) return forwardApart(asked, target);
+      if (directory.needsAcquire(only, caller)) return forwardApart(asked, target);
       relay(message, withTasks(new Passage(asked, target), asked, only));
       return;
     }

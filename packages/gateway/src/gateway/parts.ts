@@ -6,11 +6,11 @@ import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
 import { NameWarnings } from '../call/name-warnings.ts';
 import { Parking } from '../call/parking.ts';
+import { UpstreamPool } from '../call/pool.ts';
 import { QuestionBudget } from '../call/question-budget.ts';
 import { ask } from '../call/question.ts';
 import type { Directory } from '../call/resolve.ts';
 import { Revival } from '../call/revival.ts';
-import { Serving } from '../call/serving.ts';
 import { Tasks } from '../call/tasks.ts';
 import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
@@ -75,7 +75,7 @@ export class Parts {
   readonly #logLevels = new LogLevels();
   readonly #questions = new QuestionBudget();
   readonly #nameWarnings: NameWarnings;
-  readonly #serving: Serving;
+  readonly #serving: UpstreamPool;
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
@@ -89,7 +89,7 @@ export class Parts {
     this.publication = this.#createPublication(config);
     this.fleet = this.#createFleet(config, heard);
     this.#away = this.#createAway();
-    this.#serving = new Serving({
+    this.#serving = new UpstreamPool({
       fleet: this.fleet,
       on: heard,
       asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
@@ -178,7 +178,7 @@ export class Parts {
   #createDirectory(): Directory {
     const { fleet, publication } = this;
     const { history, log } = this.#options;
-    const { isApart, instanceFor } = this.#serving;
+    const { needsAcquire: isApart, acquire: instanceFor } = this.#serving;
     return {
       registry: publication.registry,
       builder: publication.builder,
@@ -190,8 +190,8 @@ export class Parts {
       current: () => this.directory,
       history,
       nameWarnings: this.#nameWarnings,
-      isApart,
-      instanceFor,
+      needsAcquire: isApart,
+      acquire: instanceFor,
       servers: new Set(fleet.children.keys()),
       prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),

@@ -12,7 +12,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 import type { AskedClient, Caller } from './caller.ts';
 import { folderOf } from './roots.ts';
 
-export interface ServingOptions {
+export interface UpstreamPoolOptions {
   readonly fleet: Fleet;
   /** What servers say that clients share. */
   readonly on: DedicatedEvents;
@@ -25,12 +25,12 @@ export interface ServingOptions {
 }
 
 /** Who serves a caller: the server that all share, its twin, or one of the client's or the call's own. */
-export class Serving {
-  readonly #options: ServingOptions;
+export class UpstreamPool {
+  readonly #options: UpstreamPoolOptions;
   readonly #instances: Instances<AskedClient>;
   readonly #twins = new Twins((server) => this.#openTwin(server));
 
-  constructor(options: ServingOptions) {
+  constructor(options: UpstreamPoolOptions) {
     const { fleet } = options;
     this.#options = options;
     this.#instances = new Instances((serverKey, client, tenant) => {
@@ -48,11 +48,11 @@ export class Serving {
   }
 
   /** Asked by every call: nothing but fields is looked at, unless the eras differ. */
-  readonly isApart = (upstream: Upstream, caller: Caller): boolean =>
+  readonly needsAcquire = (upstream: Upstream, caller: Caller): boolean =>
     upstream.sharing !== 'shared' || upstream.isDormant === true || this.#mayHaveTwin(upstream, caller);
 
   /** A server of the client's or the call's own, told of this client alone; or the one that all share. */
-  readonly instanceFor = (upstream: Upstream, caller: Caller, folder?: string): Promise<Instance> => {
+  readonly acquire = (upstream: Upstream, caller: Caller, folder?: string): Promise<Instance> => {
     const { serverKey, sharing, isRemote = false } = upstream;
     const { client } = caller;
     if (sharing === 'shared') return this.#sharedOf(upstream, caller);
