@@ -7,7 +7,7 @@ import {
   type Instance,
   type InstanceOptions,
 } from '../upstream/instances.ts';
-import { Twins } from '../upstream/twins.ts';
+import { LegacyConnections } from '../upstream/legacy-connections.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { AskedClient, Caller } from './caller.ts';
 import { folderOf } from './roots.ts';
@@ -28,7 +28,7 @@ export interface UpstreamPoolOptions {
 export class UpstreamPool {
   readonly #options: UpstreamPoolOptions;
   readonly #instances: Instances<AskedClient>;
-  readonly #twins = new Twins((server) => this.#openTwin(server));
+  readonly #twins = new LegacyConnections((server) => this.#openTwin(server));
 
   constructor(options: UpstreamPoolOptions) {
     const { fleet } = options;

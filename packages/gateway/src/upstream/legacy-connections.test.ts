@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Deferred } from '../deferred.ts';
 import type { DedicatedServer } from './instances.ts';
-import { Twins } from './twins.ts';
+import { LegacyConnections } from './legacy-connections.ts';
 import type { Upstream } from './upstream.ts';
 
 const server = { serverKey: 'far', peer: {} } as Upstream;
@@ -17,7 +17,7 @@ describe('second conversations', () => {
   test('are opened once, by the first who needs them', async () => {
     const opened: Upstream[] = [];
     const { apart } = opening();
-    const twins = new Twins((asked) => {
+    const twins = new LegacyConnections((asked) => {
       opened.push(asked);
       return Promise.resolve(apart);
     });
@@ -33,7 +33,7 @@ describe('second conversations', () => {
     ['has none to offer', () => Promise.resolve(undefined)],
     ['cannot be reached', () => Promise.reject(new Error('no'))],
   ])('are not asked for again where the server %s', async (_, open) => {
-    const twins = new Twins(open);
+    const twins = new LegacyConnections(open);
     expect(twins.mayHave(server)).toBe(true);
     expect(await twins.of(server)).toBeUndefined();
     expect(twins.mayHave(server)).toBe(false);
@@ -43,7 +43,7 @@ describe('second conversations', () => {
   test('are opened anew after their end, at most three times in a row where they do not last', async () => {
     let [time, opened] = [0, 0];
     let end = (): void => {};
-    const twins = new Twins(
+    const twins = new LegacyConnections(
       () => {
         opened++;
         const one = opening();
@@ -68,7 +68,7 @@ describe('second conversations', () => {
 
   test('of a start that is over say nothing about the next one', async () => {
     const opened = new Deferred<DedicatedServer | undefined>();
-    const twins = new Twins(() => opened.promise);
+    const twins = new LegacyConnections(() => opened.promise);
     const late = twins.of(server);
     twins.forget(server);
     opened.resolve(undefined);

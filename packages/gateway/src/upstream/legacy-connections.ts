@@ -23,7 +23,7 @@ interface Pair {
  * Many servers speak both ways, and some can do more in the older one, as long as they keep a session.
  * Clients of the earlier revisions share a second conversation with such a server: nothing has to be translated for them.
  */
-export class Twins {
+export class LegacyConnections {
   readonly #open: OpenTwin;
   readonly #now: () => number;
   /** By start of a server: the next one may have another twin, or none. */
