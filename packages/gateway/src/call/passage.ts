@@ -15,10 +15,10 @@ import type { Asked, Caller } from './caller.ts';
 import type { Invocation } from './history.ts';
 import { levelAskedBy } from './log-levels.ts';
 import { beginCall, endCall } from './noted.ts';
-import type { Parking } from './parking.ts';
 import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
 import { Rounds } from './rounds.ts';
+import type { SuspendedCalls } from './suspended-calls.ts';
 import { uriEdits } from './uri-edits.ts';
 
 /** The member of a request that says where it goes. */
@@ -37,7 +37,7 @@ export class Passage implements Hop {
   readonly #upstream: Upstream;
   readonly #builder: RegistryBuilder;
   readonly #askerOf: Directory['askerOf'];
-  readonly #parking: Parking;
+  readonly #parking: SuspendedCalls;
   readonly #trace: Directory['trace'];
   readonly #method: string;
   readonly #address: Address | undefined;

@@ -5,9 +5,9 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
-import type { Parking } from './parking.ts';
 import { OverBudget, type QuestionBudget } from './question-budget.ts';
 import { relay, Relayed } from './relay.ts';
+import type { SuspendedCalls } from './suspended-calls.ts';
 import type { Tasks } from './tasks.ts';
 
 /** Who there is to be asked. */
@@ -18,7 +18,7 @@ export interface Audience {
   readonly identity?: string | undefined;
   /** That client, or else the only one of the gateway, where there is but one. */
   readonly onlyClient: Caller | undefined;
-  readonly parking: Parking;
+  readonly parking: SuspendedCalls;
   readonly budget: QuestionBudget;
   readonly tasks: Tasks;
 }

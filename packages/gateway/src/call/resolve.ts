@@ -12,15 +12,15 @@ import type { History } from './history.ts';
 import type { CallLimits } from './limits.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { NameWarnings } from './name-warnings.ts';
-import type { Parking } from './parking.ts';
 import type { Revival } from './revival.ts';
+import type { SuspendedCalls } from './suspended-calls.ts';
 import type { Tasks } from './tasks.ts';
 
 /** What calls are resolved against. */
 export interface Directory {
   readonly registry: Registry;
   readonly builder: RegistryBuilder;
-  readonly parking: Parking;
+  readonly parking: SuspendedCalls;
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;
   readonly history: History;

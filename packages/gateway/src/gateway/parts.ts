@@ -5,12 +5,12 @@ import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
 import { NameWarnings } from '../call/name-warnings.ts';
-import { Parking } from '../call/parking.ts';
 import { UpstreamPool } from '../call/pool.ts';
 import { QuestionBudget } from '../call/question-budget.ts';
 import { ask } from '../call/question.ts';
 import type { Directory } from '../call/resolve.ts';
 import { Revival } from '../call/revival.ts';
+import { SuspendedCalls } from '../call/suspended-calls.ts';
 import { Tasks } from '../call/tasks.ts';
 import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
@@ -63,7 +63,7 @@ export class Parts {
   readonly wishes: Wishes;
   readonly tasks: Tasks;
   readonly limits: CallLimits;
-  readonly parking: Parking = new Parking();
+  readonly parking: SuspendedCalls = new SuspendedCalls();
   readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), awaitedTimers);
   /** Where names lead at this moment. */
   directory: Directory;

@@ -8,11 +8,11 @@ import { readMessage, type Message } from '../wire/message.ts';
 import { Peer } from '../wire/peer.ts';
 import { lineBytes, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
-import { Parking } from './parking.ts';
 import { QuestionBudget } from './question-budget.ts';
 import { ask } from './question.ts';
 import { relay, Relayed } from './relay.ts';
 import { RequestStates } from './request-state.ts';
+import { SuspendedCalls } from './suspended-calls.ts';
 
 const MINUTES = 60 * 1000;
 const META = JSON.stringify({ [Meta.CLIENT_CAPABILITIES]: { roots: {}, elicitation: {} } });
@@ -56,7 +56,7 @@ function read1(value: object): Message {
 /** A modern client, a server of an earlier revision, and calls between them. */
 class Stage {
   time = 0;
-  readonly parking = new Parking(new RequestStates(() => this.time));
+  readonly parking = new SuspendedCalls(new RequestStates(() => this.time));
   readonly budget = new QuestionBudget(() => this.time);
   readonly client = new Wire();
   readonly server = new Wire();
@@ -107,7 +107,7 @@ class Stage {
   }
 
   /** The client comes back. */
-  returns(id: string, round: Received, answer?: object): ReturnType<Parking['resume']> {
+  returns(id: string, round: Received, answer?: object): ReturnType<SuspendedCalls['resume']> {
     const keys = Object.keys(round.result?.inputRequests ?? {});
     const inputResponses = Object.fromEntries(answer === undefined ? [] : keys.map((key) => [key, answer]));
     const state = { inputResponses, requestState: round.result?.requestState };

@@ -40,7 +40,7 @@ interface Parked extends Claim {
  * A server of the earlier revisions asks while it works on a call. A modern client cannot be asked: its call is answered
  * with the question and kept, and goes on when the client makes it again with the answer.
  */
-export class Parking {
+export class SuspendedCalls {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
   readonly inRounds: Set<Relayed> = new Set();
   /** Which client was sent to which address. */
