@@ -19,7 +19,7 @@ export interface UpstreamPoolOptions {
   /** A server that a client has for itself asks something. */
   asked(client: AskedClient, ...question: Parameters<DedicatedEvents['request']>): void;
   /** A second conversation is there. */
-  opened(twin: Upstream): void;
+  opened(legacyConnection: Upstream): void;
   /** A server of a client's or call's own is there. */
   started(own: Upstream): void;
 }
@@ -28,7 +28,7 @@ export interface UpstreamPoolOptions {
 export class UpstreamPool {
   readonly #options: UpstreamPoolOptions;
   readonly #instances: Instances<AskedClient>;
-  readonly #twins = new LegacyConnections((server) => this.#openTwin(server));
+  readonly #legacyConnections = new LegacyConnections((server) => this.#openLegacyConnection(server));
 
   constructor(options: UpstreamPoolOptions) {
     const { fleet } = options;
@@ -49,7 +49,9 @@ export class UpstreamPool {
 
   /** Asked by every call: nothing but fields is looked at, unless the eras differ. */
   readonly needsAcquire = (upstream: Upstream, caller: Caller): boolean =>
-    upstream.sharing !== 'shared' || upstream.isDormant === true || this.#mayHaveTwin(upstream, caller);
+    upstream.sharing !== 'shared' ||
+    upstream.isDormant === true ||
+    this.#mayHaveLegacyConnection(upstream, caller);
 
   /** A server of the client's or the call's own, told of this client alone; or the one that all share. */
   readonly acquire = (upstream: Upstream, caller: Caller, folder?: string): Promise<Instance> => {
@@ -63,8 +65,8 @@ export class UpstreamPool {
   };
 
   /** The second conversations that there are. */
-  get twins(): Upstream[] {
-    return this.#twins.running;
+  get legacyConnections(): Upstream[] {
+    return this.#legacyConnections.running;
   }
 
   /** The servers that run for this client alone. */
@@ -79,28 +81,30 @@ export class UpstreamPool {
 
   /** The server is gone. */
   forget(server: Upstream): void {
-    this.#twins.forget(server);
+    this.#legacyConnections.forget(server);
   }
 
   /** One more process is worth it only for clients that can be asked what a server asks in the old way alone. */
-  #mayHaveTwin(upstream: Upstream, { era, client }: Caller): boolean {
+  #mayHaveLegacyConnection(upstream: Upstream, { era, client }: Caller): boolean {
     if (era !== 'legacy' || upstream.era !== 'modern' || upstream.isModernOnly === true) return false;
-    return (upstream.isRemote === true || client.canBeAsked) && this.#twins.mayHave(upstream);
+    return (upstream.isRemote === true || client.canBeAsked) && this.#legacyConnections.mayHave(upstream);
   }
 
   /** The one that all share, started where it does not run, or its twin. */
   async #sharedOf(upstream: Upstream, caller: Caller): Promise<Instance> {
     const { fleet } = this.#options;
     const running = upstream.isDormant === true ? await fleet.wake(upstream.serverKey) : upstream;
-    const twin = this.#mayHaveTwin(running, caller) ? await this.#twins.of(running) : undefined;
-    return { upstream: twin ?? running, release() {} };
+    const legacyConnection = this.#mayHaveLegacyConnection(running, caller)
+      ? await this.#legacyConnections.of(running)
+      : undefined;
+    return { upstream: legacyConnection ?? running, release() {} };
   }
 
-  async #openTwin(server: Upstream): Promise<DedicatedServer | undefined> {
+  async #openLegacyConnection(server: Upstream): Promise<DedicatedServer | undefined> {
     const { fleet, on } = this.#options;
-    const twin = await fleet.openTwin(server, EVERYTHING, on);
-    if (twin !== undefined) this.#options.opened(twin.upstream);
-    return twin;
+    const legacyConnection = await fleet.openLegacyConnection(server, EVERYTHING, on);
+    if (legacyConnection !== undefined) this.#options.opened(legacyConnection.upstream);
+    return legacyConnection;
   }
 }
 

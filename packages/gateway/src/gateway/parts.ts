@@ -93,13 +93,13 @@ export class Parts {
       fleet: this.fleet,
       on: heard,
       asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
-      opened: (twin) => this.wishes.tell(twin),
+      opened: (legacyConnection) => this.wishes.tell(legacyConnection),
       started: (own) => this.wishes.join(own),
     });
     this.wishes = new Wishes({
       clients: this.clients,
       logLevels: this.#logLevels,
-      talking: () => [...this.fleet.running(), ...this.twins],
+      talking: () => [...this.fleet.running(), ...this.legacyConnections],
       speaking: () => this.fleet.speaking(),
     });
     this.tasks = new Tasks(this.fleet.children.keys());
@@ -108,13 +108,17 @@ export class Parts {
   }
 
   /** The second conversations that clients of the earlier revisions share. */
-  get twins(): Upstream[] {
-    return this.#serving.twins;
+  get legacyConnections(): Upstream[] {
+    return this.#serving.legacyConnections;
   }
 
   /** All servers that can hear what this client tells, in every conversation. */
   audienceOf(client: AskedClient): Upstream[] {
-    return [...this.directory.registry.upstreams.values(), ...this.twins, ...this.#serving.ownOf(client)];
+    return [
+      ...this.directory.registry.upstreams.values(),
+      ...this.legacyConnections,
+      ...this.#serving.ownOf(client),
+    ];
   }
 
   /** Calls are resolved against what holds now. */

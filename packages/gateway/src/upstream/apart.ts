@@ -36,7 +36,7 @@ export class DedicatedServers {
   }
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
-  async openTwin(
+  async openLegacyConnection(
     first: ChildServer,
     capabilities: string,
     on: DedicatedEvents,
@@ -50,11 +50,11 @@ export class DedicatedServers {
       void apart.stop();
       return undefined;
     }
-    this.#accompany(first, child);
+    this.#setLegacyConnection(first, child);
     void apart.ended.then(() => {
       const { log, logs } = this.#context;
       if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
-      this.#accompany(first, undefined);
+      this.#setLegacyConnection(first, undefined);
     });
     return apart;
   }
@@ -119,9 +119,9 @@ export class DedicatedServers {
   }
 
   /** What only the one of two conversations lists comes and goes with it. */
-  #accompany(server: ChildServer, twin: ChildServer | undefined): void {
+  #setLegacyConnection(server: ChildServer, legacyConnection: ChildServer | undefined): void {
     const before = server.catalogue;
-    server.accompany(twin);
+    server.setLegacyConnection(legacyConnection);
     const now = server.catalogue;
     const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
     if (kinds.length > 0) this.#context.on.changed(server, kinds);

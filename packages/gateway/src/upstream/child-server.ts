@@ -47,7 +47,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
   #watching: Watching | undefined;
-  #twin: ChildServer | undefined;
+  #legacyConnection: ChildServer | undefined;
   #diesOfOldWay = false;
   #isHeld = false;
   #beside = 0;
@@ -124,8 +124,10 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** What it lists, in whichever conversation. */
   get catalogue(): Catalogue {
-    const twin = this.isRemote ? undefined : this.#twin;
-    return twin === undefined ? this.ownCatalogue : joinCatalogues(this.ownCatalogue, twin.ownCatalogue);
+    const legacyConnection = this.isRemote ? undefined : this.#legacyConnection;
+    return legacyConnection === undefined
+      ? this.ownCatalogue
+      : joinCatalogues(this.ownCatalogue, legacyConnection.ownCatalogue);
   }
 
   /** What it lists in this one. */
@@ -181,25 +183,25 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** A second conversation with it, until that ends: what is asked and told there is its business too. */
-  accompany(twin: ChildServer | undefined): void {
-    this.#twin = twin;
+  setLegacyConnection(legacyConnection: ChildServer | undefined): void {
+    this.#legacyConnection = legacyConnection;
     // Another process has to be told by itself what clients watch; another conversation with the same one has not.
-    if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) twin?.watch(uri);
+    if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) legacyConnection?.watch(uri);
   }
 
   /** How many answers clients wait for. */
   get inFlight(): number {
-    return (this.#connection?.peer.inFlight ?? 0) + (this.#twin?.inFlight ?? 0);
+    return (this.#connection?.peer.inFlight ?? 0) + (this.#legacyConnection?.inFlight ?? 0);
   }
 
   /** How much clients have asked of it since it was started. */
   get asked(): number {
-    return (this.#connection?.peer.asked ?? 0) + (this.#twin?.asked ?? 0);
+    return (this.#connection?.peer.asked ?? 0) + (this.#legacyConnection?.asked ?? 0);
   }
 
   /** It has asked something itself, and waits for the answer. */
   get isAsking(): boolean {
-    return (this.#connection?.peer.serving ?? 0) > 0 || this.#twin?.isAsking === true;
+    return (this.#connection?.peer.serving ?? 0) > 0 || this.#legacyConnection?.isAsking === true;
   }
 
   /** Somebody waits for it, or is about to. */
@@ -252,13 +254,13 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   watch(uri: string, isAsked = false): void {
     // Another process may have come later than some who watch: it is told of the first and of the last of them.
-    if (!this.isRemote && !this.watches(uri)) this.#twin?.watch(uri);
+    if (!this.isRemote && !this.watches(uri)) this.#legacyConnection?.watch(uri);
     this.#watching?.watch(uri, isAsked);
   }
 
   unwatch(uri: string, isAsked = false): boolean {
     const isLast = this.#watching?.unwatch(uri, isAsked) ?? true;
-    if (!this.isRemote && isLast) this.#twin?.unwatch(uri);
+    if (!this.isRemote && isLast) this.#legacyConnection?.unwatch(uri);
     return isLast;
   }
 

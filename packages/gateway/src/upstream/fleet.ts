@@ -246,13 +246,13 @@ export class Fleet {
   }
 
   /** Opens a second conversation with a server, the old way; undefined where there is none to be had. */
-  async openTwin(
+  async openLegacyConnection(
     server: Upstream,
     capabilities: string,
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
     const first = this.#children.get(server.serverKey);
-    return first === server ? this.#apart.openTwin(first, capabilities, on) : undefined;
+    return first === server ? this.#apart.openLegacyConnection(first, capabilities, on) : undefined;
   }
 
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */

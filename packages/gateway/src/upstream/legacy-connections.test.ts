@@ -17,33 +17,36 @@ describe('second conversations', () => {
   test('are opened once, by the first who needs them', async () => {
     const opened: Upstream[] = [];
     const { apart } = opening();
-    const twins = new LegacyConnections((asked) => {
+    const legacyConnections = new LegacyConnections((asked) => {
       opened.push(asked);
       return Promise.resolve(apart);
     });
-    const twin = apart.upstream;
-    expect(await Promise.all([twins.of(server), twins.of(server)])).toEqual([twin, twin]);
-    expect(await twins.of(server)).toBe(twin);
+    const legacyConnection = apart.upstream;
+    expect(await Promise.all([legacyConnections.of(server), legacyConnections.of(server)])).toEqual([
+      legacyConnection,
+      legacyConnection,
+    ]);
+    expect(await legacyConnections.of(server)).toBe(legacyConnection);
     expect(opened).toEqual([server]);
-    expect(twins.running).toEqual([twin]);
-    expect(twins.mayHave(server)).toBe(true);
+    expect(legacyConnections.running).toEqual([legacyConnection]);
+    expect(legacyConnections.mayHave(server)).toBe(true);
   });
 
   test.each([
     ['has none to offer', () => Promise.resolve(undefined)],
     ['cannot be reached', () => Promise.reject(new Error('no'))],
   ])('are not asked for again where the server %s', async (_, open) => {
-    const twins = new LegacyConnections(open);
-    expect(twins.mayHave(server)).toBe(true);
-    expect(await twins.of(server)).toBeUndefined();
-    expect(twins.mayHave(server)).toBe(false);
-    expect(twins.running).toEqual([]);
+    const legacyConnections = new LegacyConnections(open);
+    expect(legacyConnections.mayHave(server)).toBe(true);
+    expect(await legacyConnections.of(server)).toBeUndefined();
+    expect(legacyConnections.mayHave(server)).toBe(false);
+    expect(legacyConnections.running).toEqual([]);
   });
 
   test('are opened anew after their end, at most three times in a row where they do not last', async () => {
     let [time, opened] = [0, 0];
     let end = (): void => {};
-    const twins = new LegacyConnections(
+    const legacyConnections = new LegacyConnections(
       () => {
         opened++;
         const one = opening();
@@ -53,26 +56,26 @@ describe('second conversations', () => {
       () => time,
     );
     const oneLife = async (length: number): Promise<void> => {
-      await twins.of(server);
+      await legacyConnections.of(server);
       time += length;
       end();
       await Promise.resolve();
     };
     for (const length of [1000, 1000, 30_000, 1000, 1000]) await oneLife(length);
-    expect([opened, twins.mayHave(server), twins.running]).toEqual([5, true, []]);
+    expect([opened, legacyConnections.mayHave(server), legacyConnections.running]).toEqual([5, true, []]);
     await oneLife(29_999);
-    expect([opened, twins.mayHave(server)]).toEqual([6, false]);
-    expect(await twins.of(server)).toBeUndefined();
+    expect([opened, legacyConnections.mayHave(server)]).toEqual([6, false]);
+    expect(await legacyConnections.of(server)).toBeUndefined();
     expect(opened).toBe(6);
   });
 
   test('of a start that is over say nothing about the next one', async () => {
     const opened = new Deferred<DedicatedServer | undefined>();
-    const twins = new LegacyConnections(() => opened.promise);
-    const late = twins.of(server);
-    twins.forget(server);
+    const legacyConnections = new LegacyConnections(() => opened.promise);
+    const late = legacyConnections.of(server);
+    legacyConnections.forget(server);
     opened.resolve(undefined);
     expect(await late).toBeUndefined();
-    expect(twins.mayHave(server)).toBe(true);
+    expect(legacyConnections.mayHave(server)).toBe(true);
   });
 });

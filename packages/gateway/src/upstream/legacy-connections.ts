@@ -3,7 +3,7 @@ import type { DedicatedServer } from './instances.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Opens a second conversation with a server, in the way of the earlier revisions; undefined where it has none to offer. */
-export type OpenTwin = (server: Upstream) => Promise<DedicatedServer | undefined>;
+export type OpenLegacyConnection = (server: Upstream) => Promise<DedicatedServer | undefined>;
 
 /** A twin that ends sooner has failed. */
 const SETTLED_MS = 30_000;
@@ -24,12 +24,12 @@ interface Pair {
  * Clients of the earlier revisions share a second conversation with such a server: nothing has to be translated for them.
  */
 export class LegacyConnections {
-  readonly #open: OpenTwin;
+  readonly #open: OpenLegacyConnection;
   readonly #now: () => number;
   /** By start of a server: the next one may have another twin, or none. */
   readonly #pairs = new Map<Upstream, Pair>();
 
-  constructor(open: OpenTwin, now: () => number = systemNow) {
+  constructor(open: OpenLegacyConnection, now: () => number = systemNow) {
     this.#open = open;
     this.#now = now;
   }
@@ -66,16 +66,16 @@ export class LegacyConnections {
 
   async #begin(server: Upstream, pair: Pair): Promise<Upstream | undefined> {
     // Whatever the reason: what all clients share is there for them.
-    const twin = await this.#open(server).catch(() => undefined);
-    pair.running = twin?.upstream;
+    const legacyConnection = await this.#open(server).catch(() => undefined);
+    pair.running = legacyConnection?.upstream;
     pair.since = this.#now();
-    pair.isSingle = twin === undefined;
-    void twin?.ended.then(() => this.#ended(pair, twin.upstream));
+    pair.isSingle = legacyConnection === undefined;
+    void legacyConnection?.ended.then(() => this.#ended(pair, legacyConnection.upstream));
     return pair.running;
   }
 
-  #ended(pair: Pair, twin: Upstream): void {
-    if (pair.running !== twin) return;
+  #ended(pair: Pair, legacyConnection: Upstream): void {
+    if (pair.running !== legacyConnection) return;
     pair.running = undefined;
     pair.opened = undefined;
     pair.failures = this.#now() - pair.since < SETTLED_MS ? pair.failures + 1 : 0;
