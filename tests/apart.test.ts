@@ -33,7 +33,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
 
 async function startApart(fleet: Fleet): Promise<DedicatedServer> {
   await fleet.start(() => {});
-  const apart = fleet.startApart('echo', { capabilities: '{}' }, nobody);
+  const apart = fleet.startDedicated('echo', { capabilities: '{}' }, nobody);
   await apart.started;
   return apart;
 }

@@ -49,7 +49,7 @@ describe('a question of an earlier revision to a modern client', () => {
       const last = await again(ask, call, round, [answer]);
       expect(last.result).toMatchObject({ resultType: 'complete' });
       expect(told(last).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
-      expect(weir.gateway.directory.parking.size).toBe(0);
+      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
     });
   }
 
@@ -154,7 +154,7 @@ describe('a question of an earlier revision to a modern client', () => {
     expect(textOf(await again(ask, call, round, [ACCEPT]))).toBe('withdrawn');
     // What was logged meanwhile belonged to no request that was open.
     expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
-    expect(weir.gateway.directory.parking.size).toBe(0);
+    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
   });
 
   verifies('ERA-2', 'that is withdrawn at once is never asked', async () => {
@@ -172,7 +172,7 @@ describe('a question of an earlier revision to a modern client', () => {
     expect(textOf(await again(ask, { name: 'c:hasty' }, round, [ACCEPT]))).toBe('as it were');
     const late = await ask('tools/call', { name: 'c:told-late' });
     expect(told(late)).toEqual([JSON.stringify(ACCEPT)]);
-    expect(weir.gateway.directory.parking.size).toBe(0);
+    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
   });
 
   verifies(
@@ -188,7 +188,7 @@ describe('a question of an earlier revision to a modern client', () => {
         code: -32000,
         message: "Server 'c' exited with code 3",
       });
-      expect(weir.gateway.directory.parking.size).toBe(0);
+      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
     },
   );
 
@@ -266,7 +266,7 @@ describe('a question of an earlier revision to a modern client', () => {
         message: expect.stringContaining(what) as string,
       });
     }
-    expect(weir.gateway.directory.parking.size).toBe(0);
+    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
   });
 
   verifies('ERA-2', 'asked without a call has nobody to go to', async () => {

@@ -400,7 +400,7 @@ describe('stop while a person is asked', () => {
     weir.gateway.resumeCalls();
     const answer = await again(ask, params, round, [{ action: 'accept', content: {} }]);
     expect(errorOf(answer)).toContain('Make the call again');
-    expect(weir.gateway.directory.parking.size).toBe(0);
+    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
   });
 });
 

@@ -271,16 +271,16 @@ export class Gateway implements AggregatorServer {
 
   /** Refuses calls from now on and calls off those under way; their clients are told. */
   stopCalls(): void {
-    const { fleet, limits, parking, revival } = this.#parts;
+    const { fleet, limits, suspendedCalls, restartWaiters } = this.#parts;
     limits.stop();
     this.#parts.publish();
-    revival.close();
+    restartWaiters.close();
     const calls = fleet.conversations().flatMap((child) => {
       const underWay = callsOf(child);
       // With a call ends the way on which its client is asked: what it is asked is withdrawn first.
       return underWay.length === 0 ? [] : [...questionsOf(child), ...underWay];
     });
-    for (const call of new Set([...calls, ...parking.inRounds])) limits.revoke(call);
+    for (const call of new Set([...calls, ...suspendedCalls.inRounds])) limits.revoke(call);
   }
 
   /** Calls are made again. */
@@ -353,7 +353,7 @@ export class Gateway implements AggregatorServer {
 
   async #reload(config: McpConfig, unexpanded: NonNullable<GatewayOptions['unexpanded']>): Promise<Reloaded> {
     await this.#decided();
-    const { fleet, limits, publication, revival, tasks } = this.#parts;
+    const { fleet, limits, publication, restartWaiters, tasks } = this.#parts;
     this.#config = config;
     limits.use(config);
     this.accounts.use(config.limits);
@@ -362,7 +362,7 @@ export class Gateway implements AggregatorServer {
     const reloading = fleet.reload(config.mcpServers, unexpanded);
     publication.builder.meant(Object.keys(config.mcpServers));
     tasks.meant(fleet.children.keys());
-    revival.meant(fleet.children);
+    restartWaiters.meant(fleet.children);
     const settled = reloading.then((reloaded) => reloaded.settled);
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;
@@ -374,10 +374,10 @@ export class Gateway implements AggregatorServer {
   }
 
   async #close(killAfterMs: number | undefined): Promise<void> {
-    const { fleet, parking, publication, revival } = this.#parts;
+    const { fleet, suspendedCalls, publication, restartWaiters } = this.#parts;
     publication.close();
-    revival.close();
-    parking.close();
+    restartWaiters.close();
+    suspendedCalls.close();
     this.open('{}');
     // Requests that wait for a start get this answer; where it is over, it has been settled before.
     this.#settled.reject(new Error(Messages.gatewayEnds()));

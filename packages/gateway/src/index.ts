@@ -56,7 +56,7 @@ export type { StateToken } from './state/token.ts';
 export type { ServerHealthStatus, SupervisionRules } from './upstream/health.ts';
 export { listContainers, removeOrphans } from './upstream/containers.ts';
 export type { OwnedContainer, Reaped } from './upstream/containers.ts';
-export { LOCK_FILE } from './upstream/remembered/catalogues.ts';
+export { LOCK_FILE } from './upstream/lazy/catalogues.ts';
 export type { LoggedLine } from './upstream/server-logs.ts';
 export { ServerStatus } from './upstream/server-status.ts';
 export type { ChildServerClient } from './upstream/server-status.ts';

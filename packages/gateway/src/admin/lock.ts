@@ -4,8 +4,8 @@ import { checkConfig } from '../config/prepare.ts';
 import { chainFor, Gateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
-import { entryHash } from '../upstream/remembered/entry-hash.ts';
-import { lockText, type LockedPackage, type LockedServer } from '../upstream/remembered/lock-file.ts';
+import { entryHash } from '../upstream/lazy/entry-hash.ts';
+import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';
 
 export interface LockOptions extends Omit<GatewayOptions, 'lazy' | 'keepGoing'> {
   /** The file that the config came from: an entry that leads back to its gateway is left out. */

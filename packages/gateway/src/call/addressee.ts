@@ -5,7 +5,7 @@ import { sentId } from '../wire/peer.ts';
 import { replaceValue, type Edit } from '../wire/splice.ts';
 import type { Elicitations } from './elicitations.ts';
 import { callsOf } from './question.ts';
-import type { Relayed } from './relay.ts';
+import type { InFlightRequest } from './relay.ts';
 import type { Tasks } from './tasks.ts';
 
 /** Clients that a notification of a shared server is for: all, none, or the one that has what it names. */
@@ -53,13 +53,13 @@ export function callNamed(
   server: Upstream,
   message: Message,
   related: number | undefined,
-): Relayed | undefined {
+): InFlightRequest | undefined {
   const id = related ?? requestIn(message);
   return id === undefined ? undefined : callsOf(server, id)[0];
 }
 
 /** Returns the edits that name a call as its client knows it. */
-export function callEdits({ params }: Message, { id, token }: Relayed): Edit[] {
+export function callEdits({ params }: Message, { id, token }: InFlightRequest): Edit[] {
   if (params === undefined) return [];
   return REQUEST_KEYS.flatMap((key) => {
     const text = key === 'requestId' ? id : token;

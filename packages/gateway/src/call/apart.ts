@@ -3,7 +3,7 @@ import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError } from '../wire/answer.ts';
 import { decode } from '../wire/splice.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relayPermitted } from './permit.ts';
@@ -12,7 +12,7 @@ import { withFolderAgain } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 
 /** A call of a server that clients do not share: it goes on when the one is up that is meant for it. */
-export function forwardApart(asked: Asked, target: Target, address?: Address): void {
+export function forwardApart(asked: ClientRequest, target: Target, address?: Address): void {
   const { directory, caller, message } = asked;
   const { origin } = caller;
   let isCalledOff = false;
@@ -55,7 +55,7 @@ export function forwardApart(asked: Asked, target: Target, address?: Address): v
 }
 
 function pass(
-  asked: Asked,
+  asked: ClientRequest,
   target: Target,
   { address, instance }: { address: Address | undefined; instance: Instance },
 ): void {

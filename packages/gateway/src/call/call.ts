@@ -8,7 +8,7 @@ import { objectValue, stringValue, valueText, type Members } from '../wire/membe
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';
 import { forwardApart } from './apart.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';
 import { relayPermitted } from './permit.ts';
@@ -21,7 +21,7 @@ import {
   type Directory,
   type Target,
 } from './resolve.ts';
-import { isRepeatable, MAX_RETRIES, RepeatableHop, whenBack } from './retry.ts';
+import { isRepeatable, MAX_RETRIES, RepeatableHop, waitForRestart } from './retry.ts';
 import { withFolder } from './roots.ts';
 import { withTasks } from './task-hop.ts';
 import { offersTasks, tasksRefusal } from './tasks.ts';
@@ -30,7 +30,7 @@ import { offersTasks, tasksRefusal } from './tasks.ts';
 const LONGEST_NAME = 256;
 
 /** Something that a client can ask for. */
-export type Call = (asked: Asked) => void;
+export type Call = (asked: ClientRequest) => void;
 
 export const callTool: Call = (asked) => forward(asked, BY_TOOL);
 
@@ -93,7 +93,7 @@ function refOf({ params }: Message): Members | undefined {
 }
 
 /** Sends a request to the server that it names, under the name that this server knows. */
-function forward(asked: Asked, route: Route): void {
+function forward(asked: ClientRequest, route: Route): void {
   const { directory, message } = asked;
   const holder = route.holder(message);
   const value = holder && stringValue(holder, route.key);
@@ -108,7 +108,7 @@ function forward(asked: Asked, route: Route): void {
 const LONGEST_READING_MS = 1000;
 
 /** A server may have announced what is not found: the lists that have changed are read, and the request is tried anew. */
-function readNews(asked: Asked, route: Route): boolean {
+function readNews(asked: ClientRequest, route: Route): boolean {
   const { caller, directory, message, isNewsRead = false } = asked;
   if (isNewsRead) return false;
   const upstreams = [...directory.registry.upstreams.values()];
@@ -135,7 +135,7 @@ function readNews(asked: Asked, route: Route): boolean {
   return true;
 }
 
-function goOn(asked: Asked, target: Target | RpcError, route: Route): void {
+function goOn(asked: ClientRequest, target: Target | RpcError, route: Route): void {
   const isGone = target instanceof RpcError;
   if (asked.caller.era === 'modern' && (isGone || target.client.era === 'legacy'))
     cross(asked, target, route);
@@ -143,26 +143,26 @@ function goOn(asked: Asked, target: Target | RpcError, route: Route): void {
   else pass(asked, target, route);
 }
 
-function pass(asked: Asked, target: Target, route: Route): void {
+function pass(asked: ClientRequest, target: Target, route: Route): void {
   const { limits } = asked.directory;
   if (limits === undefined || !limits.concerns(asked.message)) send(asked, target, route);
   else admit(noteFirst(asked, target), target, route);
 }
 
-function send(asked: Asked, target: Target, route: Route): void {
+function send(asked: ClientRequest, target: Target, route: Route): void {
   if (asked.directory.needsAcquire(target.client, asked.caller)) forwardApart(asked, target, route);
   else if (isRepeatable(asked, target)) sendRepeatable(noteFirst(asked, target), target, route);
   else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.client));
 }
 
 /** A call that is not sent at once, or not only once, is one call all the same. */
-function noteFirst(asked: Asked, target: Target): Asked {
+function noteFirst(asked: ClientRequest, target: Target): ClientRequest {
   const { client, originalText } = target;
   const maxRetries = isRepeatable(asked, target) ? MAX_RETRIES : 0;
   return { ...asked, invocation: beginCall(asked, client.serverKey, originalText, maxRetries) };
 }
 
-function admit(asked: Asked, target: Target, route: Route): void {
+function admit(asked: ClientRequest, target: Target, route: Route): void {
   const { serverKey } = target.client;
   asked.directory.limits?.admit(asked, target, (permit, hasWaited) => {
     const permitted = { ...asked, permit };
@@ -172,8 +172,8 @@ function admit(asked: Asked, target: Target, route: Route): void {
 }
 
 /** While a call waited its server may have been lost: nothing was sent, so that it may wait for that too. */
-function sendLate(asked: Asked, serverKey: string, route: Route): void {
-  whenBack(asked, serverKey, {
+function sendLate(asked: ClientRequest, serverKey: string, route: Route): void {
+  waitForRestart(asked, serverKey, {
     wasSent: false,
     done: () => {
       const directory = asked.directory.current();
@@ -186,12 +186,12 @@ function sendLate(asked: Asked, serverKey: string, route: Route): void {
   });
 }
 
-function resolveAnew({ directory, message }: Asked, route: Route): Target | RpcError {
+function resolveAnew({ directory, message }: ClientRequest, route: Route): Target | RpcError {
   const holder = route.holder(message);
   return route.resolve(directory.current(), (holder && stringValue(holder, route.key)) ?? '');
 }
 
-function sendRepeatable(asked: Asked, target: Target, route: Route): void {
+function sendRepeatable(asked: ClientRequest, target: Target, route: Route): void {
   const hop = withTasks(new Passage(asked, target, route), asked, target.client);
   const repeat = (error: RpcError): void =>
     makeAgain(asked, route, { serverKey: target.client.serverKey, error });
@@ -200,11 +200,11 @@ function sendRepeatable(asked: Asked, target: Target, route: Route): void {
 
 /** Its server was lost while it worked on the call. */
 function makeAgain(
-  asked: Asked,
+  asked: ClientRequest,
   route: Route,
   { serverKey, error }: { serverKey: string; error: RpcError },
 ): void {
-  whenBack(asked, serverKey, {
+  waitForRestart(asked, serverKey, {
     wasSent: true,
     done: (isBack) => {
       const target = isBack ? resolveAnew(asked, route) : error;
@@ -220,11 +220,11 @@ function makeAgain(
 }
 
 /** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
-function cross(asked: Asked, target: Target | RpcError, route: Route): void {
+function cross(asked: ClientRequest, target: Target | RpcError, route: Route): void {
   const { directory, caller, message } = asked;
   if (!(target instanceof RpcError) && !directory.needsAcquire(target.client, caller))
     directory.logLevels.askedBy(message, target.client);
-  const next = isRetry(message) ? directory.parking.resume(message, caller) : message;
+  const next = isRetry(message) ? directory.suspendedCalls.resume(message, caller) : message;
   if (next === undefined) return;
   if (target instanceof RpcError) refuse(asked, target);
   else if (next instanceof RpcError) refuse(asked, next);
@@ -233,13 +233,13 @@ function cross(asked: Asked, target: Target | RpcError, route: Route): void {
   else forward({ ...asked, message: next }, route);
 }
 
-function refuse(asked: Asked, error: RpcError): void {
+function refuse(asked: ClientRequest, error: RpcError): void {
   const { caller, message } = asked;
   noteRefused(asked, error);
   answerError(caller.origin, message.id, error);
 }
 
-function noteRefused(asked: Asked, error: RpcError): void {
+function noteRefused(asked: ClientRequest, error: RpcError): void {
   const { params } = asked.message;
   const name = params && valueText(params, 'name');
   if (!name?.startsWith('"')) return;

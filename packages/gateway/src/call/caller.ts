@@ -16,11 +16,11 @@ export interface Caller {
   /** What a modern server is told of a client that does not say it with every request. */
   readonly envelope: Envelope;
   /** The same for all requests of one client. */
-  readonly client: AskedClient;
+  readonly client: ClientHandle;
 }
 
 /** A client as the one whom servers ask. */
-export interface AskedClient {
+export interface ClientHandle {
   /** Who may answer for it: a state that one client was given is of no use to another. */
   readonly identity: string;
   /** Whether it stands for many programs, which one token lets in: what one of them says and does is not the others'. */
@@ -44,7 +44,7 @@ export interface AskedClient {
 }
 
 /** A client's request, and what it is resolved against. */
-export interface Asked {
+export interface ClientRequest {
   readonly directory: Directory;
   readonly caller: Caller;
   readonly message: Message;

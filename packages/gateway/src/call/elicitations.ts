@@ -25,7 +25,7 @@ export class Elicitations {
   }
 
   /** Notes the client that gets this error, which sends it to addresses. */
-  sentOff(serverKey: string, error: Members, identity: string): void {
+  began(serverKey: string, error: Members, identity: string): void {
     const data = objectValue(error, 'data');
     if (data === undefined || hasMoreThan(MOST_IN_ERROR, data, 'elicitations')) return;
     const spans = readElements(data.bytes, data.flat[findMember(data, 'elicitations') + 2] ?? 0) ?? [];

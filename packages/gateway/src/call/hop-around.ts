@@ -3,7 +3,7 @@ import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Edit } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
-import type { Hop, Outcome, Relayed, Rest, TAKEN } from './relay.ts';
+import type { Hop, Outcome, InFlightRequest, Rest, TAKEN } from './relay.ts';
 
 /** A hop about which one thing is different. */
 export class HopAround implements Hop {
@@ -45,7 +45,7 @@ export class HopAround implements Hop {
     return this.#hop.edits(message, token);
   }
 
-  adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     return this.#hop.adapt?.(answer, call);
   }
 

@@ -6,10 +6,10 @@ import { answerError } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';
 import { MOST_EXTENSION } from './call-clock.ts';
-import type { Asked, AskedClient } from './caller.ts';
+import type { ClientRequest, ClientHandle } from './caller.ts';
 import { Permit, type TimeLimit } from './permit.ts';
 import { CallQueue, LONGEST_QUEUE, type InLine } from './queue.ts';
-import type { Relayed } from './relay.ts';
+import type { InFlightRequest } from './relay.ts';
 import type { Target } from './resolve.ts';
 
 type LimitConfig = Pick<
@@ -31,7 +31,7 @@ export class CallLimits {
   readonly #commandName: string;
   readonly #queues = new Map<string, CallQueue>();
   /** How many tools a client has called. */
-  #made = new WeakMap<AskedClient, number>();
+  #made = new WeakMap<ClientHandle, number>();
   #config: LimitConfig;
   #isLimited: boolean;
   #isStopped = false;
@@ -68,7 +68,7 @@ export class CallLimits {
   }
 
   /** Ends a call that was under way when all were stopped. */
-  revoke(call: Relayed): void {
+  revoke(call: InFlightRequest): void {
     call.revoke(stopped(this.#commandName), 'cancelled');
   }
 
@@ -77,13 +77,13 @@ export class CallLimits {
   }
 
   /** Returns true where a call of this server, by this client, would be made at once. */
-  canExecute(serverKey: string | undefined, client: AskedClient | undefined): boolean {
+  canExecute(serverKey: string | undefined, client: ClientHandle | undefined): boolean {
     if (this.#isStopped || this.#isSessionOver(client)) return false;
     return serverKey === undefined || (this.#queues.get(serverKey)?.isFree ?? true);
   }
 
   /** Takes back that a call was counted, because it was refused before it was sent. */
-  uncount(asked: Asked): void {
+  uncount(asked: ClientRequest): void {
     const { client } = asked.caller;
     if (this.#isCounted(asked)) this.#made.set(client, Math.max(0, this.#madeBy(client) - 1));
   }
@@ -93,7 +93,7 @@ export class CallLimits {
   }
 
   /** Lets a call begin, at once or when its turn has come; or refuses it. */
-  admit(asked: Asked, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
+  admit(asked: ClientRequest, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
     const { serverKey } = target.client;
     const queue = this.#queueOf(serverKey);
     const refusal =
@@ -107,7 +107,7 @@ export class CallLimits {
     begin(permit, false);
   }
 
-  #wait(asked: Asked, queue: CallQueue, begin: () => void): void {
+  #wait(asked: ClientRequest, queue: CallQueue, begin: () => void): void {
     const waiting = new Waiting(asked, queue, () => {
       this.#waiting.delete(waiting);
       begin();
@@ -128,7 +128,7 @@ export class CallLimits {
     return queue;
   }
 
-  #count(asked: Asked): RpcError | undefined {
+  #count(asked: ClientRequest): RpcError | undefined {
     const { client } = asked.caller;
     if (!this.#isCounted(asked)) return undefined;
     if (this.#isSessionOver(client)) return sessionOver(this.#sessionLimit);
@@ -137,15 +137,15 @@ export class CallLimits {
   }
 
   /** Only tools count, and a call that is made once more, or again with answers, counts once. */
-  #isCounted({ message, attempt = 0 }: Asked): boolean {
+  #isCounted({ message, attempt = 0 }: ClientRequest): boolean {
     return message.method === 'tools/call' && attempt === 0 && !isRetry(message);
   }
 
-  #isSessionOver(client: AskedClient | undefined): boolean {
+  #isSessionOver(client: ClientHandle | undefined): boolean {
     return this.#madeBy(client) >= this.#sessionLimit;
   }
 
-  #madeBy(client: AskedClient | undefined): number {
+  #madeBy(client: ClientHandle | undefined): number {
     return (client && this.#made.get(client)) ?? 0;
   }
 
@@ -154,7 +154,7 @@ export class CallLimits {
     return limit === -1 ? Infinity : limit;
   }
 
-  #timeOf({ message }: Asked, { client, originalText }: Target): TimeLimit | undefined {
+  #timeOf({ message }: ClientRequest, { client, originalText }: Target): TimeLimit | undefined {
     const { mcpServers, mcpGlobalTimeout } = this.#config;
     const { serverKey } = client;
     const server = mcpServers[serverKey] ?? {};
@@ -170,13 +170,13 @@ export class CallLimits {
 /** A call in the queue. Its client may call it off there. */
 class Waiting implements InLine {
   readonly client: object;
-  readonly #asked: Asked;
+  readonly #asked: ClientRequest;
   readonly #queue: CallQueue;
   readonly #ticket: number;
   readonly #begin: () => void;
   onLeft: (() => void) | undefined;
 
-  constructor(asked: Asked, queue: CallQueue, begin: () => void) {
+  constructor(asked: ClientRequest, queue: CallQueue, begin: () => void) {
     const { client, origin } = asked.caller;
     this.client = client;
     this.#asked = asked;
@@ -269,7 +269,7 @@ function unavailable(text: string): RpcError {
   return new RpcError(RpcErrorCode.UNAVAILABLE, text);
 }
 
-function answer({ caller, message, invocation }: Asked, error: RpcError): void {
+function answer({ caller, message, invocation }: ClientRequest, error: RpcError): void {
   invocation?.ended('error', error);
   answerError(caller.origin, message.id, error);
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import { copesWithNames, nameWarning, refusedNames } from '../registry/hosts.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Directory } from './resolve.ts';
 
@@ -19,7 +19,7 @@ export class NameWarnings {
   }
 
   /** Looks through the list that a client was given; the answer is written before. */
-  listed({ directory, caller, message }: Asked): void {
+  listed({ directory, caller, message }: ClientRequest): void {
     if (directory.registry.tools === this.#seen) return;
     const clientInfo = clientInfoText(caller, message);
     setImmediate(() => this.#look(directory, clientInfo));

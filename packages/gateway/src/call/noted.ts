@@ -1,6 +1,6 @@
 import type { RpcError } from '../errors.ts';
 import { valueText } from '../wire/members.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Invocation } from './history.ts';
 import type { FinalStatus } from './invocation.ts';
@@ -8,7 +8,7 @@ import type { Outcome } from './relay.ts';
 
 /** Notes a client's call of a tool; nothing of its other requests. */
 export function beginCall(
-  asked: Asked,
+  asked: ClientRequest,
   serverId: string,
   toolText: string,
   maxRetries = 0,
@@ -28,7 +28,7 @@ export function beginCall(
   });
 }
 
-function argumentsOf({ message: { params } }: Asked): string | undefined {
+function argumentsOf({ message: { params } }: ClientRequest): string | undefined {
   return params && valueText(params, 'arguments');
 }
 

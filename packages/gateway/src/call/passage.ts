@@ -11,11 +11,11 @@ import { findMember, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Peer } from '../wire/peer.ts';
 import { decode, replaceValue, type Edit } from '../wire/splice.ts';
-import type { Asked, Caller } from './caller.ts';
+import type { ClientRequest, Caller } from './caller.ts';
 import type { Invocation } from './history.ts';
 import { levelAskedBy } from './log-levels.ts';
 import { beginCall, endCall } from './noted.ts';
-import { TAKEN, type Hop, type Outcome, type Relayed } from './relay.ts';
+import { TAKEN, type Hop, type Outcome, type InFlightRequest } from './relay.ts';
 import type { Directory, Target } from './resolve.ts';
 import { Rounds } from './rounds.ts';
 import type { SuspendedCalls } from './suspended-calls.ts';
@@ -37,7 +37,7 @@ export class Passage implements Hop {
   readonly #upstream: Upstream;
   readonly #builder: RegistryBuilder;
   readonly #askerOf: Directory['askerOf'];
-  readonly #parking: SuspendedCalls;
+  readonly #suspendedCalls: SuspendedCalls;
   readonly #trace: Directory['trace'];
   readonly #method: string;
   readonly #address: Address | undefined;
@@ -52,7 +52,7 @@ export class Passage implements Hop {
   #rounds: Rounds | undefined;
 
   constructor(
-    asked: Asked,
+    asked: ClientRequest,
     { client, publicUri, originalText }: Target,
     address?: Address,
     onEnded?: () => void,
@@ -66,7 +66,7 @@ export class Passage implements Hop {
     this.#upstream = client;
     this.#builder = directory.builder;
     this.#askerOf = directory.askerOf;
-    this.#parking = directory.parking;
+    this.#suspendedCalls = directory.suspendedCalls;
     this.#trace = directory.trace;
     this.#method = message.method;
     this.#address = address;
@@ -90,7 +90,7 @@ export class Passage implements Hop {
     return edits;
   }
 
-  adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     this.#invocation?.answered(answer);
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
@@ -99,7 +99,7 @@ export class Passage implements Hop {
     if (asks && answer.body !== undefined) {
       if (asksTooMuch(answer.body, answer.isError)) return crowded();
       if (answer.isError)
-        this.#parking.elicitations.sentOff(serverKey, answer.body, this.caller.client.identity);
+        this.#suspendedCalls.elicitations.began(serverKey, answer.body, this.caller.client.identity);
     }
     const asker = asks ? this.#askerOf(serverKey) : undefined;
     const isNamed = asker !== undefined;
@@ -123,23 +123,23 @@ export class Passage implements Hop {
   }
 
   /** An answer may be a question in the way of the server's era; the client is asked in that of its own. */
-  #askBack(answer: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
+  #askBack(answer: Message, call: InFlightRequest): RpcError | typeof TAKEN | undefined {
     if (call.request === undefined) return undefined;
     return this.caller.era === 'modern'
-      ? this.#sendOff(answer, call.request, call)
+      ? this.#elicitUrls(answer, call.request, call)
       : this.#nextRound(answer, call.request, call);
   }
 
-  #sendOff(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
+  #elicitUrls(answer: Message, request: Message, call: InFlightRequest): RpcError | typeof TAKEN | undefined {
     const addresses = addressesFirst(answer);
     if (addresses === undefined || addresses instanceof RpcError) return addresses;
-    const result = this.#parking.sendOff(this.#named(addresses), request, this.caller);
+    const result = this.#suspendedCalls.urlElicitation(this.#named(addresses), request, this.caller);
     if (result instanceof RpcError) return result;
     call.end(result);
     return TAKEN;
   }
 
-  #nextRound(answer: Message, request: Message, call: Relayed): RpcError | typeof TAKEN | undefined {
+  #nextRound(answer: Message, request: Message, call: InFlightRequest): RpcError | typeof TAKEN | undefined {
     const round = readRound(answer);
     if (round === undefined || round instanceof RpcError) return round;
     this.#rounds ??= this.#beginRounds(request, call);
@@ -147,9 +147,9 @@ export class Passage implements Hop {
     return TAKEN;
   }
 
-  #beginRounds(request: Message, call: Relayed): Rounds {
-    this.#parking.inRounds.add(call);
-    call.onOver(() => this.#parking.inRounds.delete(call));
+  #beginRounds(request: Message, call: InFlightRequest): Rounds {
+    this.#suspendedCalls.inRounds.add(call);
+    call.onOver(() => this.#suspendedCalls.inRounds.delete(call));
     return new Rounds(request, this.caller, this.to);
   }
 

@@ -3,10 +3,10 @@ import type { Timers } from '../upstream/schedule.ts';
 import type { Message } from '../wire/message.ts';
 import type { Edit } from '../wire/splice.ts';
 import { CallClock } from './call-clock.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { CallQueue } from './queue.ts';
-import { accept, relay, TAKEN, type Hop, type Outcome, type Relayed, type Rest } from './relay.ts';
+import { accept, relay, TAKEN, type Hop, type Outcome, type InFlightRequest, type Rest } from './relay.ts';
 
 /** How long a call may take, and what it is told then. */
 export interface TimeLimit {
@@ -18,7 +18,7 @@ export interface TimeLimit {
 const AWAY: Rest = { keepsPlace: false };
 
 /** Sends a call on, with what it was permitted where calls are limited. */
-export function relayPermitted({ message, permit }: Asked, hop: Hop): Relayed | undefined {
+export function relayPermitted({ message, permit }: ClientRequest, hop: Hop): InFlightRequest | undefined {
   return permit === undefined ? relay(message, hop) : permit.relay(message, hop);
 }
 
@@ -39,7 +39,7 @@ export class Permit {
     this.#timers = timers;
   }
 
-  relay(message: Message, hop: Hop): Relayed | undefined {
+  relay(message: Message, hop: Hop): InFlightRequest | undefined {
     const permitted = new PermittedHop(hop, this);
     const call = accept(message, permitted);
     if (call === undefined) return undefined;
@@ -73,7 +73,7 @@ export class Permit {
     if (this.#absences === 0) this.#queue?.release();
   }
 
-  #time(call: Relayed): void {
+  #time(call: InFlightRequest): void {
     const limit = this.#limit;
     if (limit === undefined || this.#isOver) return;
     this.#clock = new CallClock(limit.milliseconds, this.#timers, (milliseconds) =>
@@ -86,7 +86,7 @@ export class Permit {
 class PermittedHop extends HopAround {
   readonly #permit: Permit;
   #isBetweenRounds = false;
-  #heard: Relayed | undefined;
+  #heard: InFlightRequest | undefined;
 
   constructor(hop: Hop, permit: Permit) {
     super(hop);
@@ -94,7 +94,7 @@ class PermittedHop extends HopAround {
   }
 
   /** Wants to be told of progress also where the client does not. */
-  hearProgressOf(call: Relayed): void {
+  hearProgressOf(call: InFlightRequest): void {
     this.#heard = call;
   }
 
@@ -105,7 +105,7 @@ class PermittedHop extends HopAround {
   }
 
   /** An answer that was taken for a question leaves the server with nothing to do. */
-  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  override adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     const adapted = super.adapt(answer, call);
     if (adapted !== TAKEN) return adapted;
     this.#isBetweenRounds = true;

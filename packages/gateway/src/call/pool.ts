@@ -1,5 +1,5 @@
 import { EVERYTHING } from '../bridge/capabilities.ts';
-import type { DedicatedEvents } from '../upstream/apart.ts';
+import type { DedicatedEvents } from '../upstream/dedicated.ts';
 import type { Fleet } from '../upstream/fleet.ts';
 import {
   Instances,
@@ -9,7 +9,7 @@ import {
 } from '../upstream/instances.ts';
 import { LegacyConnections } from '../upstream/legacy-connections.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { AskedClient, Caller } from './caller.ts';
+import type { ClientHandle, Caller } from './caller.ts';
 import { folderOf } from './roots.ts';
 
 export interface UpstreamPoolOptions {
@@ -17,7 +17,7 @@ export interface UpstreamPoolOptions {
   /** What servers say that clients share. */
   readonly on: DedicatedEvents;
   /** A server that a client has for itself asks something. */
-  asked(client: AskedClient, ...question: Parameters<DedicatedEvents['request']>): void;
+  asked(client: ClientHandle, ...question: Parameters<DedicatedEvents['request']>): void;
   /** A second conversation is there. */
   opened(legacyConnection: Upstream): void;
   /** A server of a client's or call's own is there. */
@@ -27,23 +27,23 @@ export interface UpstreamPoolOptions {
 /** Who serves a caller: the server that all share, its twin, or one of the client's or the call's own. */
 export class UpstreamPool {
   readonly #options: UpstreamPoolOptions;
-  readonly #instances: Instances<AskedClient>;
+  readonly #instances: Instances<ClientHandle>;
   readonly #legacyConnections = new LegacyConnections((server) => this.#openLegacyConnection(server));
 
   constructor(options: UpstreamPoolOptions) {
     const { fleet } = options;
     this.#options = options;
-    this.#instances = new Instances((serverKey, client, tenant) => {
-      const apart = fleet.startApart(serverKey, tenant, {
+    this.#instances = new Instances((serverKey, client, instance) => {
+      const dedicated = fleet.startDedicated(serverKey, instance, {
         request: (...question) => options.asked(client, ...question),
         notification: (child, message, related) => client.notified(child, message, related),
       });
       // Why it does not start is told to who waits for it.
-      apart.started.then(
-        () => options.started(apart.upstream),
+      dedicated.started.then(
+        () => options.started(dedicated.upstream),
         () => {},
       );
-      return apart;
+      return dedicated;
     });
   }
 
@@ -58,10 +58,10 @@ export class UpstreamPool {
     const { serverKey, sharing, isRemote = false } = upstream;
     const { client } = caller;
     if (sharing === 'shared') return this.#sharedOf(upstream, caller);
-    const tenant = (): Promise<InstanceOptions> => tenantOf(caller, upstream.cwdFromRoots, folder);
-    if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, tenant);
+    const options = (): Promise<InstanceOptions> => instanceOptions(caller, upstream.cwdFromRoots, folder);
+    if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, options);
     const place = client.isMany ? (folder ?? '') : '';
-    return this.#instances.forSession({ serverKey, place, isRemote }, client, tenant);
+    return this.#instances.forSession({ serverKey, place, isRemote }, client, options);
   };
 
   /** The second conversations that there are. */
@@ -70,12 +70,12 @@ export class UpstreamPool {
   }
 
   /** The servers that run for this client alone. */
-  ownOf(client: AskedClient): Upstream[] {
+  ownOf(client: ClientHandle): Upstream[] {
     return this.#instances.of(client);
   }
 
   /** The client is gone, and with it what only it has used. */
-  leave(client: AskedClient): void {
+  leave(client: ClientHandle): void {
     this.#instances.end(client);
   }
 
@@ -108,7 +108,7 @@ export class UpstreamPool {
   }
 }
 
-async function tenantOf(
+async function instanceOptions(
   caller: Caller,
   cwdFromRoots: boolean,
   folder: string | undefined,

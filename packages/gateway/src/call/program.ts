@@ -7,7 +7,7 @@ import { readMessage, type Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import { encode, lineBytes, type Line } from '../wire/splice.ts';
 import { callTool } from './call.ts';
-import type { AskedClient } from './caller.ts';
+import type { ClientHandle } from './caller.ts';
 import type { InvocationSource } from './invocation.ts';
 import type { Directory } from './resolve.ts';
 
@@ -15,7 +15,7 @@ import type { Directory } from './resolve.ts';
 const ID = 1;
 
 /** A program that uses the gateway in its own process. Its calls take the way of all others: limits, history and retries hold. */
-export class Program implements AskedClient {
+export class Program implements ClientHandle {
   readonly identity = 'program';
   readonly isMany = true;
   readonly canBeAsked = false;

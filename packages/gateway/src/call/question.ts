@@ -6,7 +6,7 @@ import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { capabilitiesOf, type Caller } from './caller.ts';
 import { OverBudget, type QuestionBudget } from './question-budget.ts';
-import { relay, Relayed } from './relay.ts';
+import { relay, InFlightRequest } from './relay.ts';
 import type { SuspendedCalls } from './suspended-calls.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -18,7 +18,7 @@ export interface Audience {
   readonly identity?: string | undefined;
   /** That client, or else the only one of the gateway, where there is but one. */
   readonly onlyClient: Caller | undefined;
-  readonly parking: SuspendedCalls;
+  readonly suspendedCalls: SuspendedCalls;
   readonly budget: QuestionBudget;
   readonly tasks: Tasks;
 }
@@ -47,7 +47,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
 
 /** Asks the client of these calls, the likeliest first; without calls, the only client there is. */
 function askFor(
-  calls: readonly Relayed[],
+  calls: readonly InFlightRequest[],
   upstream: Upstream,
   message: Message,
   audience: Audience,
@@ -71,7 +71,7 @@ function askFor(
   });
   if (over instanceof OverBudget) return over;
   return isParked
-    ? audience.parking.ask(call, upstream, message, over)
+    ? audience.suspendedCalls.ask(call, upstream, message, over)
     : passOn(upstream, message, { calls, caller, over, ...audience });
 }
 
@@ -84,8 +84,8 @@ function unavailable(text: string): RpcError {
 }
 
 /** A question that a client gets as a request. */
-interface PassedOn extends Pick<Audience, 'tasks' | 'parking'> {
-  readonly calls: readonly Relayed[];
+interface PassedOn extends Pick<Audience, 'tasks' | 'suspendedCalls'> {
+  readonly calls: readonly InFlightRequest[];
   readonly caller: Caller;
   readonly over: () => void;
 }
@@ -94,7 +94,7 @@ interface PassedOn extends Pick<Audience, 'tasks' | 'parking'> {
 function passOn(
   upstream: Upstream,
   message: Message,
-  { calls, caller, over, tasks, parking: { unanswered, elicitations } }: PassedOn,
+  { calls, caller, over, tasks, suspendedCalls: { unanswered, elicitations } }: PassedOn,
 ): undefined {
   elicitations.asked(upstream.serverKey, message, caller.client.identity);
   const [likeliest] = calls;
@@ -111,7 +111,7 @@ function passOn(
     ended: () => {
       over();
       calls.forEach((call, index) => call.goesOn({ keepsPlace: index > 0 }));
-      if (likeliest?.isAway === false) unanswered.over(likeliest);
+      if (likeliest?.awaitsClient === false) unanswered.over(likeliest);
     },
   });
   return undefined;
@@ -120,12 +120,12 @@ function passOn(
 /** The call on whose behalf a server asks: the one it names, or those of the only client that it works for, the likeliest first. */
 function callsThatMayAsk(
   upstream: Upstream,
-  { related, identity, parking }: Audience,
-): readonly Relayed[] | RpcError {
+  { related, identity, suspendedCalls }: Audience,
+): readonly InFlightRequest[] | RpcError {
   const all = callsOf(upstream, related).filter(
     ({ caller }) => identity === undefined || caller?.client.identity === identity,
   );
-  const calls = parking.unanswered.withoutSilent(all);
+  const calls = suspendedCalls.unanswered.withoutSilent(all);
   const isMany = calls.some(({ caller }) => caller?.client.isMany);
   // Of many programs behind one token any two calls may be those of two.
   const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
@@ -135,19 +135,21 @@ function callsThatMayAsk(
 }
 
 /** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */
-function likelihood({ request, origin, isAway }: Relayed): number {
+function likelihood({ request, origin, awaitsClient: isAway }: InFlightRequest): number {
   return (request === undefined ? 0 : 2) + (origin === undefined || isAway ? 0 : 1);
 }
 
 /** The clients' calls that a server works on; where the transport tells which one is meant, no other. */
-export function callsOf({ peer }: Upstream, related?: number): Relayed[] {
+export function callsOf({ peer }: Upstream, related?: number): InFlightRequest[] {
   const waiters = related === undefined ? peer.waiters() : [peer.waiter(related)];
-  return waiters.filter((waiter) => waiter instanceof Relayed).filter(({ caller }) => caller !== undefined);
+  return waiters
+    .filter((waiter) => waiter instanceof InFlightRequest)
+    .filter(({ caller }) => caller !== undefined);
 }
 
 /** What clients are being asked by requests, for a server that works on their calls. */
-export function questionsOf({ peer }: Upstream): Relayed[] {
-  return peer.requests().filter((request) => request instanceof Relayed);
+export function questionsOf({ peer }: Upstream): InFlightRequest[] {
+  return peer.requests().filter((request) => request instanceof InFlightRequest);
 }
 
 function paramsText({ bytes, params }: Message): string {

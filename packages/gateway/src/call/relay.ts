@@ -25,7 +25,7 @@ export interface Hop {
   /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
   edits(message: Message, token: number | undefined): Edit[];
   /** The edits that the answer needs besides its id, the error to give instead, or that the hop has taken it over. */
-  adapt?(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined;
+  adapt?(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined;
   /** Told that the server is at work. */
   progressed?(): void;
   /** Told that something other than the server's work is waited for, and that this is over. */
@@ -52,14 +52,14 @@ export const TAKEN: unique symbol = Symbol('taken');
 const MIB = 1024 * 1024;
 
 /** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
-export function relay(message: Message, hop: Hop): Relayed | undefined {
+export function relay(message: Message, hop: Hop): InFlightRequest | undefined {
   return accept(message, hop)?.send(message);
 }
 
 /** A request that can be sent on; one that cannot is answered with why. */
-export function accept(message: Message, hop: Hop): Relayed | undefined {
+export function accept(message: Message, hop: Hop): InFlightRequest | undefined {
   const refusal = refusalOf(hop);
-  if (refusal === undefined) return new Relayed(message, hop);
+  if (refusal === undefined) return new InFlightRequest(message, hop);
   hop.ended?.('error', refusal);
   answerError(hop.from, message.id, refusal);
   return undefined;
@@ -77,7 +77,7 @@ function notReading(name: string, { peerBytes }: Account): RpcError {
 }
 
 /** A request on its way, until it is answered, cancelled or lost. */
-export class Relayed implements Waiter, Served {
+export class InFlightRequest implements Waiter, Served {
   readonly #hop: Hop;
   #id: string;
   #token: string | undefined;
@@ -137,7 +137,7 @@ export class Relayed implements Waiter, Served {
   }
 
   /** Whether it has been taken for one that waits for its client. */
-  get isAway(): boolean {
+  get awaitsClient(): boolean {
     return this.#questions > 0;
   }
 
@@ -198,14 +198,14 @@ export class Relayed implements Waiter, Served {
   }
 
   /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
-  park(line: Line): void {
+  suspend(line: Line): void {
     const origin = this.#leave();
     this.#hop.rests?.();
     origin?.answer(line);
   }
 
   /** The client has come back for it with another request. */
-  takeUp(message: Message, caller: Caller): void {
+  resume(message: Message, caller: Caller): void {
     const { id, meta } = message;
     this.#id = id;
     this.#token = meta && valueText(meta, 'progressToken');

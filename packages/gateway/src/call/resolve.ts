@@ -12,7 +12,7 @@ import type { History } from './history.ts';
 import type { CallLimits } from './limits.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { NameWarnings } from './name-warnings.ts';
-import type { Revival } from './revival.ts';
+import type { RestartWaiters } from './restart-waiters.ts';
 import type { SuspendedCalls } from './suspended-calls.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -20,7 +20,7 @@ import type { Tasks } from './tasks.ts';
 export interface Directory {
   readonly registry: Registry;
   readonly builder: RegistryBuilder;
-  readonly parking: SuspendedCalls;
+  readonly suspendedCalls: SuspendedCalls;
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;
   readonly history: History;
@@ -31,7 +31,7 @@ export interface Directory {
   readonly acquire: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
   /** Undefined where nothing is limited. */
   readonly limits: CallLimits | undefined;
-  readonly revival: Revival;
+  readonly restartWaiters: RestartWaiters;
   /** What calls are resolved against by now. */
   readonly current: () => Directory;
   /** The servers that are meant to run, whether or not they do. */

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import type { Target } from './resolve.ts';
 import { isRepeatable } from './retry.ts';
 
 function isRetried(attempt: number, isMarked: boolean, method = 'tools/call'): boolean {
-  const asked = { message: { method, bytes: Buffer.from('{}') }, attempt } as Asked;
+  const asked = { message: { method, bytes: Buffer.from('{}') }, attempt } as ClientRequest;
   return isRepeatable(asked, { isRepeatable: isMarked } as Target);
 }
 

@@ -1,5 +1,5 @@
 import type { RpcError } from '../errors.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { Hop } from './relay.ts';
 import type { Target } from './resolve.ts';
@@ -10,7 +10,7 @@ export const MAX_RETRIES = 3;
 const LARGEST_KEPT = 1024 * 1024;
 
 /** Whether a call may be made once more when its server is lost. */
-export function isRepeatable({ message, attempt = 0 }: Asked, target: Target): boolean {
+export function isRepeatable({ message, attempt = 0 }: ClientRequest, target: Target): boolean {
   if (message.method !== 'tools/call' || target.isRepeatable !== true) return false;
   return attempt < MAX_RETRIES && message.bytes.length <= LARGEST_KEPT;
 }
@@ -20,7 +20,7 @@ export class RepeatableHop extends HopAround {
   readonly #repeat: (error: RpcError) => void;
   readonly #bytes: number;
 
-  constructor(hop: Hop, { message }: Asked, repeat: (error: RpcError) => void) {
+  constructor(hop: Hop, { message }: ClientRequest, repeat: (error: RpcError) => void) {
     super(hop);
     this.#bytes = message.bytes.length;
     this.#repeat = repeat;
@@ -43,7 +43,7 @@ interface Comeback {
 }
 
 /** Waits for a server to run again, unless another has taken its place. The client may call its request off meanwhile. */
-export function whenBack(asked: Asked, serverKey: string, { wasSent, done }: Comeback): void {
+export function waitForRestart(asked: ClientRequest, serverKey: string, { wasSent, done }: Comeback): void {
   const { caller, directory, message } = asked;
   const { origin } = caller;
   const running = directory.current().registry.upstreams.get(serverKey);
@@ -61,7 +61,7 @@ export function whenBack(asked: Asked, serverKey: string, { wasSent, done }: Com
     cancel: callOff,
     abandon: callOff,
   });
-  void directory.revival.wait(serverKey, wasSent).then((isBack) => {
+  void directory.restartWaiters.wait(serverKey, wasSent).then((isBack) => {
     if (isCalledOff) return;
     origin.served(ticket);
     done(isBack);

@@ -16,9 +16,9 @@ import { requestLine, resultLine } from '../wire/answer.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode, type Edit } from '../wire/splice.ts';
-import { capabilitiesOf, type Asked, type Caller } from './caller.ts';
+import { capabilitiesOf, type ClientRequest, type Caller } from './caller.ts';
 import { HopAround } from './hop-around.ts';
-import type { Hop, Relayed, TAKEN } from './relay.ts';
+import type { Hop, InFlightRequest, TAKEN } from './relay.ts';
 
 const METHOD = 'roots/list';
 /** As a question in a round. */
@@ -41,7 +41,7 @@ export async function folderOf({ era, envelope, client, origin }: Caller): Promi
  * is answered with the question, and each of them where many programs share a token. Gives back what there is to go on
  * with, once that is known.
  */
-export function withFolder(asked: Asked, { era }: Upstream): Asked | undefined {
+export function withFolder(asked: ClientRequest, { era }: Upstream): ClientRequest | undefined {
   const { caller, message } = asked;
   const { client, origin } = caller;
   if (caller.era === 'legacy' || !canEndInRound(message.method)) return asked;
@@ -61,13 +61,13 @@ export function withFolder(asked: Asked, { era }: Upstream): Asked | undefined {
 }
 
 /** The hop of a call that has said where its client works: where a modern server asks back, it is to say so again. */
-export function withFolderAgain(hop: Hop, asked: Asked, { era }: Upstream): Hop {
+export function withFolderAgain(hop: Hop, asked: ClientRequest, { era }: Upstream): Hop {
   const isSaid = 'folder' in asked && asked.caller.client.isMany;
   return isSaid && era === 'modern' ? new FolderHop(hop) : hop;
 }
 
 class FolderHop extends HopAround {
-  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  override adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     const edits = super.adapt(answer, call) ?? [];
     return Array.isArray(edits) ? [...edits, ...alsoAsking(answer, QUESTION)] : edits;
   }

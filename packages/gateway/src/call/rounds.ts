@@ -8,7 +8,7 @@ import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
 import { decode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
-import type { Relayed } from './relay.ts';
+import type { InFlightRequest } from './relay.ts';
 
 /** A server that never has enough must not keep a client busy for ever. */
 const MOST_ROUNDS = 32;
@@ -36,7 +36,7 @@ export class Rounds {
   }
 
   /** Asks what the server wants to know, and calls it again with the answers. */
-  next(round: Round, call: Relayed): void {
+  next(round: Round, call: InFlightRequest): void {
     const refusal = this.#refusalOf(round);
     if (refusal !== undefined) return call.lost(refusal);
     const answers = new Map<string, string>();
@@ -72,7 +72,7 @@ export class Rounds {
   }
 
   /** There will be no further round. */
-  #fail(error: RpcError, call: Relayed): void {
+  #fail(error: RpcError, call: InFlightRequest): void {
     this.stop();
     call.lost(error);
   }

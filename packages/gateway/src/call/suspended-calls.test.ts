@@ -10,7 +10,7 @@ import { lineBytes, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import { QuestionBudget } from './question-budget.ts';
 import { ask } from './question.ts';
-import { relay, Relayed } from './relay.ts';
+import { relay, InFlightRequest } from './relay.ts';
 import { RequestStates } from './request-state.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
 
@@ -56,7 +56,7 @@ function read1(value: object): Message {
 /** A modern client, a server of an earlier revision, and calls between them. */
 class Stage {
   time = 0;
-  readonly parking = new SuspendedCalls(new RequestStates(() => this.time));
+  readonly suspendedCalls = new SuspendedCalls(new RequestStates(() => this.time));
   readonly budget = new QuestionBudget(() => this.time);
   readonly client = new Wire();
   readonly server = new Wire();
@@ -94,11 +94,11 @@ class Stage {
   /** The server asks something in the course of a call; what the client is answered. */
   async asks(id: string, related?: number): Promise<Received> {
     const question = read1({ jsonrpc: '2.0', id, method: 'roots/list' });
-    const { parking } = this;
+    const { suspendedCalls } = this;
     ask(this.upstream, question, {
       related,
       onlyClient: undefined,
-      parking,
+      suspendedCalls,
       budget: this.budget,
       tasks: undefined as never,
     });
@@ -111,7 +111,7 @@ class Stage {
     const keys = Object.keys(round.result?.inputRequests ?? {});
     const inputResponses = Object.fromEntries(answer === undefined ? [] : keys.map((key) => [key, answer]));
     const state = { inputResponses, requestState: round.result?.requestState };
-    return this.parking.resume(this.call(id, state), this.caller);
+    return this.suspendedCalls.resume(this.call(id, state), this.caller);
   }
 }
 
@@ -129,7 +129,7 @@ describe('a call that waits for its client', () => {
     expect(stage.returns('second', round, { roots: [] })).toBeUndefined();
     stage.server.says({ id: sentId, result: { content: [] } });
     expect(stage.client.sent.at(-1)).toMatchObject({ id: 'second', result: { content: [] } });
-    expect(stage.parking.size).toBe(0);
+    expect(stage.suspendedCalls.size).toBe(0);
   });
 
   verifies(
@@ -144,7 +144,7 @@ describe('a call that waits for its client', () => {
         { id: 'q', error: { code: -32000, message: 'The client has not come back with an answer' } },
         { method: 'notifications/cancelled', params: { requestId: sentId } },
       ]);
-      expect([stage.parking.size, stage.server.peer.waiters(), stage.server.peer.serving]).toEqual([
+      expect([stage.suspendedCalls.size, stage.server.peer.waiters(), stage.server.peer.serving]).toEqual([
         0,
         [],
         0,
@@ -165,9 +165,11 @@ describe('a call that waits for its client', () => {
       const sentId = stage.start('first');
       const round = await stage.asks('q', sentId);
       expect(stage.returns('again', round, {})).toBeUndefined();
-      expect(stage.parking.size).toBe(1);
+      expect(stage.suspendedCalls.size).toBe(1);
       end(sentId);
-      expect([stage.parking.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([0, 0, 0]);
+      expect([stage.suspendedCalls.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([
+        0, 0, 0,
+      ]);
       expect(stage.server.peer.waiters()).toEqual([]);
     }
     expect(vi.getTimerCount()).toBe(0);
@@ -184,14 +186,16 @@ describe('a call that waits for its client', () => {
         stage.returns('second', round, { roots: [] });
         stage.server.says({ id: sentId, result: {} });
       }
-      expect([stage.parking.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([0, 0, 0]);
+      expect([stage.suspendedCalls.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([
+        0, 0, 0,
+      ]);
       expect([stage.server.peer.waiters(), vi.getTimerCount()]).toEqual([[], 0]);
       for (let i = 0; i < 1000; i++) await stage.asks(`r${i}`, stage.start(`call ${i}`));
-      expect(stage.parking.size).toBe(1000);
+      expect(stage.suspendedCalls.size).toBe(1000);
       await stage.asks('too many', stage.start('last'));
       expect(stage.server.sent.at(-1)).toMatchObject({ id: 'too many', error: { code: -32000 } });
-      stage.parking.close();
-      expect([stage.parking.size, vi.getTimerCount()]).toEqual([0, 0]);
+      stage.suspendedCalls.close();
+      expect([stage.suspendedCalls.size, vi.getTimerCount()]).toEqual([0, 0]);
     },
   );
 
@@ -199,16 +203,16 @@ describe('a call that waits for its client', () => {
     const stage = new Stage();
     const argument = 'x'.repeat(16 * 1024 * 1024 - 1024);
     for (let i = 0; i < 4; i++) await stage.asks(`q${i}`, stage.start(`call ${i}`, { argument }));
-    expect(stage.parking.size).toBe(4);
+    expect(stage.suspendedCalls.size).toBe(4);
     await stage.asks('too many', stage.start('last', { argument }));
     expect(stage.server.sent.at(-1)).toMatchObject({ id: 'too many', error: { code: -32000 } });
     await stage.asks('small', stage.start('another'));
-    expect(stage.parking.size).toBe(5);
-    stage.parking.close();
-    expect(stage.parking.size).toBe(0);
+    expect(stage.suspendedCalls.size).toBe(5);
+    stage.suspendedCalls.close();
+    expect(stage.suspendedCalls.size).toBe(0);
     await stage.asks('again', stage.start('later', { argument }));
-    expect(stage.parking.size).toBe(1);
-    stage.parking.close();
+    expect(stage.suspendedCalls.size).toBe(1);
+    stage.suspendedCalls.close();
   });
 
   test('that ends before its question was asked has it refused', async () => {
@@ -229,7 +233,10 @@ describe('a call that waits for its client', () => {
     const [older, newer] = [stage.start('older'), stage.start('newer')];
     expect(await stage.asks('of the newer')).toMatchObject({ id: 'newer' });
     expect(await stage.asks('of the older')).toMatchObject({ id: 'older' });
-    expect([older, newer].map((id) => stage.server.peer.waiter(id) instanceof Relayed)).toEqual([true, true]);
+    expect([older, newer].map((id) => stage.server.peer.waiter(id) instanceof InFlightRequest)).toEqual([
+      true,
+      true,
+    ]);
   });
 
   verifies('ERA-2', 'is not taken for another where the transport tells whose question it is', async () => {

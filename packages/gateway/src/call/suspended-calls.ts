@@ -11,26 +11,26 @@ import { capabilitiesOf, type Caller } from './caller.ts';
 import { Elicitations } from './elicitations.ts';
 import { fingerprint } from './fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
-import type { Relayed } from './relay.ts';
+import type { InFlightRequest } from './relay.ts';
 import { PATIENCE_MS, RequestStates, type Claim } from './request-state.ts';
 import { Unanswered } from './unanswered.ts';
 
 /** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
 const GATHER_MS = 5;
 /** Each holds up a call of its server. */
-const MOST_PARKED = 1000;
+const MOST_SUSPENDED = 1000;
 /** Bytes of the requests of all parked calls. Their clients have left, so that no account could count them. */
-const MOST_PARKED_BYTES = 64 * 1024 * 1024;
+const MOST_SUSPENDED_BYTES = 64 * 1024 * 1024;
 
 /** A call whose server has asked something while it works. */
-interface Parked extends Claim {
-  readonly call: Relayed;
+interface SuspendedCall extends Claim {
+  readonly call: InFlightRequest;
   readonly identity: string;
   /** Bytes of its request. */
   readonly bytes: number;
   readonly questions: OpenQuestions;
   /** The client has been told what to answer, and is expected back. */
-  isAway: boolean;
+  awaitsClient: boolean;
   round: number;
   /** Until the questions are asked, then until they must be answered. */
   timer: NodeJS.Timeout | undefined;
@@ -42,13 +42,13 @@ interface Parked extends Claim {
  */
 export class SuspendedCalls {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
-  readonly inRounds: Set<Relayed> = new Set();
+  readonly inRounds: Set<InFlightRequest> = new Set();
   /** Which client was sent to which address. */
   readonly elicitations: Elicitations = new Elicitations();
   readonly unanswered: Unanswered;
   readonly #states: RequestStates;
-  readonly #parked = new Map<number, Parked>();
-  readonly #byCall = new WeakMap<Relayed, Parked>();
+  readonly #suspended = new Map<number, SuspendedCall>();
+  readonly #byCall = new WeakMap<InFlightRequest, SuspendedCall>();
   #last = 0;
   #bytes = 0;
 
@@ -59,24 +59,24 @@ export class SuspendedCalls {
 
   /** How many calls have been asked something and are not over. */
   get size(): number {
-    return this.#parked.size;
+    return this.#suspended.size;
   }
 
   /** Has the client of a call asked what its server wants to know; an error where it cannot be. `over` is called once the question is. */
-  ask(call: Relayed, upstream: Upstream, message: Message, over: () => void): RpcError | undefined {
-    const parked = this.#byCall.get(call) ?? this.#enter(call);
-    if (parked === undefined) {
+  ask(call: InFlightRequest, upstream: Upstream, message: Message, over: () => void): RpcError | undefined {
+    const suspended = this.#byCall.get(call) ?? this.#enter(call);
+    if (suspended === undefined) {
       over();
-      return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyParked(MOST_PARKED));
+      return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyParked(MOST_SUSPENDED));
     }
-    parked.questions.add(upstream, message, over);
-    if (parked.isAway) this.unanswered.began(call);
-    else parked.timer ??= setTimeout(() => this.#park(parked), GATHER_MS);
+    suspended.questions.add(upstream, message, over);
+    if (suspended.awaitsClient) this.unanswered.began(call);
+    else suspended.timer ??= setTimeout(() => this.#suspend(suspended), GATHER_MS);
     return undefined;
   }
 
   /** The round that sends a client to the addresses without which its call is not answered. Nothing waits for it here. */
-  sendOff(questions: readonly Question[], request: Message, caller: Caller): string | RpcError {
+  urlElicitation(questions: readonly Question[], request: Message, caller: Caller): string | RpcError {
     const lacking = lackingFor('elicitation/create', '{"mode":"url"}', capabilitiesOf(caller, request));
     if (lacking !== undefined) {
       const text = Messages.clientLacks('elicitation/create', lacking);
@@ -95,51 +95,51 @@ export class SuspendedCalls {
     const claim = this.#states.read(state, caller.client.identity);
     if (claim === undefined || !this.#isExpected(claim) || claim.fingerprint !== fingerprint(message))
       return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.staleState());
-    const parked = this.#parked.get(claim.number);
-    if (parked === undefined) return afterVisit(message, claim, responses);
-    this.#goOn(parked, responses, () => parked.call.takeUp(message, caller));
+    const suspended = this.#suspended.get(claim.number);
+    if (suspended === undefined) return afterVisit(message, claim, responses);
+    this.#goOn(suspended, responses, () => suspended.call.resume(message, caller));
     return undefined;
   }
 
   /** Nobody will come back any more. */
   close(): void {
-    for (const parked of this.#parked.values()) if (parked.isAway) this.#giveUp(parked);
+    for (const suspended of this.#suspended.values()) if (suspended.awaitsClient) this.#giveUp(suspended);
   }
 
-  #enter(call: Relayed): Parked | undefined {
+  #enter(call: InFlightRequest): SuspendedCall | undefined {
     const { caller, request } = call;
     if (caller === undefined || request === undefined || this.#isFull(request)) return undefined;
-    const parked: Parked = {
+    const suspended: SuspendedCall = {
       call,
       number: ++this.#last,
       identity: caller.client.identity,
       fingerprint: fingerprint(request),
       bytes: request.bytes.length,
       questions: new OpenQuestions(() => this.unanswered.over(call)),
-      isAway: false,
+      awaitsClient: false,
       round: 0,
       timer: undefined,
     };
-    this.#parked.set(parked.number, parked);
-    this.#bytes += parked.bytes;
-    this.#byCall.set(call, parked);
-    call.onOver(() => this.#remove(parked));
-    return parked;
+    this.#suspended.set(suspended.number, suspended);
+    this.#bytes += suspended.bytes;
+    this.#byCall.set(call, suspended);
+    call.onOver(() => this.#remove(suspended));
+    return suspended;
   }
 
   #isFull({ bytes }: Message): boolean {
-    return this.#parked.size >= MOST_PARKED || this.#bytes + bytes.length > MOST_PARKED_BYTES;
+    return this.#suspended.size >= MOST_SUSPENDED || this.#bytes + bytes.length > MOST_SUSPENDED_BYTES;
   }
 
-  #park(parked: Parked): void {
-    const { questions, call } = parked;
-    clearTimeout(parked.timer);
-    parked.timer = undefined;
+  #suspend(suspended: SuspendedCall): void {
+    const { questions, call } = suspended;
+    clearTimeout(suspended.timer);
+    suspended.timer = undefined;
     if (questions.size === 0) return;
-    parked.isAway = true;
+    suspended.awaitsClient = true;
     this.unanswered.began(call);
-    parked.timer = setTimeout(() => this.#giveUp(parked), PATIENCE_MS).unref();
-    call.park(resultLine(call.id, this.#roundOf(parked, parked.identity, questions.all())));
+    suspended.timer = setTimeout(() => this.#giveUp(suspended), PATIENCE_MS).unref();
+    call.suspend(resultLine(call.id, this.#roundOf(suspended, suspended.identity, questions.all())));
   }
 
   #roundOf(claim: Claim, identity: string, questions: readonly Question[]): string {
@@ -148,29 +148,29 @@ export class SuspendedCalls {
 
   /** A state is good for the round that it was given out with. */
   #isExpected({ number, round }: Claim): boolean {
-    const parked = this.#parked.get(number);
-    return number === 0 || (parked?.isAway === true && parked.round === round);
+    const suspended = this.#suspended.get(number);
+    return number === 0 || (suspended?.awaitsClient === true && suspended.round === round);
   }
 
-  #goOn(parked: Parked, responses: ReadonlyMap<string, string>, takeUp: () => void): void {
-    parked.isAway = false;
-    this.unanswered.over(parked.call);
-    parked.round++;
-    takeUp();
-    for (const [key, text] of responses) parked.questions.answer(key, text);
-    parked.call.deliver();
-    this.#park(parked);
+  #goOn(suspended: SuspendedCall, responses: ReadonlyMap<string, string>, resume: () => void): void {
+    suspended.awaitsClient = false;
+    this.unanswered.over(suspended.call);
+    suspended.round++;
+    resume();
+    for (const [key, text] of responses) suspended.questions.answer(key, text);
+    suspended.call.deliver();
+    this.#suspend(suspended);
   }
 
-  #giveUp({ call, questions }: Parked): void {
+  #giveUp({ call, questions }: SuspendedCall): void {
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientStaysAway());
     questions.refuseAll(error);
     call.abandon(error.message);
   }
 
-  #remove({ number, timer, bytes, questions }: Parked): void {
+  #remove({ number, timer, bytes, questions }: SuspendedCall): void {
     clearTimeout(timer);
-    if (this.#parked.delete(number)) this.#bytes -= bytes;
+    if (this.#suspended.delete(number)) this.#bytes -= bytes;
     questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.callIsOver()));
   }
 }

@@ -4,19 +4,19 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { findMember, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Edit } from '../wire/splice.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 import { HopAround } from './hop-around.ts';
-import type { Hop, Relayed, TAKEN } from './relay.ts';
+import type { Hop, InFlightRequest, TAKEN } from './relay.ts';
 import { isOver, offersTasks, taskIdOf, type Tasks } from './tasks.ts';
 import { resultUriEdits } from './uri-edits.ts';
 
 /** The hop of a request that may end in a task or is about one: on the way back the id of the task becomes public. */
-export function withTasks(hop: Hop, asked: Asked, upstream: Upstream): Hop {
+export function withTasks(hop: Hop, asked: ClientRequest, upstream: Upstream): Hop {
   return concernsTasks(asked, upstream) ? new TaskHop(hop, asked, upstream) : hop;
 }
 
 /** Tasks do not cross the eras: the two have nothing but the name in common. */
-function concernsTasks({ caller, message: { method, params } }: Asked, upstream: Upstream): boolean {
+function concernsTasks({ caller, message: { method, params } }: ClientRequest, upstream: Upstream): boolean {
   if (caller.era !== upstream.era) return false;
   if (method !== 'tools/call') return method.startsWith('tasks/');
   if (!offersTasks(upstream)) return false;
@@ -35,7 +35,7 @@ class TaskHop extends HopAround {
   /** What the server was told instead. */
   #sentToken: number | undefined;
 
-  constructor(hop: Hop, { directory, message }: Asked, upstream: Upstream) {
+  constructor(hop: Hop, { directory, message }: ClientRequest, upstream: Upstream) {
     super(hop);
     this.#method = message.method;
     this.#upstream = upstream;
@@ -50,7 +50,7 @@ class TaskHop extends HopAround {
     return super.edits(message, token);
   }
 
-  override adapt(answer: Message, call: Relayed): Edit[] | RpcError | typeof TAKEN | undefined {
+  override adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     if (this.#awaited !== undefined) this.#tasks.over(this.#awaited);
     const edits = super.adapt(answer, call) ?? [];
     const result = answer.isError ? undefined : answer.body;

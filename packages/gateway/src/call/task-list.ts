@@ -7,7 +7,7 @@ import type { Message } from '../wire/message.ts';
 import type { Served } from '../wire/peer.ts';
 import { skipValue } from '../wire/scan.ts';
 import { encode, lineBytes, splice } from '../wire/splice.ts';
-import type { Asked } from './caller.ts';
+import type { ClientRequest } from './caller.ts';
 
 /** A server that does not answer must not hold up the others. */
 const PATIENCE_MS = 5000;
@@ -28,7 +28,7 @@ interface Page {
 const NOTHING: Page = { tasks: [], nextCursor: undefined };
 
 /** Lists the tasks of all servers that list theirs: a page of each makes a page. */
-export function listTasks(asked: Asked): void {
+export function listTasks(asked: ClientRequest): void {
   const wanted = wantedPages(asked);
   if (wanted !== undefined) return new TaskList(asked).ask(wanted);
   const error = new RpcError(
@@ -41,7 +41,7 @@ export function listTasks(asked: Asked): void {
 /** A request that several servers answer together. */
 class TaskList implements Served {
   readonly id: string;
-  readonly #asked: Asked;
+  readonly #asked: ClientRequest;
   /** In the order of the config. */
   readonly #pages = new Map<Upstream, Page>();
   readonly #asking = new Map<Upstream, number>();
@@ -49,7 +49,7 @@ class TaskList implements Served {
   #timer: NodeJS.Timeout | undefined;
   #error: RpcError | undefined;
 
-  constructor(asked: Asked) {
+  constructor(asked: ClientRequest) {
     this.id = asked.message.id;
     this.#asked = asked;
     this.#ticket = asked.caller.origin.serve(this);
@@ -156,7 +156,7 @@ function cursorFor(pages: ReadonlyMap<Upstream, Page>): string | undefined {
 }
 
 /** The other direction: whom to ask for what; undefined for a cursor that nobody was given. */
-function wantedPages({ directory, message: { params } }: Asked): Wanted[] | undefined {
+function wantedPages({ directory, message: { params } }: ClientRequest): Wanted[] | undefined {
   const { upstreams } = directory.registry;
   if (params === undefined || findMember(params, 'cursor') < 0)
     return [...upstreams.values()].filter(listsTasks).map((upstream) => ({ upstream }));

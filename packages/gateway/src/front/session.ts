@@ -1,7 +1,7 @@
 import { canBeAsked } from '../bridge/capabilities.ts';
 import { forwardApart } from '../call/apart.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
-import type { Asked, Caller } from '../call/caller.ts';
+import type { ClientRequest, Caller } from '../call/caller.ts';
 import { legacyInfoText } from '../call/client-names.ts';
 import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
@@ -298,7 +298,7 @@ export class Session implements Client {
   }
 
   /** A method that the gateway does not know may be known to the server, where there is only one. */
-  #unknown(asked: Asked): void {
+  #unknown(asked: ClientRequest): void {
     const { directory, caller, message } = asked;
     const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
@@ -318,7 +318,7 @@ export class Session implements Client {
     answer(origin, id, '{}');
   }
 
-  #subscribe(asked: Asked): void {
+  #subscribe(asked: ClientRequest): void {
     const { caller, message, directory } = asked;
     const followed = this.#subscriptions.follow(message, directory);
     if (followed === false) return useResource(asked);

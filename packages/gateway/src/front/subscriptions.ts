@@ -1,4 +1,4 @@
-import type { Asked } from '../call/caller.ts';
+import type { ClientRequest } from '../call/caller.ts';
 import type { ListName } from '../call/notices.ts';
 import { resolveTask, resolveUri, type Directory } from '../call/resolve.ts';
 import { offersTasks, tasksRefusal } from '../call/tasks.ts';
@@ -89,7 +89,7 @@ export class Subscriptions {
   }
 
   /** Opens one: what is honoured is told first, and the request stays open until it is cancelled. */
-  listen(asked: Asked): void {
+  listen(asked: ClientRequest): void {
     const { message, directory } = asked;
     const { id } = message;
     const { origin } = asked.caller;
@@ -118,7 +118,7 @@ export class Subscriptions {
     });
   }
 
-  #opened(subscription: Subscription, asked: Asked): void {
+  #opened(subscription: Subscription, asked: ClientRequest): void {
     const { id, origin, filter, watched } = subscription;
     for (const one of watched) {
       this.#watched.add(one);
@@ -397,7 +397,10 @@ function canFollow(upstream: Upstream): boolean {
 }
 
 /** Each server is asked in the client's name: what it may be told depends on what the client can do. */
-function listenToTasks(followed: FollowedTasks, { caller, message: { meta } }: Asked): TaskListener[] {
+function listenToTasks(
+  followed: FollowedTasks,
+  { caller, message: { meta } }: ClientRequest,
+): TaskListener[] {
   const capabilities = (meta && valueText(meta, Meta.CLIENT_CAPABILITIES)) ?? '{}';
   const members = envelopeMembers({ clientInfo: caller.envelope.clientInfo, capabilities });
   return Array.from(followed, ([upstream, ids]) => new TaskListener(upstream, [...ids.keys()], members));

@@ -1,5 +1,5 @@
 import type { Addressee } from '../call/addressee.ts';
-import type { AskedClient, Caller } from '../call/caller.ts';
+import type { ClientHandle, Caller } from '../call/caller.ts';
 import type { ListName } from '../call/notices.ts';
 import type { Log } from '../log.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -7,7 +7,7 @@ import type { Message } from '../wire/message.ts';
 import { spend, workOff } from '../wire/slices.ts';
 
 /** A client of the gateway, as the servers' news reach it. */
-export interface Client extends Caller, AskedClient {
+export interface Client extends Caller, ClientHandle {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;

@@ -1,6 +1,6 @@
 import { namedRequest } from '../bridge/asker.ts';
 import { addresseeOf } from '../call/addressee.ts';
-import type { AskedClient } from '../call/caller.ts';
+import type { ClientHandle } from '../call/caller.ts';
 import type { History } from '../call/history.ts';
 import { CallLimits } from '../call/limits.ts';
 import { LogLevels } from '../call/log-levels.ts';
@@ -9,7 +9,7 @@ import { UpstreamPool } from '../call/pool.ts';
 import { QuestionBudget } from '../call/question-budget.ts';
 import { ask } from '../call/question.ts';
 import type { Directory } from '../call/resolve.ts';
-import { Revival } from '../call/revival.ts';
+import { RestartWaiters } from '../call/restart-waiters.ts';
 import { SuspendedCalls } from '../call/suspended-calls.ts';
 import { Tasks } from '../call/tasks.ts';
 import { duration } from '../clock.ts';
@@ -17,10 +17,10 @@ import type { McpConfig } from '../config/config.generated.ts';
 import { Messages, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { OWN_KEY } from '../registry/names.ts';
-import type { DedicatedEvents } from '../upstream/apart.ts';
 import type { Kind } from '../upstream/catalogue.ts';
 import type { Chain } from '../upstream/chain.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
+import type { DedicatedEvents } from '../upstream/dedicated.ts';
 import { Fleet } from '../upstream/fleet.ts';
 import { awaitedTimers, systemTimers } from '../upstream/schedule.ts';
 import type { ServerEvent } from '../upstream/supervisor.ts';
@@ -50,9 +50,9 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
 }
 
 /** What is known of a server's question: the call that it belongs to, the client whose server asks. */
-interface Circumstances {
+interface QuestionContext {
   readonly related: number | undefined;
-  readonly owner?: AskedClient;
+  readonly owner?: ClientHandle;
 }
 
 /** What a gateway consists of, and who of them hears of what happens to the others. */
@@ -63,8 +63,11 @@ export class Parts {
   readonly wishes: Wishes;
   readonly tasks: Tasks;
   readonly limits: CallLimits;
-  readonly parking: SuspendedCalls = new SuspendedCalls();
-  readonly revival: Revival = new Revival((key) => this.fleet.supervisor.statusOf(key), awaitedTimers);
+  readonly suspendedCalls: SuspendedCalls = new SuspendedCalls();
+  readonly restartWaiters: RestartWaiters = new RestartWaiters(
+    (key) => this.fleet.supervisor.statusOf(key),
+    awaitedTimers,
+  );
   /** Where names lead at this moment. */
   directory: Directory;
   /** What clients are told of how to use the servers. */
@@ -113,7 +116,7 @@ export class Parts {
   }
 
   /** All servers that can hear what this client tells, in every conversation. */
-  audienceOf(client: AskedClient): Upstream[] {
+  audienceOf(client: ClientHandle): Upstream[] {
     return [
       ...this.directory.registry.upstreams.values(),
       ...this.legacyConnections,
@@ -182,20 +185,20 @@ export class Parts {
   #createDirectory(): Directory {
     const { fleet, publication } = this;
     const { history, log } = this.#options;
-    const { needsAcquire: isApart, acquire: instanceFor } = this.#serving;
+    const { needsAcquire, acquire } = this.#serving;
     return {
       registry: publication.registry,
       builder: publication.builder,
-      parking: this.parking,
+      suspendedCalls: this.suspendedCalls,
       logLevels: this.#logLevels,
       tasks: this.tasks,
       limits: this.limits.inForce,
-      revival: this.revival,
+      restartWaiters: this.restartWaiters,
       current: () => this.directory,
       history,
       nameWarnings: this.#nameWarnings,
-      needsAcquire: isApart,
-      acquire: instanceFor,
+      needsAcquire,
+      acquire,
       servers: new Set(fleet.children.keys()),
       prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
@@ -208,7 +211,7 @@ export class Parts {
     this.wishes.tell(child);
     this.clients.returned(child);
     this.publication.add(child, before);
-    this.revival.ready(child.serverKey);
+    this.restartWaiters.ready(child.serverKey);
   }
 
   #gone(child: ChildServer): void {
@@ -220,7 +223,7 @@ export class Parts {
 
   #supervised(event: ServerEvent): void {
     const { type } = event;
-    this.revival.noted(event);
+    this.restartWaiters.noted(event);
     if (this.#options.statusTool === true) this.publication.refresh();
     // Not the reason: a server's last words are for who runs the gateway.
     if (type === 'server-auto-disabled')
@@ -234,8 +237,8 @@ export class Parts {
   }
 
   #notified(child: ChildServer, message: Message, related: number | undefined): void {
-    const { clients, parking, tasks } = this;
-    const to = addresseeOf(child, message, related, { tasks, elicitations: parking.elicitations });
+    const { clients, suspendedCalls, tasks } = this;
+    const to = addresseeOf(child, message, related, { tasks, elicitations: suspendedCalls.elicitations });
     if (!clients.notified(child, message, related, to))
       this.#options.log.debug?.(
         `[${child.serverKey}] ${quoted(message.method)} is not passed on: it names what no client has`,
@@ -243,14 +246,14 @@ export class Parts {
   }
 
   /** `owner` is the client that has the server for itself. */
-  #asked(child: ChildServer, message: Message, { related, owner }: Circumstances): void {
-    const { clients, fleet, parking, tasks } = this;
+  #asked(child: ChildServer, message: Message, { related, owner }: QuestionContext): void {
+    const { clients, fleet, suspendedCalls, tasks } = this;
     const asker = fleet.askerOf(child.serverKey);
     const told = tasks.publicMessage(child, message);
     const question = asker === undefined ? told : namedRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);
     const onlyClient = identity === undefined ? clients.only : clients.known(identity);
-    ask(child, question, { related, identity, onlyClient, parking, tasks, budget: this.#questions });
+    ask(child, question, { related, identity, onlyClient, suspendedCalls, tasks, budget: this.#questions });
   }
 }
 

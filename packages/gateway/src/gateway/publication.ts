@@ -8,7 +8,7 @@ import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
 import type { CoveringTemplate } from '../registry/uri-book.ts';
 import { listedKinds, type Kind } from '../upstream/catalogue.ts';
-import { differingKinds } from '../upstream/remembered/remembered.ts';
+import { differingKinds } from '../upstream/lazy/catalogue-snapshot.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Templates that are reported because they cover what other servers list: a server may list them without end. */

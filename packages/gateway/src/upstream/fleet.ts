@@ -3,17 +3,17 @@ import { Messages } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
-import { DedicatedServers, type DedicatedEvents } from './apart.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
 import { isOwnEntry, type Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
+import { DedicatedServers, type DedicatedEvents } from './dedicated.ts';
 import { DesiredServers, type Entries, type Servers } from './desired-servers.ts';
 import { HealthMemory } from './health-memory.ts';
 import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from './health.ts';
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
+import { LazyUpstreams } from './lazy/lazy-upstreams.ts';
 import { stopTiming } from './process-group.ts';
-import { StandIns } from './remembered/stand-ins.ts';
 import { systemTimers } from './schedule.ts';
 import { ServerContext } from './server-context.ts';
 import type { ServerLogs } from './server-logs.ts';
@@ -85,8 +85,8 @@ export class Fleet {
   readonly #desired: DesiredServers;
   readonly #serverContext: ServerContext;
   readonly #context: ChildContext;
-  readonly #apart: DedicatedServers;
-  readonly #standIns: StandIns;
+  readonly #dedicated: DedicatedServers;
+  readonly #standIns: LazyUpstreams;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
   #children = new Map<string, ChildServer>();
@@ -100,8 +100,8 @@ export class Fleet {
     this.#desired = desired;
     this.#serverContext = new ServerContext(options);
     this.#context = this.#createContext();
-    this.#apart = new DedicatedServers(desired, this.#context);
-    this.#standIns = new StandIns({
+    this.#dedicated = new DedicatedServers(desired, this.#context);
+    this.#standIns = new LazyUpstreams({
       ...options,
       desired,
       waits: options.fresh === true || options.keepGoing !== true,
@@ -128,7 +128,7 @@ export class Fleet {
 
   /** Everything that can be spoken to, also what clients have for themselves. */
   conversations(): ChildServer[] {
-    const all = new Set([...this.children.values(), ...this.#apart]);
+    const all = new Set([...this.children.values(), ...this.#dedicated]);
     return [...all].filter(({ isConnected }) => isConnected);
   }
 
@@ -241,8 +241,8 @@ export class Fleet {
   }
 
   /** Starts a server once more, for one client or call. */
-  startApart(serverKey: string, tenant: InstanceOptions, on: DedicatedEvents): DedicatedServer {
-    return this.#apart.start(serverKey, tenant, on);
+  startDedicated(serverKey: string, options: InstanceOptions, on: DedicatedEvents): DedicatedServer {
+    return this.#dedicated.start(serverKey, options, on);
   }
 
   /** Opens a second conversation with a server, the old way; undefined where there is none to be had. */
@@ -252,7 +252,7 @@ export class Fleet {
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
     const first = this.#children.get(server.serverKey);
-    return first === server ? this.#apart.openLegacyConnection(first, capabilities, on) : undefined;
+    return first === server ? this.#dedicated.openLegacyConnection(first, capabilities, on) : undefined;
   }
 
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
@@ -278,10 +278,10 @@ export class Fleet {
   /** Ends all servers; those that do not end by themselves are killed after so many milliseconds. */
   async stop(killAfterMs?: number): Promise<void> {
     this.supervisor.stop();
-    this.#apart.close();
+    this.#dedicated.close();
     this.#standIns.flush();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
-    const all = [...this.children.values(), ...this.#apart];
+    const all = [...this.children.values(), ...this.#dedicated];
     const running = all.flatMap((child) => child.retire() ?? []);
     await this.#serverContext.end(running, stopTiming(killAfterMs));
     await remembered;
@@ -294,7 +294,7 @@ export class Fleet {
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#children.delete(key);
     this.#earlierLists.delete(key);
-    this.#apart.dismiss(child, what, cleared);
+    this.#dedicated.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
   }
@@ -319,7 +319,7 @@ export class Fleet {
   }
 
   #adopt(key: string, health: Health): void {
-    this.supervisor.adopt(this.#create(key), health, this.#apart.leaving(key));
+    this.supervisor.adopt(this.#create(key), health, this.#dedicated.leaving(key));
   }
 
   /** The new one takes the place of the one that has ended. */
@@ -364,7 +364,7 @@ export class Fleet {
     for (const [serverKey, health] of await this.#memory.recall(noted)) {
       const child = this.#children.get(serverKey);
       if (child === undefined) continue;
-      this.supervisor.adopt(child, health, this.#apart.leaving(serverKey));
+      this.supervisor.adopt(child, health, this.#dedicated.leaving(serverKey));
       if (health.enabled) continue;
       child.retire();
       const { commandName, log } = this.#options;
@@ -412,7 +412,7 @@ export class Fleet {
       ready: (child) => this.#ready(child),
       gone: (child) => this.#leave(child),
       skipped: (child, why) => this.#skip(child, why),
-      endAll: (key) => this.#apart.stopOf(key),
+      endAll: (key) => this.#dedicated.stopOf(key),
       onEvent: (event) => this.#options.on.supervised(event),
       remember: (serverKey, health, before) => this.#remember(serverKey, health, before),
     });
@@ -443,7 +443,7 @@ export class Fleet {
 
   /** It is called no more, but what clients have for themselves lives on. */
   #leave(child: ChildServer): void {
-    if (child.sharing === 'shared') this.#apart.stopOf(child.serverKey);
+    if (child.sharing === 'shared') this.#dedicated.stopOf(child.serverKey);
     this.#options.on.gone(child);
   }
 

@@ -39,8 +39,8 @@ function call(
   caller: Client,
   isRemote = false,
 ): ReturnType<typeof instances.forSession> {
-  const spot = { serverKey: 's', place: '', isRemote };
-  return instances.forSession(spot, caller, () => Promise.resolve({ capabilities: '{}' }));
+  const key = { serverKey: 's', place: '', isRemote };
+  return instances.forSession(key, caller, () => Promise.resolve({ capabilities: '{}' }));
 }
 
 /** Makes one call of each of so many clients, who then leave their servers behind. */

@@ -45,7 +45,7 @@ interface Owner {
 export type StartDedicated<Client> = (
   serverKey: string,
   client: Client,
-  tenant: InstanceOptions,
+  options: InstanceOptions,
 ) => DedicatedServer;
 
 /** Which of a client's own servers: of one that works in the folder of its client there may be one for each. */
@@ -100,22 +100,22 @@ export class Instances<Client extends Owner> {
   async forCall(
     serverKey: string,
     client: Client,
-    tenant: () => Promise<InstanceOptions>,
+    options: () => Promise<InstanceOptions>,
   ): Promise<Instance> {
-    const apart = await this.#started(serverKey, client, tenant);
-    return { upstream: apart.upstream, release: () => void apart.stop() };
+    const dedicated = await this.#started(serverKey, client, options);
+    return { upstream: dedicated.upstream, release: () => void dedicated.stop() };
   }
 
   /** The one that all calls of a client share; started by the first of them, and again after it has ended. */
   async forSession(
-    spot: InstanceKey,
+    key: InstanceKey,
     client: Client,
-    tenant: () => Promise<InstanceOptions>,
+    options: () => Promise<InstanceOptions>,
   ): Promise<Instance> {
     const all = this.#ownOf(client);
-    const name = `${prefixOf(spot.serverKey)}${spot.place}`;
+    const name = `${prefixOf(key.serverKey)}${key.place}`;
     // Entered before anything is waited for: calls that come at once share it, and it ends with its client.
-    const own = living(all, name) ?? enter(all, name, this.#startedInPace(spot, client, tenant));
+    const own = living(all, name) ?? enter(all, name, this.#startedInPace(key, client, options));
     clearTimeout(own.idle);
     own.users++;
     const release = (): void => {
@@ -153,7 +153,7 @@ export class Instances<Client extends Owner> {
   async #startedInPace(
     { serverKey, isRemote }: InstanceKey,
     client: Client,
-    tenant: () => Promise<InstanceOptions>,
+    options: () => Promise<InstanceOptions>,
   ): Promise<DedicatedServer> {
     const leftLately = [...this.#left(serverKey)].filter(({ own }) => now() - own.idleSince < LEFT_LATELY_MS);
     const pause = isRemote ? 0 : PAUSE_MS * (leftLately.length - MOST_LEFT);
@@ -162,13 +162,13 @@ export class Instances<Client extends Owner> {
       // A client that has left comes back to an error, and to a process when it calls again.
       if (client.isAttended?.() === false) throw new Error('The client has left while it waited');
     }
-    return this.#started(serverKey, client, tenant);
+    return this.#started(serverKey, client, options);
   }
 
   async #started(
     serverKey: string,
     client: Client,
-    tenant: () => Promise<InstanceOptions>,
+    options: () => Promise<InstanceOptions>,
   ): Promise<DedicatedServer> {
     const count = this.#counts.get(serverKey) ?? 0;
     const evicted = count < MOST_OF_ONE ? undefined : this.#evict(serverKey);
@@ -176,10 +176,10 @@ export class Instances<Client extends Owner> {
     const leave = (): void => void this.#counts.set(serverKey, (this.#counts.get(serverKey) ?? 1) - 1);
     try {
       await evicted;
-      const apart = this.#start(serverKey, client, await tenant());
-      await apart.started;
-      void apart.ended.then(leave);
-      return apart;
+      const dedicated = this.#start(serverKey, client, await options());
+      await dedicated.started;
+      void dedicated.ended.then(leave);
+      return dedicated;
     } catch (error) {
       leave();
       throw error;
@@ -230,9 +230,9 @@ function enter(all: Map<string, Own>, name: string, starting: Promise<DedicatedS
     if (all.get(name) === own) all.delete(name);
   };
   starting
-    .then((apart) => {
-      own.running = apart;
-      return apart.ended;
+    .then((dedicated) => {
+      own.running = dedicated;
+      return dedicated.ended;
     })
     .then(leave, leave);
   return own;
@@ -241,7 +241,7 @@ function enter(all: Map<string, Own>, name: string, starting: Promise<DedicatedS
 function stop({ starting, idle }: Own): void {
   clearTimeout(idle);
   starting.then(
-    (apart) => apart.stop(),
+    (dedicated) => dedicated.stop(),
     () => {},
   );
 }

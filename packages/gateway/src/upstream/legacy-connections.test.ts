@@ -6,22 +6,27 @@ import type { Upstream } from './upstream.ts';
 
 const server = { serverKey: 'far', peer: {} } as Upstream;
 
-function opening(): { apart: DedicatedServer; end: () => void } {
+function opening(): { dedicated: DedicatedServer; end: () => void } {
   const ended = new Deferred<void>();
   const upstream = { serverKey: 'far', peer: {} } as Upstream;
-  const apart = { upstream, started: Promise.resolve(), ended: ended.promise, stop: () => Promise.resolve() };
-  return { apart, end: () => ended.resolve() };
+  const dedicated = {
+    upstream,
+    started: Promise.resolve(),
+    ended: ended.promise,
+    stop: () => Promise.resolve(),
+  };
+  return { dedicated, end: () => ended.resolve() };
 }
 
 describe('second conversations', () => {
   test('are opened once, by the first who needs them', async () => {
     const opened: Upstream[] = [];
-    const { apart } = opening();
+    const { dedicated } = opening();
     const legacyConnections = new LegacyConnections((asked) => {
       opened.push(asked);
-      return Promise.resolve(apart);
+      return Promise.resolve(dedicated);
     });
-    const legacyConnection = apart.upstream;
+    const legacyConnection = dedicated.upstream;
     expect(await Promise.all([legacyConnections.of(server), legacyConnections.of(server)])).toEqual([
       legacyConnection,
       legacyConnection,
@@ -51,7 +56,7 @@ describe('second conversations', () => {
         opened++;
         const one = opening();
         end = one.end;
-        return Promise.resolve(one.apart);
+        return Promise.resolve(one.dedicated);
       },
       () => time,
     );

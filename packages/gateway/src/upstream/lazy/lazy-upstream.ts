@@ -6,7 +6,7 @@ import type { Sharing } from '../instances.ts';
 import type { ToolSchema } from '../tool-schema.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Upstream } from '../upstream.ts';
-import type { Offering } from './remembered.ts';
+import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** Nobody is at the other end. */
 const NO_LINK = { account: NO_ACCOUNT, backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
@@ -20,7 +20,7 @@ export interface DormantOptions {
 }
 
 /** A server that does not run until it is needed. What it offers is remembered. */
-export class Dormant implements Upstream {
+export class LazyUpstream implements Upstream {
   readonly isDormant = true;
   readonly serverKey: string;
   readonly sharing: Sharing;
@@ -32,7 +32,7 @@ export class Dormant implements Upstream {
   readonly #wake: () => Promise<Upstream>;
   #peer: Peer | undefined;
 
-  constructor(offering: Offering, { serverKey, sharing, cwdFromRoots, wake }: DormantOptions) {
+  constructor(offering: CatalogueSnapshot, { serverKey, sharing, cwdFromRoots, wake }: DormantOptions) {
     this.serverKey = serverKey;
     this.sharing = sharing;
     this.cwdFromRoots = cwdFromRoots;

@@ -9,7 +9,7 @@ import {
   type Listed,
   type Listing,
 } from '../catalogue.ts';
-import type { Offering } from './remembered.ts';
+import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** What one server offered, and when that counts. */
 export interface StoredOffering {
@@ -17,14 +17,14 @@ export interface StoredOffering {
   readonly entry: string;
   /** Hash of the lock file that stood beside the config. */
   readonly lock?: string | undefined;
-  readonly offering: Offering;
+  readonly offering: CatalogueSnapshot;
 }
 
 /** Where in the bytes of a file a definition begins, its length, what it is called, and where in it that stands. */
 type StoredItem = readonly [at: number, length: number, key: string, keyAt: number, keyEnd: number];
 
 /** What a file says of a server before the bytes of all definitions. */
-interface Head extends Omit<StoredOffering, 'offering'>, Omit<Offering, 'catalogue'> {
+interface Head extends Omit<StoredOffering, 'offering'>, Omit<CatalogueSnapshot, 'catalogue'> {
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../wire/members.ts';
 import { judgeValue, skipValue } from '../../wire/scan.ts';
 import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
-import type { Offering } from './remembered.ts';
+import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** A server as the lock file has it. */
 export interface LockedOffering {
@@ -19,7 +19,7 @@ export interface LockedOffering {
   readonly hash: string | undefined;
   /** The part of the file that the offering was read from. */
   readonly text: Buffer;
-  readonly offering: Offering;
+  readonly offering: CatalogueSnapshot;
 }
 
 const LINE_ENDS = [0x0a, 0x0d];
@@ -94,7 +94,7 @@ function offeringSpan({ bytes, flat }: Members): [start: number, end: number] {
   return [(flat[first] ?? 1) - 1, flat.at(-1) ?? 0];
 }
 
-function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): Offering | undefined {
+function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): CatalogueSnapshot | undefined {
   const era = stringValue(server, 'era');
   const capabilities = objectIn(server, 'capabilities');
   if (capabilities === undefined || (era !== 'legacy' && era !== 'modern')) return undefined;

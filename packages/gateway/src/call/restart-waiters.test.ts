@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { ServerHealthStatus } from '../upstream/health.ts';
-import { Revival } from './revival.ts';
+import { RestartWaiters } from './restart-waiters.ts';
 
 type Connection = ServerHealthStatus['connectionState'];
 
@@ -17,16 +17,19 @@ function waiting(connectionState: Connection, { currentAttempt = 0, wasSent = tr
     giveUp = action;
     return () => {};
   };
-  const revival = new Revival((key) => (key === 'a' ? status : undefined), { now: () => 0, later });
-  return { revival, isBack: revival.wait('a', wasSent), giveUp: () => giveUp() };
+  const restartWaiters = new RestartWaiters((key) => (key === 'a' ? status : undefined), {
+    now: () => 0,
+    later,
+  });
+  return { restartWaiters, isBack: restartWaiters.wait('a', wasSent), giveUp: () => giveUp() };
 }
 
 describe('a call whose server is lost', () => {
   verifies('HEALTH-6', 'goes on when the next attempt succeeds', async () => {
-    const { revival, isBack } = waiting('connected');
+    const { restartWaiters, isBack } = waiting('connected');
     for (const type of ['server-lost', 'server-connecting', 'server-connected'] as const)
-      revival.noted({ type, serverKey: 'a' });
-    revival.ready('a');
+      restartWaiters.noted({ type, serverKey: 'a' });
+    restartWaiters.ready('a');
     expect(await isBack).toBe(true);
   });
 
@@ -35,24 +38,24 @@ describe('a call whose server is lost', () => {
   });
 
   verifies('HEALTH-6', 'fails with the next attempt', async () => {
-    const { revival, isBack } = waiting('error');
-    revival.noted({ type: 'server-connecting', serverKey: 'a' });
-    revival.noted({ type: 'server-lost', serverKey: 'a' });
-    revival.ready('a');
+    const { restartWaiters, isBack } = waiting('error');
+    restartWaiters.noted({ type: 'server-connecting', serverKey: 'a' });
+    restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
+    restartWaiters.ready('a');
     expect(await isBack).toBe(false);
   });
 
   test('fails with an attempt that was under way already', async () => {
-    const { revival, isBack } = waiting('connecting');
-    revival.noted({ type: 'server-lost', serverKey: 'a' });
+    const { restartWaiters, isBack } = waiting('connecting');
+    restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
     expect(await isBack).toBe(false);
   });
 
   for (const type of ['server-disabled', 'server-auto-disabled'] as const)
     test(`fails when it hears of ${type}`, async () => {
-      const { revival, isBack } = waiting('error');
-      revival.noted({ type: 'server-disabled', serverKey: 'b' });
-      revival.noted({ type, serverKey: 'a' });
+      const { restartWaiters, isBack } = waiting('error');
+      restartWaiters.noted({ type: 'server-disabled', serverKey: 'b' });
+      restartWaiters.noted({ type, serverKey: 'a' });
       expect(await isBack).toBe(false);
     });
 
@@ -64,20 +67,20 @@ describe('a call whose server is lost', () => {
         [true, false],
         [false, true],
       ] as const) {
-        const { revival, isBack } = waiting('error', { currentAttempt: 2, wasSent });
-        revival.ready('a');
+        const { restartWaiters, isBack } = waiting('error', { currentAttempt: 2, wasSent });
+        restartWaiters.ready('a');
         expect(await isBack).toBe(expected);
       }
     },
   );
 
   test('does not wait for a server that nobody looks after, nor for ever, nor for the end of the gateway', async () => {
-    const { revival, isBack, giveUp } = waiting('error');
-    expect(await revival.wait('unknown', true)).toBe(false);
+    const { restartWaiters, isBack, giveUp } = waiting('error');
+    expect(await restartWaiters.wait('unknown', true)).toBe(false);
     giveUp();
     expect(await isBack).toBe(false);
     const other = waiting('error');
-    other.revival.close();
+    other.restartWaiters.close();
     expect(await other.isBack).toBe(false);
   });
 });

@@ -3,10 +3,10 @@ import type { Catalogue } from '../catalogue.ts';
 import type { ChildServer } from '../child-server.ts';
 import type { DesiredServers } from '../desired-servers.ts';
 import type { Upstream } from '../upstream.ts';
+import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues } from './catalogues.ts';
-import { Dormant } from './dormant.ts';
 import { entryHash } from './entry-hash.ts';
-import type { Offering } from './remembered.ts';
+import { LazyUpstream } from './lazy-upstream.ts';
 
 export interface StandInsOptions {
   readonly desired: DesiredServers;
@@ -24,7 +24,7 @@ export interface StandInsOptions {
 }
 
 /** What stands in for servers that do not run: for lazy ones until they are called, for the others while they start. */
-export class StandIns {
+export class LazyUpstreams {
   readonly #options: StandInsOptions;
   readonly #standIns = new Map<string, Upstream>();
   /** The lazy servers whose stand-in is what they offer to this client. */
@@ -122,10 +122,15 @@ export class StandIns {
     return this.#catalogues;
   }
 
-  #create(serverKey: string, offering: Offering): Upstream {
+  #create(serverKey: string, offering: CatalogueSnapshot): Upstream {
     const options = this.#options;
     const { sharing = 'shared', cwdFromRoots: fromRoots } = options.desired.configOf(serverKey);
     const cwdFromRoots = sharing !== 'shared' && fromRoots === true;
-    return new Dormant(offering, { serverKey, sharing, cwdFromRoots, wake: () => options.wake(serverKey) });
+    return new LazyUpstream(offering, {
+      serverKey,
+      sharing,
+      cwdFromRoots,
+      wake: () => options.wake(serverKey),
+    });
   }
 }

@@ -4,10 +4,10 @@ import type { Log } from '../../log.ts';
 import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { CatalogueFiles } from './catalogue-files.ts';
-import { matchesHash } from './offering-hash.ts';
+import { isSameOffering, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { readLock, type LockedOffering } from './read-lock.ts';
-import { isSameOffering, type Offering } from './remembered.ts';
-import type { StoredOffering, StoredOfferings } from './stored-offering.ts';
+import { matchesHash } from './snapshot-hash.ts';
+import type { StoredOffering, StoredOfferings } from './stored-snapshot.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
@@ -27,7 +27,7 @@ export interface CataloguesOptions {
 
 /** What is remembered of a server. */
 export interface Recalled {
-  readonly offering: Offering;
+  readonly offering: CatalogueSnapshot;
   /** False where the server offered it to a client that can do other things. */
   readonly isForClient: boolean;
 }
@@ -72,7 +72,7 @@ export class Catalogues {
   }
 
   /** Keeps what a server offers now, where that is news. */
-  learn(serverKey: string, offering: Offering): void {
+  learn(serverKey: string, offering: CatalogueSnapshot): void {
     const before = this.#recallForClient(serverKey);
     if (before === undefined || !isSameOffering(before, offering)) this.#keep(serverKey, offering);
   }
@@ -97,7 +97,7 @@ export class Catalogues {
     });
   }
 
-  #recallForClient(serverKey: string): Offering | undefined {
+  #recallForClient(serverKey: string): CatalogueSnapshot | undefined {
     this.#stored ??= this.#files?.read();
     const found = this.#unwritten.get(serverKey) ?? this.#stored?.get(serverKey);
     const stored = this.#isOfEntry(serverKey, found) ? found : undefined;
@@ -109,14 +109,14 @@ export class Catalogues {
     return locked ?? stored?.offering;
   }
 
-  #keep(serverKey: string, offering: Offering): void {
+  #keep(serverKey: string, offering: CatalogueSnapshot): void {
     const entry = this.#options.entryHash(serverKey);
     if (entry === undefined || this.#files === undefined) return;
     this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, offering });
     this.#timer ??= setTimeout(() => this.flush(), WRITE_AFTER_MS).unref();
   }
 
-  #locked(serverKey: string): Offering | undefined {
+  #locked(serverKey: string): CatalogueSnapshot | undefined {
     const locked = this.#lock?.servers().get(serverKey);
     if (locked?.entry !== this.#options.entryHash(serverKey)) return undefined;
     return locked === undefined || this.#isEdited(serverKey, locked) ? undefined : locked.offering;

@@ -14,7 +14,7 @@ interface Wait {
 }
 
 /** Calls that wait for a lost server to run again. */
-export class Revival {
+export class RestartWaiters {
   readonly #statusOf: (serverKey: string) => ServerHealthStatus | undefined;
   readonly #timers: Timers;
   readonly #waits = new Map<string, Set<Wait>>();

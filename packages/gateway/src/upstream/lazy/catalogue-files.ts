@@ -10,7 +10,7 @@ import {
   encodeOfferings,
   type StoredOffering,
   type StoredOfferings,
-} from './stored-offering.ts';
+} from './stored-snapshot.ts';
 
 /** Clients choose what they say they can do; each such set has a file. */
 const MOST_FILES = 8;

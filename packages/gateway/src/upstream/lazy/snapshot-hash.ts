@@ -1,5 +1,5 @@
+import { offeringLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import type { LockedOffering } from './read-lock.ts';
-import { offeringLines, type Offering } from './remembered.ts';
 
 /** Loaded when first used: a start without a lock file, or with a copy of it, needs no cryptography. */
 const crypto = () => process.getBuiltinModule('node:crypto');
@@ -24,6 +24,6 @@ export function matchesHash({ hash, text, offering }: LockedOffering): boolean {
 }
 
 /** Returns the hash of everything that a server offers; neither the order nor the layout of its definitions counts. */
-export function offeringHash(offering: Offering): string {
+export function offeringHash(offering: CatalogueSnapshot): string {
   return textHash(offeringLines(offering));
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../wire/canonical-json.ts';
-import { offeringHash, textHash } from './offering-hash.ts';
-import { offeringLines, type Offering } from './remembered.ts';
+import { offeringLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
+import { offeringHash, textHash } from './snapshot-hash.ts';
 
 /** A package that a server is started from. */
 export interface LockedPackage {
@@ -10,7 +10,7 @@ export interface LockedPackage {
 }
 
 /** A server as it is written down. */
-export interface LockedServer extends Offering {
+export interface LockedServer extends CatalogueSnapshot {
   readonly serverKey: string;
   /** Its entry in the config, before variables are replaced. */
   readonly entry: string;

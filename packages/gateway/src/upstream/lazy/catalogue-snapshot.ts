@@ -11,7 +11,7 @@ import {
 } from '../catalogue.ts';
 
 /** What a server offers, as it can be told without it. */
-export interface Offering {
+export interface CatalogueSnapshot {
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
@@ -19,7 +19,10 @@ export interface Offering {
 }
 
 /** Its lines in JSON, without braces: one for each definition, all in one order, whatever order the server has. */
-export function offeringLines({ era, capabilities, instructions, catalogue }: Offering, indent = ''): string {
+export function offeringLines(
+  { era, capabilities, instructions, catalogue }: CatalogueSnapshot,
+  indent = '',
+): string {
   const members = [
     `"era":${JSON.stringify(era)}`,
     `"capabilities":${canonicalJson(Buffer.from(JSON.stringify(capabilities)))}`,
@@ -45,7 +48,10 @@ function canonicalDefinitions(items: readonly Listed[]): string[] {
 }
 
 /** The kinds of which two offerings list different things. */
-export function differingKinds(one: Offering['catalogue'], other: Offering['catalogue']): Kind[] {
+export function differingKinds(
+  one: CatalogueSnapshot['catalogue'],
+  other: CatalogueSnapshot['catalogue'],
+): Kind[] {
   return ALL_KINDS.filter((kind) => !meanTheSame(one[kind], other[kind]));
 }
 
@@ -65,8 +71,8 @@ function meanTheSame(one: Listing, other: Listing): boolean {
   });
 }
 
-export function isSameOffering(one: Offering, other: Offering): boolean {
-  const head = ({ era, capabilities, instructions = '' }: Offering): string =>
+export function isSameOffering(one: CatalogueSnapshot, other: CatalogueSnapshot): boolean {
+  const head = ({ era, capabilities, instructions = '' }: CatalogueSnapshot): string =>
     canonicalJson(Buffer.from(JSON.stringify([era, capabilities, instructions])));
   return head(one) === head(other) && differingKinds(one.catalogue, other.catalogue).length === 0;
 }

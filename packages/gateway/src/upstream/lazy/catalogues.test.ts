@@ -15,9 +15,9 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
 import { fileEntry } from '../../state/server-record.ts';
 import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import { differingKinds, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues, LOCK_FILE, type Recalled } from './catalogues.ts';
 import { lockText } from './lock-file.ts';
-import { differingKinds, type Offering } from './remembered.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'weir-catalogues-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ function listing(...definitions: string[]): Listing {
 
 const NONE = listing();
 
-function offering(...tools: string[]): Offering {
+function offering(...tools: string[]): CatalogueSnapshot {
   const catalogue: Record<Kind, Listing> = {
     tools: listing(...tools),
     prompts: NONE,
@@ -63,12 +63,12 @@ function catalogues({
 }
 
 /** Learns this, and writes it at once. */
-function learn(memory: Catalogues, found: Offering, serverKey = 's'): void {
+function learn(memory: Catalogues, found: CatalogueSnapshot, serverKey = 's'): void {
   memory.learn(serverKey, found);
   memory.flush();
 }
 
-function writeLock(folder: string, found: Offering, entry = 'e'): void {
+function writeLock(folder: string, found: CatalogueSnapshot, entry = 'e'): void {
   const servers = [{ serverKey: 's', entry, ...found }];
   writeFileSync(join(folder, LOCK_FILE), lockText({ unexpanded: {}, client: '{}', servers }));
 }

@@ -31,8 +31,8 @@ export class DedicatedServers {
   }
 
   /** Starts a server once more, for one client or call. */
-  start(serverKey: string, tenant: InstanceOptions, on: DedicatedEvents): DedicatedServer {
-    return this.#start(serverKey, tenant, on).apart;
+  start(serverKey: string, options: InstanceOptions, on: DedicatedEvents): DedicatedServer {
+    return this.#start(serverKey, options, on).dedicated;
   }
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
@@ -43,20 +43,20 @@ export class DedicatedServers {
   ): Promise<DedicatedServer | undefined> {
     const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
       first.isRemote ? undefined : this.#context.on.changed(first, kinds);
-    const tenant: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
-    const { apart, child } = this.#start(first.serverKey, tenant, { ...on, changed });
-    await first.busyWith(apart.started);
+    const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
+    const { dedicated, child } = this.#start(first.serverKey, options, { ...on, changed });
+    await first.busyWith(dedicated.started);
     if (!child.keepsSession) {
-      void apart.stop();
+      void dedicated.stop();
       return undefined;
     }
     this.#setLegacyConnection(first, child);
-    void apart.ended.then(() => {
+    void dedicated.ended.then(() => {
       const { log, logs } = this.#context;
       if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
       this.#setLegacyConnection(first, undefined);
     });
-    return apart;
+    return dedicated;
   }
 
   /** Ends all of a server's processes and conversations but the one that clients share. */
@@ -98,7 +98,7 @@ export class DedicatedServers {
     serverKey: string,
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
     on: DedicatedEvents & Partial<ChildEvents>,
-  ): { apart: DedicatedServer; child: ChildServer } {
+  ): { dedicated: DedicatedServer; child: ChildServer } {
     if (this.#isClosed) throw new Error(Messages.gatewayEnds());
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
@@ -115,7 +115,7 @@ export class DedicatedServers {
     const started = child.start();
     started.catch(() => this.#over(child));
     const stop = (): Promise<void> => this.#end(child);
-    return { child, apart: { upstream: child, started, ended: ended.promise, stop } };
+    return { child, dedicated: { upstream: child, started, ended: ended.promise, stop } };
   }
 
   /** What only the one of two conversations lists comes and goes with it. */
