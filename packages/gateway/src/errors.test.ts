@@ -5,7 +5,7 @@ import {
   ConfigError,
   ConfigErrorCode,
   ErrorPhase,
-  Messages,
+  Texts,
   quoted,
   RpcError,
   RpcErrorCode,
@@ -37,7 +37,7 @@ describe('errors', () => {
 
   test('a ChildServerError names the server, the phase and the cause', () => {
     const cause = new Error('spawn nope ENOENT');
-    const message = Messages.spawnFailed('postgres', 'command not found');
+    const message = Texts.spawnFailed('postgres', 'command not found');
     const error = new ChildServerError(message, 'postgres', ErrorPhase.STARTUP, cause);
     expect(error).toMatchObject({ name: 'ChildServerError', serverKey: 'postgres', phase: 'startup' });
     expect(error.cause).toBe(cause);
@@ -46,25 +46,25 @@ describe('errors', () => {
   });
 
   test('a ChildServerError without a cause has none', () => {
-    const error = new ChildServerError(Messages.serverCrashed('files'), 'files', ErrorPhase.RUNTIME);
+    const error = new ChildServerError(Texts.serverCrashed('files'), 'files', ErrorPhase.RUNTIME);
     expect(error.message).toBe("Server 'files' crashed during operation");
     expect('cause' in error).toBe(false);
   });
 
   test('an RpcError carries a JSON-RPC code and data', () => {
-    const error = new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.toolNotFound('a:b'), { name: 'a:b' });
+    const error = new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.toolNotFound('a:b'), { name: 'a:b' });
     expect(error).toMatchObject({ name: 'RpcError', code: -32602, message: 'Tool not found: a:b' });
     expect(error.data).toEqual({ name: 'a:b' });
   });
 
   test('names and separators have their sentences', () => {
-    expect(Messages.invalidToolName('__', 'nope')).toBe(
+    expect(Texts.invalidToolName('__', 'nope')).toBe(
       "Invalid tool name format. Expected 'serverKey__toolName', got 'nope'",
     );
-    expect(Messages.separatorEmpty(':')).toBe(
+    expect(Texts.separatorEmpty(':')).toBe(
       'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
     );
-    expect(Messages.separatorWhitespace()).toBe(
+    expect(Texts.separatorWhitespace()).toBe(
       'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
     );
   });
@@ -75,14 +75,14 @@ describe('errors', () => {
     expect(quoted(`x${'😀'.repeat(200)}`)).toBe(`x${'😀'.repeat(99)}…`);
     const long = 'y'.repeat(120_000);
     const all = [
-      Messages.toolNotFound(long),
-      Messages.invalidToolName(':', long),
-      Messages.notFound('Resource', long),
-      Messages.ownerNotRunning('Tool', long, 'a'),
-      Messages.ownerStarting('Tool', long, 'a'),
-      Messages.othersStarting('Prompt', long, ['a', 'b']),
-      Messages.ambiguousName('Tool', long, ['a', 'b']),
-      Messages.taskNotFound(long),
+      Texts.toolNotFound(long),
+      Texts.invalidToolName(':', long),
+      Texts.notFound('Resource', long),
+      Texts.ownerNotRunning('Tool', long, 'a'),
+      Texts.ownerStarting('Tool', long, 'a'),
+      Texts.othersStarting('Prompt', long, ['a', 'b']),
+      Texts.ambiguousName('Tool', long, ['a', 'b']),
+      Texts.taskNotFound(long),
     ];
     for (const text of all) expect(text.length).toBeLessThan(400);
   });

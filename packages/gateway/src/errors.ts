@@ -127,7 +127,7 @@ export function quotedData(text: string): string {
 }
 
 /** Every sentence that a user or a client may read and that more than one place says. */
-export const Messages = {
+export const Texts = {
   toolNotFound: (name: string): string => `Tool not found: ${quoted(name)}`,
   invalidToolName: (separator: string, name: string): string =>
     `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${quoted(name)}'`,

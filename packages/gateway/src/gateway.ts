@@ -9,7 +9,7 @@ import type { LoadedConfig } from './config/load.ts';
 import { checkConfig } from './config/prepare.ts';
 import { isSwitchedOff } from './config/server-entry.ts';
 import { Deferred } from './deferred.ts';
-import { Messages } from './errors.ts';
+import { Texts } from './errors.ts';
 import type { Client, Front } from './gateway/clients.ts';
 import { createHistory } from './gateway/create-history.ts';
 import type { GatewayOptions } from './gateway/options.ts';
@@ -324,7 +324,7 @@ export class Gateway implements AggregatorServer {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, keepGoing = false } = this.#options;
     const { clients, fleet, publication } = this.#parts;
     this.log.debug?.(noPrefix ? 'names have no prefix' : `the separator is ${JSON.stringify(separator)}`);
-    if (this.serverCount === 0) this.log.warn(Messages.noServers());
+    if (this.serverCount === 0) this.log.warn(Texts.noServers());
     try {
       if (this.chain.refusal !== undefined) throw this.chain.refusal;
       await fleet.prepare();
@@ -333,7 +333,7 @@ export class Gateway implements AggregatorServer {
       // What turns out to differ from what was remembered is one notice.
       if (this.isSettled) publication.hold(within(ONE_NOTICE_MS, this.#tried.promise));
       await fleet.start(() => this.#tried.resolve());
-      if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
+      if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
       const crashed = keepGoing ? undefined : fleet.crashed();
       if (crashed !== undefined) throw crashed;
       this.#settle();
@@ -366,8 +366,8 @@ export class Gateway implements AggregatorServer {
     const settled = reloading.then((reloaded) => reloaded.settled);
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;
-    this.log.info(Messages.configReloaded(reloaded.changes));
-    if (this.serverCount === 0) this.log.warn(Messages.noServers());
+    this.log.info(Texts.configReloaded(reloaded.changes));
+    if (this.serverCount === 0) this.log.warn(Texts.noServers());
     // Names that have become free may be wanted by others.
     if (!isNoChange(reloaded.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
     return reloaded;
@@ -380,7 +380,7 @@ export class Gateway implements AggregatorServer {
     suspendedCalls.close();
     this.open('{}');
     // Requests that wait for a start get this answer; where it is over, it has been settled before.
-    this.#settled.reject(new Error(Messages.gatewayEnds()));
+    this.#settled.reject(new Error(Texts.gatewayEnds()));
     await fleet.stop(killAfterMs);
     await this.history.close();
   }
@@ -388,7 +388,7 @@ export class Gateway implements AggregatorServer {
   /** Looks after it, unless the file leaves it out. */
   async #supervisorOf(serverKey: string): Promise<Supervisor> {
     const entry = this.config.mcpServers[serverKey];
-    if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Messages.offInFile(serverKey));
+    if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Texts.offInFile(serverKey));
     await this.#decided();
     return this.#parts.fleet.supervisor;
   }
@@ -396,12 +396,12 @@ export class Gateway implements AggregatorServer {
   /** Whoever was told that it holds over restarts is not to be surprised by one. */
   async #keep(serverKey: string): Promise<void> {
     const reason = await this.#parts.fleet.whyNotKept(serverKey);
-    if (reason !== undefined) throw new Error(Messages.notKept(serverKey, reason));
+    if (reason !== undefined) throw new Error(Texts.notKept(serverKey, reason));
   }
 
   /** A start that is under way decides first which servers there are. */
   async #decided(): Promise<void> {
     await this.#starting?.catch(() => {});
-    if (this.#closing !== undefined) throw new Error(Messages.gatewayEnds());
+    if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
   }
 }

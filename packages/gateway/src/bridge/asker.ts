@@ -1,5 +1,5 @@
 // A host's dialog names only the gateway, so that each question to a person begins with the name of the server that asks.
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import {
   findMember,
   isOdd,
@@ -57,7 +57,7 @@ function namedAll(asking: Asking | undefined, asker: string): Edit[] | RpcError 
   if (asking === undefined) return [];
   // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
   if ([...asking.around, ...asking.params].some(isOdd))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
   return asking.params.flatMap((params) => messageEdits(params, asker));
 }
 

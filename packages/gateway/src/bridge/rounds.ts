@@ -1,4 +1,4 @@
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import {
   findMember,
   hasMoreThan,
@@ -59,7 +59,7 @@ export function readRound(answer: Message): Round | RpcError | undefined {
   const state = valueText(result, 'requestState');
   const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
   if (!isComplete || !questions.every(isQuestion))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.badRound());
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
   return questions.length > MOST_IN_ROUND ? crowded() : { questions, state };
 }
 
@@ -80,7 +80,7 @@ export function asksTooMuch(holder: Members, isError: boolean): boolean {
 
 /** The error in place of an answer that asks for too much. */
 export function crowded(): RpcError {
-  return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyInRound(MOST_IN_ROUND));
+  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyInRound(MOST_IN_ROUND));
 }
 
 /** The other direction: the result that asks a modern client. */

@@ -1,4 +1,4 @@
-import { forClients, Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { forClients, Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError } from '../wire/answer.ts';
@@ -29,7 +29,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
     asked.permit?.over();
     noted()?.ended('cancelled');
   };
-  const ticket = origin.serve({
+  const ticket = origin.track({
     id: message.id,
     bytes: message.bytes.length,
     cancel: callOff,
@@ -49,7 +49,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
     (error: unknown) => {
       if (isCalledOff) return;
       origin.served(ticket);
-      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.noInstance(forClients(error as Error))));
+      refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Texts.noInstance(forClients(error as Error))));
     },
   );
 }

@@ -1,5 +1,5 @@
 import { isRetry } from '../bridge/rounds.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Kind } from '../upstream/catalogue.ts';
 import { within } from '../upstream/within.ts';
 import { answerError } from '../wire/answer.ts';
@@ -80,7 +80,7 @@ function taskOf(era: Era): Route['resolve'] {
     const target = resolveTask(directory, id);
     if (target instanceof RpcError || (target.client.era === era && offersTasks(target.client)))
       return target;
-    return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.taskNotFound(id));
+    return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.taskNotFound(id));
   };
 }
 
@@ -121,7 +121,7 @@ function readNews(asked: ClientRequest, route: Route): boolean {
     isCalledOff = true;
     caller.origin.served(ticket);
   };
-  const ticket = caller.origin.serve({
+  const ticket = caller.origin.track({
     id: message.id,
     bytes: message.bytes.length,
     cancel: callOff,

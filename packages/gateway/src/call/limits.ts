@@ -186,7 +186,7 @@ class Waiting implements InLine {
       this.#leave();
       asked.invocation?.ended('cancelled');
     };
-    this.#ticket = origin.serve({
+    this.#ticket = origin.track({
       id: asked.message.id,
       bytes: asked.message.bytes.length,
       cancel: callOff,

@@ -40,7 +40,7 @@ export class OpenQuestions {
     const text = params === undefined ? '{}' : bytes.toString('latin1', params.at, params.end);
     // A server that takes its question back, or dies, wants no answer.
     const withdraw = (): void => void this.#close(key);
-    const ticket = peer.serve({ id, cancel: withdraw, abandon: withdraw });
+    const ticket = peer.track({ id, cancel: withdraw, abandon: withdraw });
     this.#open.set(key, { key, method, params: modernQuestion(method, text), peer, id, ticket, over });
   }
 

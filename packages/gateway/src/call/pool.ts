@@ -50,7 +50,7 @@ export class UpstreamPool {
   /** Asked by every call: nothing but fields is looked at, unless the eras differ. */
   readonly needsAcquire = (upstream: Upstream, caller: Caller): boolean =>
     upstream.sharing !== 'shared' ||
-    upstream.isDormant === true ||
+    upstream.isLazy === true ||
     this.#mayHaveLegacyConnection(upstream, caller);
 
   /** A server of the client's or the call's own, told of this client alone; or the one that all share. */
@@ -93,7 +93,7 @@ export class UpstreamPool {
   /** The one that all share, started where it does not run, or its twin. */
   async #sharedOf(upstream: Upstream, caller: Caller): Promise<Instance> {
     const { fleet } = this.#options;
-    const running = upstream.isDormant === true ? await fleet.wake(upstream.serverKey) : upstream;
+    const running = upstream.isLazy === true ? await fleet.wake(upstream.serverKey) : upstream;
     const legacyConnection = this.#mayHaveLegacyConnection(running, caller)
       ? await this.#legacyConnections.of(running)
       : undefined;

@@ -71,7 +71,7 @@ class Awaited implements Origin {
     }
   }
 
-  serve(): number {
+  track(): number {
     return 0;
   }
 
@@ -82,7 +82,7 @@ const NOBODY: Recipient = {
   gone: new RpcError(RpcErrorCode.UNAVAILABLE, 'A program that calls tools cannot be asked'),
   account: NO_ACCOUNT,
   isBehind: false,
-  expect: () => 0,
+  onResponse: () => 0,
   forget() {},
   send() {},
   notify() {},

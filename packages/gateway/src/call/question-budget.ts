@@ -1,5 +1,5 @@
 import { now as uptime } from '../clock.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Questions that may be open at a time: servers that sample in parallel send about ten. */
@@ -50,10 +50,9 @@ export class QuestionBudget {
     const spent = this.#of(holder, serverKey);
     if (!isOfCall && this.#now() - spent.since >= WINDOW_MS)
       Object.assign(spent, { total: 0, since: this.#now() });
-    if (spent.open >= MOST_OPEN) return new OverBudget(Messages.tooManyOpen(MOST_OPEN));
-    if (isOfCall && spent.total >= MOST_OF_CALL) return new OverBudget(Messages.tooManyAsked(MOST_OF_CALL));
-    if (!isOfCall && spent.total >= MOST_UNASKED)
-      return new OverBudget(Messages.tooManyUnasked(MOST_UNASKED));
+    if (spent.open >= MOST_OPEN) return new OverBudget(Texts.tooManyOpen(MOST_OPEN));
+    if (isOfCall && spent.total >= MOST_OF_CALL) return new OverBudget(Texts.tooManyAsked(MOST_OF_CALL));
+    if (!isOfCall && spent.total >= MOST_UNASKED) return new OverBudget(Texts.tooManyUnasked(MOST_UNASKED));
     spent.open++;
     spent.total++;
     peer.account.charge(bytes);

@@ -1,6 +1,6 @@
 import { isKnownQuestion, lackingFor } from '../bridge/capabilities.ts';
 import { metaEdits } from '../bridge/requests.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
@@ -34,7 +34,7 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
   const { id, method } = message;
-  if (upstream.era === 'modern') return refused(Messages.noRequests(method));
+  if (upstream.era === 'modern') return refused(Texts.noRequests(method));
   const calls = callsThatMayAsk(upstream, audience);
   if (calls instanceof RpcError) return calls;
   const refusal = askFor(calls, upstream, message, audience);
@@ -55,12 +55,12 @@ function askFor(
   const { method } = message;
   const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
-  if (caller === undefined) return unavailable(Messages.nobodyToAsk(method));
+  if (caller === undefined) return unavailable(Texts.nobodyToAsk(method));
   const isModern = caller.era === 'modern';
-  if (isModern && call?.request === undefined) return unavailable(Messages.notDuringCall(method));
-  if (isModern && !isKnownQuestion(method)) return refused(Messages.unknownQuestion(method));
+  if (isModern && call?.request === undefined) return unavailable(Texts.notDuringCall(method));
+  if (isModern && !isKnownQuestion(method)) return refused(Texts.unknownQuestion(method));
   const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call?.request));
-  if (lacking !== undefined) return refused(Messages.clientLacks(method, lacking));
+  if (lacking !== undefined) return refused(Texts.clientLacks(method, lacking));
   const isParked = isModern && call !== undefined;
   const over = audience.budget.open({
     upstream,
@@ -130,7 +130,7 @@ function callsThatMayAsk(
   // Of many programs behind one token any two calls may be those of two.
   const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
   if (parties.size > 1)
-    return unavailable(Messages.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
+    return unavailable(Texts.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
 }
 

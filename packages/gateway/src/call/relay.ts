@@ -3,7 +3,7 @@ import type { Account } from '../wire/account.ts';
 import { answerError, errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Origin, Pause, Recipient, Served, Waiter } from '../wire/peer.ts';
+import type { Origin, Pause, Recipient, Cancellable, ResponseHandler } from '../wire/peer.ts';
 import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import { levelAskedBy } from './log-levels.ts';
@@ -77,7 +77,7 @@ function notReading(name: string, { peerBytes }: Account): RpcError {
 }
 
 /** A request on its way, until it is answered, cancelled or lost. */
-export class InFlightRequest implements Waiter, Served {
+export class InFlightRequest implements ResponseHandler, Cancellable {
   readonly #hop: Hop;
   #id: string;
   #token: string | undefined;
@@ -102,7 +102,7 @@ export class InFlightRequest implements Waiter, Served {
     this.#origin = hop.from;
     this.#request = hop.request;
     this.#logLevel = hop.logLevel;
-    this.#ticket = hop.from.serve(this);
+    this.#ticket = hop.from.track(this);
   }
 
   get id(): string {
@@ -148,7 +148,7 @@ export class InFlightRequest implements Waiter, Served {
 
   send(message: Message): this {
     const { bytes, id, idAt } = message;
-    this.#sentId = this.#hop.to.expect(this);
+    this.#sentId = this.#hop.to.onResponse(this);
     const edits = this.#hop.edits(message, this.#token === undefined ? undefined : this.#sentId);
     edits.push({ start: idAt, end: idAt + id.length, text: String(this.#sentId) });
     this.#hop.to.send(splice(bytes, edits));
@@ -213,7 +213,7 @@ export class InFlightRequest implements Waiter, Served {
     this.#logLevel = levelAskedBy(message);
     this.#caller = caller;
     this.#origin = caller.origin;
-    this.#ticket = caller.origin.serve(this);
+    this.#ticket = caller.origin.track(this);
     this.#hop.goesOn?.();
   }
 

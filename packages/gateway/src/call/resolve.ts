@@ -1,4 +1,4 @@
-import { Messages, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Meaning } from '../registry/name-book.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
@@ -90,7 +90,7 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
   if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
-  if (named?.serverKey === INSTRUCTIONS) return invalid(Messages.notFound('Resource', uri), { uri });
+  if (named?.serverKey === INSTRUCTIONS) return invalid(Texts.notFound('Resource', uri), { uri });
   const listers = builder.uris.listersOf(uri);
   if (listers.length > 0) return ofServers(directory, uri, listers);
   const { owner, heldBack } = builder.uris.claimantsOf(uri);
@@ -99,14 +99,14 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const client = onlyOneWithResources(directory);
   if (client !== undefined) return { client, originalText: encode(uri) };
   return (
-    notYet(directory, { what: 'Resource', name: uri }) ?? invalid(Messages.notFound('Resource', uri), { uri })
+    notYet(directory, { what: 'Resource', name: uri }) ?? invalid(Texts.notFound('Resource', uri), { uri })
   );
 }
 
 /** The server that has made a task. */
 export function resolveTask(directory: Directory, publicId: string): Target | RpcError {
   const own = directory.tasks.ownId(publicId);
-  if (own === undefined) return invalid(Messages.taskNotFound(publicId));
+  if (own === undefined) return invalid(Texts.taskNotFound(publicId));
   const { serverKey } = own;
   const client = directory.registry.upstreams.get(serverKey);
   if (client === undefined) return absent(directory, { what: 'Task', name: publicId, serverKey });
@@ -139,7 +139,7 @@ function ofServers(directory: Directory, uri: string, serverKeys: readonly strin
 /** Names the URIs under which each of these servers can be asked. */
 function notUnique(uri: string, serverKeys: readonly string[]): RpcError {
   const publicUris = serverKeys.slice(0, MOST_NAMED).map((serverKey) => quotedData(joinUri(serverKey, uri)));
-  return invalid(Messages.ambiguousName('Resource', uri, publicUris), { uri });
+  return invalid(Texts.ambiguousName('Resource', uri, publicUris), { uri });
 }
 
 /** Only where all servers run: one that is missing may be the one that has it. */
@@ -160,10 +160,10 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const heldBack = kind === 'tools' ? directory.builder.heldBack(name) : undefined;
   // A bare name may mean what another server offers; a full one never does.
   if (heldBack !== undefined && (owners.length === 0 || name !== heldBack.name))
-    return invalid(Messages.toolHeldBack(name, heldBack.serverKey, heldBack.key));
+    return invalid(Texts.toolHeldBack(name, heldBack.serverKey, heldBack.key));
   if (owners.length > 1) {
     const publicNames = owners.map(({ publicName }) => publicName);
-    return invalid(Messages.ambiguousName(what, name, publicNames));
+    return invalid(Texts.ambiguousName(what, name, publicNames));
   }
   const away = awayOwner(directory, meaning);
   if (away !== undefined) {
@@ -181,7 +181,7 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const unlisted = noPrefix ? ofOnlyServer(directory, kind, name) : undefined;
   if (unlisted !== undefined) return unlisted;
   const isWellFormed = noPrefix || claim !== undefined || validateToolName(name, separator);
-  return invalid(isWellFormed ? Messages.notFound(what, name) : Messages.invalidToolName(separator, name));
+  return invalid(isWellFormed ? Texts.notFound(what, name) : Texts.invalidToolName(separator, name));
 }
 
 /** Returns what is meant of a server that is away: it has listed the name, or the name begins with its key. */
@@ -200,10 +200,10 @@ function ofOnlyServer(
   name: string,
 ): Target | RpcError | undefined {
   const [client] = registry.upstreams.values();
-  if (servers.size !== 1 || client === undefined || client.isDormant === true) return undefined;
+  if (servers.size !== 1 || client === undefined || client.isLazy === true) return undefined;
   const { serverKey } = client;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
-  if (key !== undefined) return invalid(Messages.toolHeldBack(name, serverKey, key));
+  if (key !== undefined) return invalid(Texts.toolHeldBack(name, serverKey, key));
   return name.length > LONGEST_UNLISTED ? undefined : { client, originalText: encode(name) };
 }
 
@@ -221,16 +221,16 @@ interface Wanted {
 /** Its server does not run: not yet, or no more. */
 function absent(directory: Directory, { what, name, serverKey }: Wanted & { serverKey: string }): RpcError {
   if (directory.isStarting(serverKey))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.ownerStarting(what, name, serverKey));
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.ownerStarting(what, name, serverKey));
   const data = what === 'Resource' ? { uri: name } : undefined;
-  return invalid(Messages.ownerNotRunning(what, name, serverKey, directory.prospect(serverKey)), data);
+  return invalid(Texts.ownerNotRunning(what, name, serverKey, directory.prospect(serverKey)), data);
 }
 
 /** Nobody has it, but one of those that still start may. */
 function notYet({ servers, isStarting }: Directory, { what, name }: Wanted): RpcError | undefined {
   const starting = [...servers].filter(isStarting);
   if (starting.length === 0) return undefined;
-  return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.othersStarting(what, name, starting));
+  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.othersStarting(what, name, starting));
 }
 
 function invalid(message: string, data?: { readonly uri: string }): RpcError {

@@ -55,7 +55,7 @@ export function waitForRestart(asked: ClientRequest, serverKey: string, { wasSen
     asked.permit?.over();
     asked.invocation?.ended('cancelled');
   };
-  const ticket = origin.serve({
+  const ticket = origin.track({
     id: message.id,
     bytes: message.bytes.length,
     cancel: callOff,

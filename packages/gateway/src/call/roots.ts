@@ -30,7 +30,7 @@ export async function folderOf({ era, envelope, client, origin }: Caller): Promi
   if (lackingFor(METHOD, '{}', envelope.capabilities) !== undefined) return undefined;
   const recipient = client.recipient(origin);
   const answer = await new Promise<Message>((resolve, reject) => {
-    const id = recipient.expect({ answered: resolve, progressed() {}, lost: reject });
+    const id = recipient.onResponse({ answered: resolve, progressed() {}, lost: reject });
     recipient.send(requestLine(id, METHOD, '{}'));
   });
   return answer.isError || isTooLarge(answer) ? undefined : firstFolder(readResult(answer)['roots']);

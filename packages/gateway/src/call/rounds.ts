@@ -1,7 +1,7 @@
 import { lackingFor } from '../bridge/capabilities.ts';
 import { legacyQuestion } from '../bridge/questions.ts';
 import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
-import { LONGEST_DATA, Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import { requestLine } from '../wire/answer.ts';
 import { stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -40,7 +40,7 @@ export class Rounds {
     const refusal = this.#refusalOf(round);
     if (refusal !== undefined) return call.lost(refusal);
     const answers = new Map<string, string>();
-    this.#place = this.#server.expect({
+    this.#place = this.#server.onResponse({
       answered() {},
       progressed() {},
       lost: (error) => this.#fail(error, call),
@@ -80,19 +80,19 @@ export class Rounds {
   #refusalOf({ questions }: Round): RpcError | undefined {
     if (questions.length > 0 && this.#recipient.gone !== undefined) return this.#recipient.gone;
     if (++this.#count > MOST_ROUNDS)
-      return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyRounds(MOST_ROUNDS));
+      return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyRounds(MOST_ROUNDS));
     const { capabilities } = this.#caller.envelope;
     for (const { method, params } of questions) {
       const lacking = lackingFor(method, params, capabilities);
       if (lacking !== undefined)
-        return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientLacks(method, lacking));
+        return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLacks(method, lacking));
     }
     return undefined;
   }
 
   #ask({ method, params }: Question, done: (answer: string | RpcError) => void): void {
     const recipient = this.#recipient;
-    const id = recipient.expect({
+    const id = recipient.onResponse({
       answered: (answer) => {
         this.#asking.delete(id);
         done(readAnswer(method, answer));
@@ -125,7 +125,7 @@ function refused(method: string, answer: Message): RpcError {
   const reason = (error && stringValue(error, 'message')) ?? '';
   return new RpcError(
     Number.isInteger(code) ? code : RpcErrorCode.UNAVAILABLE,
-    Messages.clientRefused(method, reason),
+    Texts.clientRefused(method, reason),
     error && dataOf(error),
   );
 }

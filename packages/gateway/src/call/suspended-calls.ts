@@ -1,7 +1,7 @@
 import { lackingFor } from '../bridge/capabilities.ts';
 import { objectOf } from '../bridge/objects.ts';
 import { firstTryOf, readRetry, roundResult, type Question } from '../bridge/rounds.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { resultLine } from '../wire/answer.ts';
 import { stringValue } from '../wire/members.ts';
@@ -67,7 +67,7 @@ export class SuspendedCalls {
     const suspended = this.#byCall.get(call) ?? this.#enter(call);
     if (suspended === undefined) {
       over();
-      return new RpcError(RpcErrorCode.UNAVAILABLE, Messages.tooManyParked(MOST_SUSPENDED));
+      return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyParked(MOST_SUSPENDED));
     }
     suspended.questions.add(upstream, message, over);
     if (suspended.awaitsClient) this.unanswered.began(call);
@@ -79,7 +79,7 @@ export class SuspendedCalls {
   urlElicitation(questions: readonly Question[], request: Message, caller: Caller): string | RpcError {
     const lacking = lackingFor('elicitation/create', '{"mode":"url"}', capabilitiesOf(caller, request));
     if (lacking !== undefined) {
-      const text = Messages.clientLacks('elicitation/create', lacking);
+      const text = Texts.clientLacks('elicitation/create', lacking);
       const data = { requiredCapabilities: { elicitation: { url: {} } } };
       return new RpcError(RpcErrorCode.MISSING_CAPABILITY, text, data);
     }
@@ -94,7 +94,7 @@ export class SuspendedCalls {
     if (state === undefined) return firstTryOf(message);
     const claim = this.#states.read(state, caller.client.identity);
     if (claim === undefined || !this.#isExpected(claim) || claim.fingerprint !== fingerprint(message))
-      return new RpcError(RpcErrorCode.INVALID_PARAMS, Messages.staleState());
+      return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.staleState());
     const suspended = this.#suspended.get(claim.number);
     if (suspended === undefined) return afterVisit(message, claim, responses);
     this.#goOn(suspended, responses, () => suspended.call.resume(message, caller));
@@ -163,7 +163,7 @@ export class SuspendedCalls {
   }
 
   #giveUp({ call, questions }: SuspendedCall): void {
-    const error = new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientStaysAway());
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientStaysAway());
     questions.refuseAll(error);
     call.abandon(error.message);
   }
@@ -171,7 +171,7 @@ export class SuspendedCalls {
   #remove({ number, timer, bytes, questions }: SuspendedCall): void {
     clearTimeout(timer);
     if (this.#suspended.delete(number)) this.#bytes -= bytes;
-    questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Messages.callIsOver()));
+    questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Texts.callIsOver()));
   }
 }
 
@@ -184,7 +184,7 @@ function afterVisit(
   const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');
   return hasAgreed
     ? firstTryOf(message)
-    : new RpcError(RpcErrorCode.UNAVAILABLE, Messages.notVisited(addresses));
+    : new RpcError(RpcErrorCode.UNAVAILABLE, Texts.notVisited(addresses));
 }
 
 function actionOf(response: string): string | undefined {

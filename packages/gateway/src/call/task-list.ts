@@ -4,7 +4,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, requestLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Served } from '../wire/peer.ts';
+import type { Cancellable } from '../wire/peer.ts';
 import { skipValue } from '../wire/scan.ts';
 import { encode, lineBytes, splice } from '../wire/splice.ts';
 import type { ClientRequest } from './caller.ts';
@@ -39,7 +39,7 @@ export function listTasks(asked: ClientRequest): void {
 }
 
 /** A request that several servers answer together. */
-class TaskList implements Served {
+class TaskList implements Cancellable {
   readonly id: string;
   readonly #asked: ClientRequest;
   /** In the order of the config. */
@@ -52,7 +52,7 @@ class TaskList implements Served {
   constructor(asked: ClientRequest) {
     this.id = asked.message.id;
     this.#asked = asked;
-    this.#ticket = asked.caller.origin.serve(this);
+    this.#ticket = asked.caller.origin.track(this);
   }
 
   ask(wanted: readonly Wanted[]): void {
@@ -72,7 +72,7 @@ class TaskList implements Served {
   #askOne(upstream: Upstream, cursor: string | undefined): void {
     const { peer, serverKey } = upstream;
     if (peer.gone !== undefined) return;
-    const id = peer.expect({
+    const id = peer.onResponse({
       answered: (answer) => {
         if (answer.isError) this.#refused(upstream, readError(answer));
         else this.#pages.set(upstream, this.#read(answer, serverKey));

@@ -1,4 +1,4 @@
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import { expandText } from './expand-text.ts';
 import { isRecord } from './findings.ts';
 import { formatLocation, type JsonPath } from './json-path.ts';
@@ -56,7 +56,7 @@ function collect<T>(expand: (missing: MissingVariable[]) => T): Expanded<T> {
   const value = expand(missing);
   if (missing.length === 0) return { success: true, value };
   const missingVars = [...new Set(missing.map(({ variable }) => variable))];
-  const error = Messages.missingVariables(missingVars.map(printableName));
+  const error = Texts.missingVariables(missingVars.map(printableName));
   return { success: false, error, missingVars, missing };
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { ConfigFinding } from './findings.ts';
 import { type DuplicateKey, JsonSyntaxError, NOT_UTF8, type ParsedJson, parseJson } from './json.ts';
@@ -65,7 +65,7 @@ function readOrExplain(path: string, readFile: (path: string) => string): string
     if (error instanceof JsonSyntaxError) throw invalidJson(error, path);
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     const message =
-      Messages.configNotFound(path) + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
+      Texts.configNotFound(path) + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
     throw Object.assign(new ConfigError(message, ConfigErrorCode.FILE_NOT_FOUND, { path, reason }), {
       cause: error,
     });

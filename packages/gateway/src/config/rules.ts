@@ -1,4 +1,4 @@
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
 import type { JsonPath } from './json-path.ts';
@@ -44,7 +44,7 @@ function checkServer(server: Server, found: Findings): void {
 }
 
 function checkKind({ kinds, at }: Server, { errors }: Findings): void {
-  if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Messages.missingCommand() });
+  if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Texts.missingCommand() });
   if (kinds.length > 1) {
     const message =
       'A server has exactly one of command, url (or sseConfig), image (or dockerConfig): keep one and remove the others';

@@ -1,7 +1,7 @@
 // The source of the config's types, validator, JSON Schema and reference page.
 // It is read when the project is built and never at run time.
 import { z } from 'zod';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 
 /** What the generator knows of a key beyond its shape. */
 interface KeyMeta {
@@ -206,7 +206,7 @@ const server = z
   .looseObject({
     command: key(filledText(), {
       description: 'The program to start. It is run as it is, without a shell.',
-      errorMessage: Messages.missingCommand(),
+      errorMessage: Texts.missingCommand(),
       examples: ['npx'],
     }).optional(),
     args: key(z.array(text()), {

@@ -3,7 +3,7 @@ import type { RpcError } from '../errors.ts';
 import type { Account } from '../wire/account.ts';
 import { notificationLine } from '../wire/answer.ts';
 import type { Envelope, Era } from '../wire/era.ts';
-import type { Origin, Peer, Recipient, Waiter } from '../wire/peer.ts';
+import type { Origin, Peer, Recipient, ResponseHandler } from '../wire/peer.ts';
 import { encode, type Line } from '../wire/splice.ts';
 import type { Session } from './session.ts';
 
@@ -48,8 +48,8 @@ export class Through implements Recipient {
     return this.#peer.isBehind;
   }
 
-  expect(waiter: Waiter): number {
-    return this.#peer.expect(waiter);
+  onResponse(waiter: ResponseHandler): number {
+    return this.#peer.onResponse(waiter);
   }
 
   forget(id: number): void {

@@ -3,9 +3,9 @@ import { forwardApart } from '../call/apart.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { ClientRequest, Caller } from '../call/caller.ts';
 import { legacyInfoText } from '../call/client-names.ts';
+import type { ListName } from '../call/list-change-notifier.ts';
 import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
-import type { ListName } from '../call/notices.ts';
 import { Passage } from '../call/passage.ts';
 import { relay } from '../call/relay.ts';
 import { withTasks } from '../call/task-hop.ts';
@@ -26,7 +26,7 @@ import type { Message, Unusable } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { encode, splice } from '../wire/splice.ts';
-import { News } from './news.ts';
+import { Notifications } from './notifications.ts';
 import { offerOf, type Offer } from './offer.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { RequestCaller, Through } from './request-caller.ts';
@@ -76,7 +76,7 @@ export class Session implements Client {
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
-  readonly #news: News;
+  readonly #news: Notifications;
   readonly #waitingRoom: WaitingRoom;
   #era: Era | undefined;
   #version = '';
@@ -109,7 +109,7 @@ export class Session implements Client {
       (error) => this.#logMistake(error),
     );
     this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logMistake(error));
-    this.#news = new News(this, gateway, this.#subscriptions);
+    this.#news = new Notifications(this, gateway, this.#subscriptions);
     this.#waitingRoom = new WaitingRoom(this.peer);
     gateway.server.attach(this);
     gateway.settled.then(

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { now } from '../clock.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
@@ -42,7 +42,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       resolve(lastAnswers(gateway, session));
     };
     const account = gateway.accounts.open((reason) => {
-      gateway.log.warn(Messages.clientEnded(reason));
+      gateway.log.warn(Texts.clientEnded(reason));
       resolve();
     });
     const session: Session = new Session(
@@ -62,7 +62,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
     void options.stopped?.then(end);
     // Nobody reads any more: the client is gone, though its end of our input may still be open.
     output.once('error', (error) => {
-      gateway.log.warn(Messages.clientUnreachable(error.message));
+      gateway.log.warn(Texts.clientUnreachable(error.message));
       resolve();
     });
   });
@@ -81,7 +81,7 @@ async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
   const deadline = now() + LAST_ANSWERS_MS;
   while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   // The others get an error when their server is stopped.
-  if (session.inFlight > 0) gateway.log.warn(Messages.unfinished(session.inFlight));
+  if (session.inFlight > 0) gateway.log.warn(Texts.unfinished(session.inFlight));
   session.close();
 }
 

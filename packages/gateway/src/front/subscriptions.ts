@@ -1,5 +1,5 @@
 import type { ClientRequest } from '../call/caller.ts';
-import type { ListName } from '../call/notices.ts';
+import type { ListName } from '../call/list-change-notifier.ts';
 import { resolveTask, resolveUri, type Directory } from '../call/resolve.ts';
 import { offersTasks, tasksRefusal } from '../call/tasks.ts';
 import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
@@ -105,7 +105,7 @@ export class Subscriptions {
       isOpen: false,
     };
     const end = (): void => this.#end(subscription);
-    subscription.ticket = origin.serve({ id, cancel: end, abandon: end });
+    subscription.ticket = origin.track({ id, cancel: end, abandon: end });
     this.#open.add(subscription);
     subscription.opening = workOff('subscriptions', [...new Set(filter.resourceSubscriptions)], {
       each: (publicUri) => resolve(subscription, publicUri, directory),
@@ -392,7 +392,7 @@ function followedTasks(publicIds: readonly string[], directory: Directory): Foll
 
 /** One that sleeps tells nothing of tasks that it made before; who asks for one of them starts it. */
 function canFollow(upstream: Upstream): boolean {
-  const isShared = upstream.sharing === 'shared' && upstream.isDormant !== true;
+  const isShared = upstream.sharing === 'shared' && upstream.isLazy !== true;
   return isShared && upstream.era === 'modern' && offersTasks(upstream);
 }
 

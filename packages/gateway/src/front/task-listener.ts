@@ -47,7 +47,7 @@ export class TaskListener {
   #listen(): void {
     const { peer } = this.#upstream;
     if (peer.gone !== undefined) return;
-    this.#id = peer.expect({ isOwn: true, answered() {}, progressed() {}, lost: () => this.#broken() });
+    this.#id = peer.onResponse({ isOwn: true, answered() {}, progressed() {}, lost: () => this.#broken() });
     peer.send(requestLine(this.#id, 'subscriptions/listen', this.#params));
   }
 

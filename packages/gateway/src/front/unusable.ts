@@ -1,4 +1,4 @@
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import { answerError } from '../wire/answer.ts';
 import { describeFault } from '../wire/fault.ts';
 import type { Unusable } from '../wire/message.ts';
@@ -39,12 +39,12 @@ function notAMessage(): RpcError {
 }
 
 export function batchRefused(): RpcError {
-  return new RpcError(RpcErrorCode.INVALID_REQUEST, Messages.batchRefused());
+  return new RpcError(RpcErrorCode.INVALID_REQUEST, Texts.batchRefused());
 }
 
 /** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
 function refuse(client: Peer, { id, meant }: Glimpse, error: RpcError): void {
   if (id === undefined) return;
   if (meant === 'request') answerError(client, id, error);
-  else if (meant === 'response') client.lose(id, badAnswer(error));
+  else if (meant === 'response') client.failRequest(id, badAnswer(error));
 }

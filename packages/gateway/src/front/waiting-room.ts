@@ -24,7 +24,7 @@ export class WaitingRoom {
   enter(message: Message, caller: Caller): void {
     const waiting: Waiting = { message, caller, ticket: 0 };
     const leave = (): void => this.#leave(waiting);
-    waiting.ticket = caller.origin.serve({
+    waiting.ticket = caller.origin.track({
       id: message.id,
       bytes: message.bytes.length,
       cancel: leave,

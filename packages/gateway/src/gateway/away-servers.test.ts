@@ -7,7 +7,7 @@ function described(health: Partial<Health>): string {
   return new AwayServers({
     keys: () => ['s'],
     healthOf: () => ({ ...NEW_SERVER, ...health }),
-    hasStandIn: () => false,
+    hasLazyUpstream: () => false,
     prospect: () => undefined,
     commandName: 'weir',
     now: () => 0,

@@ -16,7 +16,7 @@ export interface AwayOptions {
   keys(): Iterable<string>;
   healthOf(serverKey: string): Health | undefined;
   /** Something remembered is offered in place of the server. */
-  hasStandIn(serverKey: string): boolean;
+  hasLazyUpstream(serverKey: string): boolean;
   /** Says when a server is tried next. */
   prospect(serverKey: string): string | undefined;
   /** The command that hints tell users to run. */
@@ -74,7 +74,7 @@ export class AwayServers {
 
   #isAway(serverKey: string, { connectionState, isRetrying, autoDisabled }: Health): boolean {
     if (connectionState === 'error' || autoDisabled || isRetrying) return true;
-    return connectionState === 'connecting' && !this.#options.hasStandIn(serverKey);
+    return connectionState === 'connecting' && !this.#options.hasLazyUpstream(serverKey);
   }
 
   #describe({ serverKey, health, since, isUnsteady }: AwayServer): string {

@@ -1,6 +1,6 @@
 import type { Addressee } from '../call/addressee.ts';
 import type { ClientHandle, Caller } from '../call/caller.ts';
-import type { ListName } from '../call/notices.ts';
+import type { ListName } from '../call/list-change-notifier.ts';
 import type { Log } from '../log.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Message } from '../wire/message.ts';

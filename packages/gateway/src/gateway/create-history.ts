@@ -2,7 +2,7 @@ import { History } from '../call/history.ts';
 import { uuidPrefix } from '../call/uuid-prefix.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { redactor } from '../config/redact.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { HistoryFiles } from '../state/history-files.ts';
 import type { GatewayOptions } from './options.ts';
@@ -15,7 +15,7 @@ export function createHistory(
 ): History {
   const { pid } = process;
   const now = Date.now;
-  const onFailed = (reason: string): void => log.warn(Messages.historyNotKept(reason));
+  const onFailed = (reason: string): void => log.warn(Texts.historyNotKept(reason));
   return new History({
     now,
     prefix: uuidPrefix(Math.random),

@@ -14,7 +14,7 @@ import { SuspendedCalls } from '../call/suspended-calls.ts';
 import { Tasks } from '../call/tasks.ts';
 import { duration } from '../clock.ts';
 import type { McpConfig } from '../config/config.generated.ts';
-import { Messages, quoted } from '../errors.ts';
+import { Texts, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { OWN_KEY } from '../registry/names.ts';
 import type { Kind } from '../upstream/catalogue.ts';
@@ -133,7 +133,7 @@ export class Parts {
     return new Publication(mcpServers, {
       ...this.#options,
       own: this.#own,
-      offering: () => this.fleet.offering(),
+      snapshot: () => this.fleet.snapshot(),
       offerOwn: (upstreams) => this.#offerOwn(upstreams),
       published: () => this.publish(),
       listsChanged: (lists) => this.clients.listsChanged(lists),
@@ -145,7 +145,7 @@ export class Parts {
     return new AwayServers({
       keys: () => fleet.children.keys(),
       healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
-      hasStandIn: (serverKey) => fleet.standIn(serverKey) !== undefined,
+      hasLazyUpstream: (serverKey) => fleet.lazyUpstream(serverKey) !== undefined,
       prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
       commandName: this.#options.commandName,
       now: () => systemTimers.now(),
@@ -217,7 +217,7 @@ export class Parts {
   #gone(child: ChildServer): void {
     this.#serving.forget(child);
     // Nothing is missed where something stands in for it.
-    if (this.fleet.standIn(child.serverKey) !== undefined) this.publication.rebuild([]);
+    if (this.fleet.lazyUpstream(child.serverKey) !== undefined) this.publication.rebuild([]);
     else this.publication.remove(child);
   }
 
@@ -264,6 +264,6 @@ function autoDisabledAlert(
   const { backoffIntervals, nextRetryAt } = retryState;
   const attempts = backoffIntervals.length;
   return nextRetryAt === undefined
-    ? Messages.autoDisabled(serverKey, attempts, commandName)
-    : Messages.unreachable(serverKey, { attempts, every: duration(nextRetryAt - at), commandName });
+    ? Texts.autoDisabled(serverKey, attempts, commandName)
+    : Texts.unreachable(serverKey, { attempts, every: duration(nextRetryAt - at), commandName });
 }

@@ -1,6 +1,6 @@
-import { Notices, type ListName } from '../call/notices.ts';
+import { ListChangeNotifier, type ListName } from '../call/list-change-notifier.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions } from '../registry/collisions.ts';
 import type { Collision } from '../registry/name-book.ts';
@@ -21,7 +21,7 @@ export interface PublicationOptions {
   readonly keepGoing?: boolean;
   readonly log: Log;
   /** What can be published now, in the order of the config. */
-  offering(): readonly Upstream[];
+  snapshot(): readonly Upstream[];
   /** The gateway's own server. */
   readonly own: Upstream;
   /** Has the own server offer what it should beside these servers; returns the kinds of which its list has changed. */
@@ -37,7 +37,7 @@ export class Publication {
   readonly builder: RegistryBuilder;
   readonly #options: PublicationOptions;
   readonly #collisions = new Collisions();
-  readonly #notices: Notices;
+  readonly #notices: ListChangeNotifier;
   /** The configured servers alone. */
   #servers: Registry;
   #registry: Registry;
@@ -48,17 +48,17 @@ export class Publication {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log } = options;
     validateSeparator(separator);
     this.#options = options;
-    this.#notices = new Notices((lists) => options.listsChanged(lists));
+    this.#notices = new ListChangeNotifier((lists) => options.listsChanged(lists));
     this.builder = new RegistryBuilder(
       { separator, noPrefix, order: Object.keys(servers) },
       {
         collided: (kind, collision) => this.#collided(kind, collision),
         passedOn: (kind, passed) => {
-          log.warn(Messages.nameHasPassed(passed));
+          log.warn(Texts.nameHasPassed(passed));
           this.#notices.changed([kind]);
         },
         covering: (template) => this.#covers(template),
-        unmatched: (pattern) => log.warn(Messages.filterUnmatched(pattern)),
+        unmatched: (pattern) => log.warn(Texts.filterUnmatched(pattern)),
       },
     );
     this.builder.filter(servers);
@@ -73,14 +73,14 @@ export class Publication {
   /** The first time; throws where names collide that must not. */
   open(): void {
     const { noPrefix = false, keepGoing = false } = this.#options;
-    this.#publish(this.builder.build(this.#options.offering()));
+    this.#publish(this.builder.build(this.#options.snapshot()));
     if (this.#collisions.size > 0 && !keepGoing) throw this.#collisions.error(noPrefix);
     this.#isOpen = true;
   }
 
   /** Makes instructions of what is offered by now, for clients that open the conversation before the first list. */
   preview(): void {
-    if (!this.#isOpen) this.#options.offerOwn(this.#options.offering());
+    if (!this.#isOpen) this.#options.offerOwn(this.#options.snapshot());
   }
 
   /** A server runs; `before` is what stood in for it. */
@@ -98,7 +98,7 @@ export class Publication {
   rebuild(kinds: readonly Kind[]): void {
     if (!this.#isOpen) return;
     const { shares } = this.builder.uris;
-    this.#replace(this.builder.build(this.#options.offering()), kinds);
+    this.#replace(this.builder.build(this.#options.snapshot()), kinds);
     // Where a URI or a template has moved, tools that name it have changed as well.
     if (this.builder.uris.shares !== shares) this.#notices.changed(['tools', 'resources']);
   }
@@ -141,17 +141,17 @@ export class Publication {
   /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */
   #corrected({ serverKey, catalogue }: Upstream, before: Upstream): Kind[] {
     const kinds = differingKinds(before.catalogue, catalogue);
-    if (kinds.length > 0) this.#options.log.info(Messages.listsDiffer(serverKey, kinds));
+    if (kinds.length > 0) this.#options.log.info(Texts.listsDiffer(serverKey, kinds));
     return kinds;
   }
 
   #covers(template: CoveringTemplate): void {
-    if (this.#covering++ < MOST_COVERING) this.#options.log.warn(Messages.templateCovers(template));
+    if (this.#covering++ < MOST_COVERING) this.#options.log.warn(Texts.templateCovers(template));
   }
 
   #collided(kind: Kind, collision: Collision): void {
     const isNew = this.#collisions.note(kind, collision);
     if (!isNew || (!this.#isOpen && this.#options.keepGoing !== true)) return;
-    this.#options.log.warn(`${Messages.namesCollide(collision)}. ${Messages.heldBack(collision)}.`);
+    this.#options.log.warn(`${Texts.namesCollide(collision)}. ${Texts.heldBack(collision)}.`);
   }
 }

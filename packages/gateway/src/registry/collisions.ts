@@ -1,4 +1,4 @@
-import { ConfigError, ConfigErrorCode, Messages } from '../errors.ts';
+import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import type { Collision } from './name-book.ts';
 
@@ -29,9 +29,9 @@ export class Collisions {
     const collisions = [...this.#known.values()];
     const named = collisions
       .slice(0, MOST_NAMED)
-      .map((collision) => escapeUnsafe(Messages.namesCollide(collision)));
+      .map((collision) => escapeUnsafe(Texts.namesCollide(collision)));
     const more = collisions.length > MOST_NAMED ? [`… and ${collisions.length - MOST_NAMED} more`] : [];
-    const text = [...named, ...more, Messages.collisionRemedy(noPrefix)].join('\n');
+    const text = [...named, ...more, Texts.collisionRemedy(noPrefix)].join('\n');
     return new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA, { collisions });
   }
 }

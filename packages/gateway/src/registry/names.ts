@@ -1,4 +1,4 @@
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import { shortHash } from '../hash.ts';
 
 export const DEFAULT_SEPARATOR = ':';
@@ -26,8 +26,8 @@ const LONGEST_HASHED = LONGEST_SAFE_NAME - HASH_LENGTH - 1;
 
 /** Throws where a separator cannot separate; the message names the one that counts without `--separator`. */
 export function validateSeparator(separator: string, defaultSeparator: string = DEFAULT_SEPARATOR): void {
-  if (separator === '') throw new Error(Messages.separatorEmpty(defaultSeparator));
-  if (/\s/u.test(separator)) throw new Error(Messages.separatorWhitespace());
+  if (separator === '') throw new Error(Texts.separatorEmpty(defaultSeparator));
+  if (/\s/u.test(separator)) throw new Error(Texts.separatorWhitespace());
 }
 
 /** The public name of a server's tool or prompt; a host-safe separator makes the whole name host-safe. */

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A shell script of this name, first on PATH; it notes its arguments. */
-function standIn(name: string, body: string): void {
+function lazyUpstream(name: string, body: string): void {
   const file = join(folder, name);
   writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "$*" >>"$TOLD"\n${body}\n`);
   chmodSync(file, 0o755);
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   const platform = 'linux';
 
   test('gets a new key by stdin, once, and nothing is written to the folder', async () => {
-    standIn('secret-tool', SECRET_TOOL);
+    lazyUpstream('secret-tool', SECRET_TOOL);
     const state = join(folder, 'state');
     const options = { env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder: state };
     const keys = await Promise.all([masterKey(options), masterKey(options), masterKey(options)]);
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   });
 
   test('that holds something else is refused, unshown', async () => {
-    standIn('secret-tool', SECRET_TOOL);
+    lazyUpstream('secret-tool', SECRET_TOOL);
     writeFileSync(join(folder, 'kept'), 'hunter2');
     const message = await refusalOf(masterKey({ env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder }));
     expect(message).toContain("The keychain's item weir/master-key holds no master key");
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   });
 
   test('that is locked, and says so to nobody, is not overwritten', async () => {
-    standIn('secret-tool', LOCKED_SECRET_TOOL);
+    lazyUpstream('secret-tool', LOCKED_SECRET_TOOL);
     expect(await refusalOf(keychainText({ env, platform }))).toMatch(
       /^The keychain is locked: unlock it, or/u,
     );
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   });
 
   test('that cannot reach a keychain is quoted', async () => {
-    standIn('secret-tool', 'echo "secret-tool: Cannot autolaunch D-Bus" >&2; exit 1');
+    lazyUpstream('secret-tool', 'echo "secret-tool: Cannot autolaunch D-Bus" >&2; exit 1');
     expect(await refusalOf(keychainText({ env, platform }))).toMatch(
       /^The keychain cannot be used \(secret-tool: Cannot autolaunch D-Bus\): .*WEIR_MASTER_KEY_FILE$/u,
     );
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
 
   test('that repeats what it was to store is not quoted', async () => {
     const store = 'value=$(cat); printf %s "$value" >"$KEPT.seen"; echo "no: $value" >&2; exit 1';
-    standIn('secret-tool', `case $1 in lookup) exit 1 ;; store) ${store} ;; esac`);
+    lazyUpstream('secret-tool', `case $1 in lookup) exit 1 ;; store) ${store} ;; esac`);
     const message = await refusalOf(keychainText({ env, platform }));
     const seen = readFileSync(join(folder, 'kept.seen'), 'utf8');
     expect(seen).toMatch(/^[0-9a-f]{64}$/u);
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   });
 
   test('that does not answer is not waited for', async () => {
-    standIn('secret-tool', 'exec sleep 30');
+    lazyUpstream('secret-tool', 'exec sleep 30');
     const began = performance.now();
     const message = await refusalOf(keychainText({ env, platform, limitMs: 300 }));
     expect(message).toMatch(/^The keychain has not answered within 0\.3 s: unlock it/u);
@@ -113,7 +113,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
-    standIn('secret-tool', SECRET_TOOL.replace('store)', 'store) sleep 1;'));
+    lazyUpstream('secret-tool', SECRET_TOOL.replace('store)', 'store) sleep 1;'));
     const texts = await Promise.all([keychainText({ env, platform }), keychainText({ env, platform })]);
     process.off('warning', note);
     expect(texts).toEqual([kept(), kept()]);
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32')('security', () => {
   const platform = 'darwin';
 
   test('gets a new key by stdin, which takes no place of another', async () => {
-    standIn('security', SECURITY);
+    lazyUpstream('security', SECURITY);
     const text = await keychainText({ env, platform });
     expect(text.trim()).toMatch(/^[0-9a-f]{64}$/u);
     expect(await keychainText({ env, platform })).toBe(text);
@@ -138,7 +138,7 @@ describe.skipIf(process.platform === 'win32')('security', () => {
   });
 
   test('that refuses is quoted, and asked for nothing more', async () => {
-    standIn('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
+    lazyUpstream('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
     expect(await refusalOf(keychainText({ env, platform }))).toContain('User interaction is not allowed.');
     expect(told()).toBe('find-generic-password -s weir -a master-key -w\n');
   });

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { Messages, RpcError, RpcErrorCode } from '../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import { shortHash } from '../hash.ts';
 
 /** Carries the chain into the processes that a gateway starts. */
@@ -61,8 +61,8 @@ export class Chain {
     if (chain === undefined) return undefined;
     const ids = idsIn(chain);
     const reached = new Set(this.#reached());
-    if (ids.some((id) => reached.has(id))) return this.#refusal('loop', Messages.leadsBack());
-    return ids.length >= MAX_DEPTH ? this.#refusal('depth', Messages.tooDeep(MAX_DEPTH)) : undefined;
+    if (ids.some((id) => reached.has(id))) return this.#refusal('loop', Texts.leadsBack());
+    return ids.length >= MAX_DEPTH ? this.#refusal('depth', Texts.tooDeep(MAX_DEPTH)) : undefined;
   }
 
   /** This gateway and those behind it, for clients that are gateways: calls to any of them would come back. */

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
-import type { Verdicts } from '../state/verdicts.ts';
+import type { EraCache } from '../state/era-cache.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
@@ -24,7 +24,7 @@ export interface ChildContext {
   readonly slots: Slots;
   /** Measures all starts of this gateway. */
   readonly startClock: StartClock;
-  readonly verdicts: Verdicts;
+  readonly eraCache: EraCache;
   readonly clientInfo: Implementation;
   /** What the client can do, as JSON; known once it has opened the conversation. */
   readonly capabilities: Promise<string>;

@@ -2,7 +2,7 @@ import { now } from '../clock.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { withoutRemoteSecrets } from '../config/redact.ts';
 import { ServerKind, serverKind } from '../config/server-entry.ts';
-import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
+import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
 import type { Account } from '../wire/account.ts';
 import { envelopeMembers, type Era } from '../wire/era.ts';
@@ -79,7 +79,7 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   get peer(): Peer {
     if (this.#connection === undefined)
-      throw new ChildServerError(Messages.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
+      throw new ChildServerError(Texts.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
     return this.#connection.peer;
   }
 
@@ -142,17 +142,17 @@ export class ChildServer implements Upstream, ChildServerClient {
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
     const { command, args } = identityOf(this.config);
-    const { startClock, verdicts } = this.#context;
+    const { startClock, eraCache } = this.#context;
     const began = now();
     const started = startClock.begin();
     try {
       // HTTP+SSE is older than the probe.
       const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
-      const verdict = this.#context.era ?? (isOldest ? 'legacy' : verdicts.recall(command, args));
+      const verdict = this.#context.era ?? (isOldest ? 'legacy' : eraCache.recall(command, args));
       const { certain, isModern } = await this.#connect(verdict);
       const era = isModern ? 'modern' : 'legacy';
       if (certain && this.#context.era === undefined && era !== verdict)
-        verdicts.remember(command, args, era);
+        eraCache.remember(command, args, era);
       this.#log.debug?.(
         `ready after ${Math.round(now() - began)} ms: speaks ${this.#greeting?.version ?? ''}, lists ${countsOf(this.catalogue)}`,
       );
@@ -232,7 +232,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const connection = this.#connection;
     if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
     connection.fail(how);
-    this.#crashed(connection, how, Messages.serverLost(this.serverKey));
+    this.#crashed(connection, how, Texts.serverLost(this.serverKey));
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
@@ -392,7 +392,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
   }
 
-  #crashed(connection: Connection, how: string, what = Messages.serverCrashed(this.serverKey)): void {
+  #crashed(connection: Connection, how: string, what = Texts.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
     const told = withoutRemoteSecrets(how, this.config);

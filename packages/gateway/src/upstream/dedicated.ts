@@ -1,5 +1,5 @@
 import { Deferred } from '../deferred.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import { ALL_KINDS, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';
@@ -99,7 +99,7 @@ export class DedicatedServers {
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
     on: DedicatedEvents & Partial<ChildEvents>,
   ): { dedicated: DedicatedServer; child: ChildServer } {
-    if (this.#isClosed) throw new Error(Messages.gatewayEnds());
+    if (this.#isClosed) throw new Error(Texts.gatewayEnds());
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new ChildServer(serverKey, config, {

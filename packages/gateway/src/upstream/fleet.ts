@@ -1,5 +1,5 @@
 import type { ConfigChanges } from '../config/changes.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
@@ -86,7 +86,7 @@ export class Fleet {
   readonly #serverContext: ServerContext;
   readonly #context: ChildContext;
   readonly #dedicated: DedicatedServers;
-  readonly #standIns: LazyUpstreams;
+  readonly #lazyUpstreams: LazyUpstreams;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
   #children = new Map<string, ChildServer>();
@@ -101,13 +101,13 @@ export class Fleet {
     this.#serverContext = new ServerContext(options);
     this.#context = this.#createContext();
     this.#dedicated = new DedicatedServers(desired, this.#context);
-    this.#standIns = new LazyUpstreams({
+    this.#lazyUpstreams = new LazyUpstreams({
       ...options,
       desired,
       waits: options.fresh === true || options.keepGoing !== true,
       wake: (serverKey) => this.wake(serverKey),
     });
-    void options.capabilities.then((capabilities) => this.#standIns.serve(capabilities));
+    void options.capabilities.then((capabilities) => this.#lazyUpstreams.serve(capabilities));
     this.#memory = new HealthMemory(options, desired.known());
     this.supervisor = this.#createSupervisor();
     for (const key of this.#meant(desired.keys())) this.#adopt(key, NEW_SERVER);
@@ -138,17 +138,17 @@ export class Fleet {
   }
 
   /** Those that run and those that something remembered stands in for, in the order of the config. */
-  offering(): Upstream[] {
+  snapshot(): Upstream[] {
     return [...this.children.values()].flatMap((child): Upstream[] => {
       if (child.status === ServerStatus.RUNNING) return [child];
-      const standIn = this.standIn(child.serverKey);
-      return standIn === undefined ? [] : [standIn];
+      const lazyUpstream = this.lazyUpstream(child.serverKey);
+      return lazyUpstream === undefined ? [] : [lazyUpstream];
     });
   }
 
   /** What is offered in place of a server that does not run. */
-  standIn(serverKey: string): Upstream | undefined {
-    return this.#isOn(serverKey) ? this.#standIns.of(serverKey) : undefined;
+  lazyUpstream(serverKey: string): Upstream | undefined {
+    return this.#isOn(serverKey) ? this.#lazyUpstreams.of(serverKey) : undefined;
   }
 
   /** The name of a server for people who are asked something by it; undefined where it is the only one. */
@@ -165,7 +165,7 @@ export class Fleet {
   /** Whether it is being started, or is still to be; one that sleeps until it is needed is not. */
   isStarting(serverKey: string): boolean {
     const isToBe = this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
-    return isToBe && !(this.#isIdle(serverKey) && this.#standIns.isAsleep(serverKey));
+    return isToBe && !(this.#isIdle(serverKey) && this.#lazyUpstreams.isAsleep(serverKey));
   }
 
   /** Finds out which servers are disabled. Until then nothing stands in for any of them. */
@@ -184,9 +184,9 @@ export class Fleet {
     if (!this.#isPrepared) return false;
     const absent = this.#enabled().filter(({ status }) => status !== ServerStatus.RUNNING);
     const keys = absent.map(({ serverKey }) => serverKey);
-    this.#standIns.serve(capabilities);
-    this.#standIns.recall(keys);
-    return keys.length > 0 && keys.every((key) => this.#standIns.of(key) !== undefined);
+    this.#lazyUpstreams.serve(capabilities);
+    this.#lazyUpstreams.recall(keys);
+    return keys.length > 0 && keys.every((key) => this.#lazyUpstreams.of(key) !== undefined);
   }
 
   /** Starts all that are enabled; see `startAll`. */
@@ -196,14 +196,14 @@ export class Fleet {
     await this.prepare();
     if (keepGoing) this.supervisor.begin();
     // What a lazy server offers, and with it whether it is started, depends on the client.
-    if (this.#enabled().some(({ serverKey }) => this.#standIns.isLazy(serverKey)))
+    if (this.#enabled().some(({ serverKey }) => this.#lazyUpstreams.isLazy(serverKey)))
       this.recall(await capabilities);
     const starting = this.#enabled().filter(
-      ({ serverKey }) => this.#isIdle(serverKey) && !this.#standIns.isAsleep(serverKey),
+      ({ serverKey }) => this.#isIdle(serverKey) && !this.#lazyUpstreams.isAsleep(serverKey),
     );
     await startAll(starting, {
       keepGoing,
-      isAwaited: ({ serverKey }) => this.#standIns.of(serverKey) === undefined,
+      isAwaited: ({ serverKey }) => this.#lazyUpstreams.of(serverKey) === undefined,
       begun: (child, start) => this.supervisor.starting(child, start),
       ready: (child) => {
         this.supervisor.connected(child);
@@ -233,11 +233,11 @@ export class Fleet {
   /** Starts a server that is needed now; however many need it, it is started once. */
   async wake(serverKey: string): Promise<ChildServer> {
     const isLost = this.supervisor.healthOf(serverKey)?.connectionState === 'error';
-    if (isLost) throw new Error(Messages.notRunning(serverKey, this.supervisor.prospect(serverKey)));
+    if (isLost) throw new Error(Texts.notRunning(serverKey, this.supervisor.prospect(serverKey)));
     await this.supervisor.start(serverKey);
     const child = this.#children.get(serverKey);
     if (child?.status === ServerStatus.RUNNING) return child;
-    throw child?.error ?? new Error(Messages.notRunning(serverKey));
+    throw child?.error ?? new Error(Texts.notRunning(serverKey));
   }
 
   /** Starts a server once more, for one client or call. */
@@ -257,12 +257,12 @@ export class Fleet {
 
   /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
   async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
-    this.#standIns.flush();
+    this.#lazyUpstreams.flush();
     const changes = this.#desired.use(servers, entries);
     const { added, changed, removed } = changes;
     const known = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
-    const leaving = [...removed, ...changed].flatMap((key) => this.standIn(key) ?? []);
-    this.#standIns.forget([...removed, ...changed]);
+    const leaving = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);
+    this.#lazyUpstreams.forget([...removed, ...changed]);
     for (const key of removed) this.#dismiss(key, 'was taken out of the config');
     for (const key of changed)
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
@@ -279,7 +279,7 @@ export class Fleet {
   async stop(killAfterMs?: number): Promise<void> {
     this.supervisor.stop();
     this.#dedicated.close();
-    this.#standIns.flush();
+    this.#lazyUpstreams.flush();
     const remembered = within(LAST_WRITE_MS, this.#memory.flush());
     const all = [...this.children.values(), ...this.#dedicated];
     const running = all.flatMap((child) => child.retire() ?? []);
@@ -304,7 +304,7 @@ export class Fleet {
     const { configPath, log } = this.#options;
     return keys.filter((key) => {
       const isOwn = isOwnEntry(this.#desired.configOf(key), configPath);
-      if (isOwn) log.warn(Messages.skippedLoop(key, true));
+      if (isOwn) log.warn(Texts.skippedLoop(key, true));
       return !isOwn;
     });
   }
@@ -312,10 +312,10 @@ export class Fleet {
   /** Goes on without an entry that leads back here. */
   #skip({ serverKey }: ChildServer, { message }: Skipped): void {
     this.#options.log.warn(message);
-    const standIn = this.#standIns.of(serverKey);
-    this.#standIns.forget([serverKey]);
+    const lazyUpstream = this.#lazyUpstreams.of(serverKey);
+    this.#lazyUpstreams.forget([serverKey]);
     this.#dismiss(serverKey, 'is skipped, because it leads back to this gateway');
-    if (standIn !== undefined) this.#options.on.changed(listedKinds(standIn.catalogue));
+    if (lazyUpstream !== undefined) this.#options.on.changed(listedKinds(lazyUpstream.catalogue));
   }
 
   #adopt(key: string, health: Health): void {
@@ -344,10 +344,10 @@ export class Fleet {
     await this.#options.capabilities;
     // Yet another config may have come meanwhile.
     const arrived = keys.filter((key) => this.#children.has(key));
-    this.#standIns.recall(arrived.filter((key) => this.#isOn(key)));
-    const offered = arrived.flatMap((key) => listedKinds(this.standIn(key)?.catalogue ?? NO_LISTS));
+    this.#lazyUpstreams.recall(arrived.filter((key) => this.#isOn(key)));
+    const offered = arrived.flatMap((key) => listedKinds(this.lazyUpstream(key)?.catalogue ?? NO_LISTS));
     if (offered.length > 0) this.#options.on.changed(offered);
-    const starting = arrived.filter((key) => !this.#standIns.isAsleep(key) || this.#isFollowed(key));
+    const starting = arrived.filter((key) => !this.#lazyUpstreams.isAsleep(key) || this.#isFollowed(key));
     await Promise.all(starting.map((key) => this.supervisor.start(key)));
   }
 
@@ -356,7 +356,7 @@ export class Fleet {
     await this.#memory.flush();
     await this.#recall(this.#memory.noted().filter((key) => added.includes(key) || !this.#children.has(key)));
     const { commandName, log } = this.#options;
-    for (const key of changed) if (!this.#isOn(key)) log.warn(Messages.isDisabled(key, false, commandName));
+    for (const key of changed) if (!this.#isOn(key)) log.warn(Texts.isDisabled(key, false, commandName));
   }
 
   /** Servers of which something is known begin with that; one that is disabled does not begin at all. */
@@ -368,14 +368,14 @@ export class Fleet {
       if (health.enabled) continue;
       child.retire();
       const { commandName, log } = this.#options;
-      log.warn(Messages.isDisabled(serverKey, health.autoDisabled, commandName));
+      log.warn(Texts.isDisabled(serverKey, health.autoDisabled, commandName));
     }
   }
 
   #createContext(): ChildContext {
     const { on } = this.#options;
     const serverContext = this.#serverContext;
-    const { guard, containers, logs, verdicts, environmentOf } = serverContext;
+    const { guard, containers, logs, eraCache, environmentOf } = serverContext;
     return {
       ...this.#options,
       guard,
@@ -387,9 +387,9 @@ export class Fleet {
       get startClock() {
         return serverContext.startClock;
       },
-      verdicts,
+      eraCache,
       environmentOf,
-      earlierLists: (key) => this.#standIns.listsOf(key) ?? this.#earlierLists.get(key),
+      earlierLists: (key) => this.#lazyUpstreams.listsOf(key) ?? this.#earlierLists.get(key),
       on: {
         ...on,
         prepare: (child, kind, listing) =>
@@ -408,7 +408,7 @@ export class Fleet {
       log,
       commandName,
       create: (key) => this.#create(key),
-      idleAfterMs: (key) => (this.#standIns.isLazy(key) ? idleAfter : undefined),
+      idleAfterMs: (key) => (this.#lazyUpstreams.isLazy(key) ? idleAfter : undefined),
       ready: (child) => this.#ready(child),
       gone: (child) => this.#leave(child),
       skipped: (child, why) => this.#skip(child, why),
@@ -419,8 +419,8 @@ export class Fleet {
   }
 
   #ready(child: ChildServer): void {
-    this.#options.on.ready(child, this.#standIns.of(child.serverKey));
-    this.#standIns.learn(child);
+    this.#options.on.ready(child, this.#lazyUpstreams.of(child.serverKey));
+    this.#lazyUpstreams.learn(child);
   }
 
   #notStarted(child: ChildServer, error: Error): void {
@@ -430,13 +430,13 @@ export class Fleet {
   }
 
   #changed(child: ChildServer, kinds: readonly Kind[]): void {
-    this.#standIns.learn(child);
+    this.#lazyUpstreams.learn(child);
     this.#options.on.changed(kinds);
   }
 
   #crashed(child: ChildServer): void {
     const { serverKey, error } = child;
-    const reason = error?.message ?? Messages.serverCrashed(serverKey);
+    const reason = error?.message ?? Texts.serverCrashed(serverKey);
     this.#leave(child);
     this.supervisor.lost(child, reason);
   }
@@ -452,9 +452,9 @@ export class Fleet {
     this.#memory.remember(serverKey, health, before);
     const hasFailed = health.connectionState === 'error';
     const isSwitched = health.enabled !== before.enabled;
-    const gone = hasFailed ? this.#standIns.giveUp(serverKey) : undefined;
-    const standIn = gone ?? (isSwitched ? this.#standIns.of(serverKey) : undefined);
-    if (standIn !== undefined) this.#options.on.changed(listedKinds(standIn.catalogue));
+    const gone = hasFailed ? this.#lazyUpstreams.giveUp(serverKey) : undefined;
+    const lazyUpstream = gone ?? (isSwitched ? this.#lazyUpstreams.of(serverKey) : undefined);
+    if (lazyUpstream !== undefined) this.#options.on.changed(listedKinds(lazyUpstream.catalogue));
   }
 
   #isOn(serverKey: string): boolean {

@@ -1,5 +1,5 @@
 import { now } from '../clock.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Era } from '../wire/era.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -201,7 +201,7 @@ export class Instances<Client extends Owner> {
     let idlest: Left | undefined;
     for (const left of this.#left(serverKey))
       if (left.own.idleSince < (idlest?.own.idleSince ?? Infinity)) idlest = left;
-    if (idlest === undefined) throw new Error(Messages.tooManyApart(serverKey, MOST_OF_ONE));
+    if (idlest === undefined) throw new Error(Texts.tooManyApart(serverKey, MOST_OF_ONE));
     // At once: nobody else is to evict it or to get it for a call.
     idlest.all.delete(idlest.name);
     clearTimeout(idlest.own.idle);

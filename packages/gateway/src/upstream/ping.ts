@@ -9,7 +9,7 @@ export interface PingEvents {
 
 /** Asks a server something that every one of its era can answer; returns what gives that up. */
 export function ping(peer: Peer, meta: Promise<string>, { answered, failed }: PingEvents): () => void {
-  const id = peer.expect({
+  const id = peer.onResponse({
     isOwn: true,
     answered,
     progressed() {},

@@ -41,7 +41,7 @@ export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): vo
 /** Fails the one call that waits for it; a request of the server's is answered with why. */
 function refuse({ id, meant }: Glimpse, { peer, serverKey, why, damaged }: Refusal): void {
   if (id === undefined) return;
-  if (meant === 'response') peer.lose(id, new Unavailable(serverKey, why), damaged);
+  if (meant === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
   else if (meant === 'request')
     peer.reply(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
 }

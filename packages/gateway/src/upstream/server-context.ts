@@ -1,6 +1,6 @@
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
-import { noVerdicts, verdictsIn } from '../state/verdicts.ts';
+import { noVerdicts, verdictsIn } from '../state/era-cache.ts';
 import { CHAIN_VARIABLE, type Chain } from './chain.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Stoppable } from './connection.ts';
@@ -35,7 +35,7 @@ export interface MeansOptions {
 /** What all servers are started with, and ended. */
 export class ServerContext {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly verdicts: ChildContext['verdicts'];
+  readonly eraCache: ChildContext['eraCache'];
   readonly #options: MeansOptions;
   #slots: Slots | undefined;
   #startClock: StartClock | undefined;
@@ -47,7 +47,7 @@ export class ServerContext {
   constructor(options: MeansOptions) {
     const { state } = options;
     this.#options = options;
-    this.verdicts = state === undefined ? noVerdicts : verdictsIn(state);
+    this.eraCache = state === undefined ? noVerdicts : verdictsIn(state);
   }
 
   readonly #startPlaces = (): number => {

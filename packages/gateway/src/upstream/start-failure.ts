@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { withoutRemoteSecrets } from '../config/redact.ts';
-import { ChildServerError, ErrorPhase, Messages } from '../errors.ts';
+import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { refusalIn, type Refusal } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { reasonOf } from './unavailable.ts';
@@ -9,9 +9,7 @@ import { reasonOf } from './unavailable.ts';
 export class Skipped extends ChildServerError {
   constructor(serverKey: string, { reason, gateway }: Refusal, ownId: string) {
     const text =
-      reason === 'loop'
-        ? Messages.skippedLoop(serverKey, gateway === ownId)
-        : Messages.skippedDepth(serverKey);
+      reason === 'loop' ? Texts.skippedLoop(serverKey, gateway === ownId) : Texts.skippedDepth(serverKey);
     super(text, serverKey, ErrorPhase.INITIALIZATION);
   }
 }
@@ -29,10 +27,10 @@ export function startFailure(
   const refusal = refusalIn(error);
   if (refusal !== undefined) return new Skipped(serverKey, refusal, gateway);
   if (connection === undefined) {
-    const text = Messages.spawnFailed(serverKey, error.message);
+    const text = Texts.spawnFailed(serverKey, error.message);
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);
   }
   const reason = withoutRemoteSecrets(reasonOf(error), config);
-  const text = [Messages.startFailed(serverKey, reason), ...connection.lastWords()].join('\n');
+  const text = [Texts.startFailed(serverKey, reason), ...connection.lastWords()].join('\n');
   return new ChildServerError(text, serverKey, ErrorPhase.INITIALIZATION, error);
 }

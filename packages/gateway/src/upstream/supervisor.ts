@@ -1,5 +1,5 @@
 import { duration } from '../clock.ts';
-import { Messages } from '../errors.ts';
+import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ChildServer } from './child-server.ts';
 import {
@@ -119,7 +119,7 @@ export class Supervisor {
   async restart(serverKey: string): Promise<void> {
     const server = this.#server(serverKey);
     const { enabled, autoDisabled } = server.health;
-    if (!enabled) throw new Error(Messages.isDisabled(serverKey, autoDisabled, this.#options.commandName));
+    if (!enabled) throw new Error(Texts.isDisabled(serverKey, autoDisabled, this.#options.commandName));
     await server.restart();
   }
 
@@ -136,15 +136,15 @@ export class Supervisor {
     const { enabled, connectionState, nextRetryAt } = health;
     const { commandName, timers } = this.#options;
     const wait = nextRetryAt === undefined ? undefined : duration(nextRetryAt - timers.now());
-    if (isAwaited(health)) return Messages.awaited(serverKey, wait, commandName);
-    if (!enabled) return Messages.mayBeEnabled(serverKey, commandName);
+    if (isAwaited(health)) return Texts.awaited(serverKey, wait, commandName);
+    if (!enabled) return Texts.mayBeEnabled(serverKey, commandName);
     if (connectionState === 'connecting') return 'it is being started';
     return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
 
   #server(serverKey: string): SupervisedServer {
     const server = this.#servers.get(serverKey);
-    if (server === undefined) throw new Error(Messages.notSupervised(serverKey));
+    if (server === undefined) throw new Error(Texts.notSupervised(serverKey));
     return server;
   }
 
@@ -166,8 +166,8 @@ export class Supervisor {
   #log({ serverKey, health }: SupervisedServer, event: HealthEvent, before: Health): void {
     const { log } = this.#options;
     if (event.type === 'lost') return this.#logLoss(serverKey, { health, before, reason: event.reason });
-    if (event.type === 'connected' && isAwaited(before)) return log.info(Messages.reachedAgain(serverKey));
-    if (event.type === 'connected' && before.isRetrying) return log.info(Messages.runsAgain(serverKey));
+    if (event.type === 'connected' && isAwaited(before)) return log.info(Texts.reachedAgain(serverKey));
+    if (event.type === 'connected' && before.isRetrying) return log.info(Texts.runsAgain(serverKey));
     if (event.type === 'enabled') return log.info(`Server '${serverKey}' has been enabled`);
     if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
     log.debug?.(`[${serverKey}] ${event.type}`);
@@ -203,8 +203,8 @@ function autoDisabledText(
 ): string {
   const attempts = backOffMs.length;
   return isAwaited(health)
-    ? Messages.unreachable(serverKey, { attempts, every: duration(reachEveryMs), commandName })
-    : Messages.autoDisabled(serverKey, attempts, commandName);
+    ? Texts.unreachable(serverKey, { attempts, every: duration(reachEveryMs), commandName })
+    : Texts.autoDisabled(serverKey, attempts, commandName);
 }
 
 /** Compares two reasons without their numbers: times, ports and process ids differ from start to start. */

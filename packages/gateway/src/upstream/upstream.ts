@@ -14,7 +14,7 @@ export interface ServerClient {
 export interface Upstream extends ServerClient {
   readonly serverKey: string;
   /** It does not run, and is to be started before it is asked anything. */
-  readonly isDormant?: boolean;
+  readonly isLazy?: boolean;
   /** It is at an address: one more conversation with it starts nothing. */
   readonly isRemote?: boolean;
   /** It has been asked for a conversation of the earlier revisions already, and has none. */

@@ -150,7 +150,7 @@ export class Watching {
     });
     if (notifications === '{}') return;
     const before = this.#listening;
-    const id = this.#peer.expect({
+    const id = this.#peer.onResponse({
       isOwn: true,
       answered: ({ isError }) => !isError && this.#ended(id),
       progressed() {},

@@ -3,7 +3,7 @@ import { RpcError } from '../errors.ts';
 import { Accounts, NO_ACCOUNT } from './account.ts';
 import type { Link } from './link.ts';
 import { readMessage, type Message } from './message.ts';
-import { Peer, type Served, type Waiter } from './peer.ts';
+import { Peer, type Cancellable, type ResponseHandler } from './peer.ts';
 import { lineBytes } from './splice.ts';
 
 const V = '"jsonrpc":"2.0"';
@@ -30,19 +30,23 @@ function connect(): Connected {
   return { peer: new Peer(link), link, sent };
 }
 
-const waiter = (): Waiter => ({
+const waiter = (): ResponseHandler => ({
   answered: vi.fn<() => void>(),
   progressed: vi.fn<() => void>(),
   lost: vi.fn<() => void>(),
 });
-const served = (id: string): Served => ({ id, cancel: vi.fn<() => void>(), abandon: vi.fn<() => void>() });
+const served = (id: string): Cancellable => ({
+  id,
+  cancel: vi.fn<() => void>(),
+  abandon: vi.fn<() => void>(),
+});
 
 describe('who waits for an answer', () => {
   test('gets it, once', () => {
     const { peer } = connect();
     const [first, second] = [waiter(), waiter()];
-    peer.expect(first);
-    const id = peer.expect(second);
+    peer.onResponse(first);
+    const id = peer.onResponse(second);
     expect(peer.take(answer(String(id)))).toBe(true);
     expect(peer.take(answer(String(id)))).toBe(false);
     expect(second.answered).toHaveBeenCalledTimes(1);
@@ -52,7 +56,7 @@ describe('who waits for an answer', () => {
   test.each(['1', '1.0', '10e-1', '"1"'])('gets it under %s, which is the same number', (id) => {
     const { peer } = connect();
     const one = waiter();
-    peer.expect(one);
+    peer.onResponse(one);
     expect(peer.take(answer(id))).toBe(true);
     expect(one.answered).toHaveBeenCalledTimes(1);
   });
@@ -77,9 +81,9 @@ describe('who waits for an answer', () => {
   ])('does not get it under %s', (id) => {
     const { peer } = connect();
     const one = waiter();
-    peer.expect(one);
+    peer.onResponse(one);
     expect(peer.take(answer(id))).toBe(false);
-    peer.lose(id, gone);
+    peer.failRequest(id, gone);
     expect(one.answered).not.toHaveBeenCalled();
     expect(one.lost).not.toHaveBeenCalled();
   });
@@ -87,7 +91,7 @@ describe('who waits for an answer', () => {
   test('hears that none will come', () => {
     const { peer } = connect();
     const one = waiter();
-    peer.lose(String(peer.expect(one)), gone);
+    peer.failRequest(String(peer.onResponse(one)), gone);
     expect(one.lost).toHaveBeenCalledExactlyOnceWith(gone, undefined);
     expect(peer.take(answer('1'))).toBe(false);
   });
@@ -95,7 +99,7 @@ describe('who waits for an answer', () => {
   test('hears nothing any more once it is forgotten', () => {
     const { peer } = connect();
     const one = waiter();
-    peer.forget(peer.expect(one));
+    peer.forget(peer.onResponse(one));
     expect(peer.take(answer('1'))).toBe(false);
     peer.fail(gone);
     expect(one.lost).not.toHaveBeenCalled();
@@ -111,7 +115,7 @@ describe('who waits for an answer', () => {
   ])('hears of progress under the token %s: %i times', (token, times) => {
     const { peer } = connect();
     const one = waiter();
-    peer.expect(one);
+    peer.onResponse(one);
     const notice = message(
       `{${V},"method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`,
     );
@@ -125,8 +129,8 @@ describe('what a peer has asked for', () => {
   test('is called off under its own id', () => {
     const { peer } = connect();
     const [one, two] = [served('"a"'), served('"b"')];
-    peer.serve(one);
-    peer.serve(two);
+    peer.track(one);
+    peer.track(two);
     const notice = message(`{${V},"method":"notifications/cancelled","params":{"requestId":"b"}}`);
     expect(peer.take(notice)).toBe(true);
     expect(two.cancel).toHaveBeenCalledExactlyOnceWith(notice);
@@ -136,7 +140,7 @@ describe('what a peer has asked for', () => {
   test('is not called off once it is done', () => {
     const { peer } = connect();
     const one = served('1');
-    const ticket = peer.serve(one);
+    const ticket = peer.track(one);
     expect(peer.serving).toBe(1);
     peer.served(ticket);
     expect(peer.serving).toBe(0);
@@ -149,7 +153,7 @@ describe('what a peer has asked for', () => {
   test('goes on where nothing says what is to be cancelled', () => {
     const { peer } = connect();
     const one = served('1');
-    peer.serve(one);
+    peer.track(one);
     for (const params of ['', ',"params":{}', ',"params":{"requestId":null}']) {
       expect(peer.take(message(`{${V},"method":"notifications/cancelled"${params}}`))).toBe(true);
     }
@@ -161,8 +165,8 @@ describe('a peer that is gone', () => {
   test('leaves nobody waiting', async () => {
     const { peer } = connect();
     const [one, two] = [waiter(), served('1')];
-    peer.expect(one);
-    peer.serve(two);
+    peer.onResponse(one);
+    peer.track(two);
     const asked = peer.request('m');
     peer.fail(gone);
     await expect(asked).rejects.toBe(gone);
@@ -206,7 +210,7 @@ describe('a request of our own', () => {
 
 test('what is neither an answer nor about requests under way is for somebody else', () => {
   const { peer } = connect();
-  peer.expect(waiter());
+  peer.onResponse(waiter());
   expect(peer.take(message(`{${V},"id":1,"method":"m"}`))).toBe(false);
   expect(peer.take(message(`{${V},"method":"notifications/message","params":{}}`))).toBe(false);
 });
@@ -214,7 +218,7 @@ test('what is neither an answer nor about requests under way is for somebody els
 test('charges a request in flight with what is kept of it, until it is answered', () => {
   const account = new Accounts(100_000).open(() => {});
   const peer = new Peer({ ...connect().link, account });
-  const ticket = peer.serve({ ...served('1'), bytes: 500 });
+  const ticket = peer.track({ ...served('1'), bytes: 500 });
   expect(account.held).toBe(1524);
   peer.served(ticket);
   peer.served(ticket);

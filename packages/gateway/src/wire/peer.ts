@@ -1,13 +1,13 @@
 import type { RpcError } from '../errors.ts';
 import type { Account } from './account.ts';
 import { notificationLine, requestLine } from './answer.ts';
-import { Ledger } from './ledger.ts';
 import type { Link } from './link.ts';
 import { valueText } from './members.ts';
 import type { Message } from './message.ts';
 import { readDamaged } from './repair.ts';
-import { Requests } from './requests.ts';
+import { RequestTable } from './request-table.ts';
 import { workOff } from './slices.ts';
+import { SlotMap } from './slot-map.ts';
 import { encode, type Line } from './splice.ts';
 
 /** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
@@ -22,7 +22,7 @@ export interface Origin {
   release?(pause: Pause): void;
   /** Why nothing that is sent there is heard any more, once that is so. */
   readonly gone?: RpcError | undefined;
-  serve(served: Served): number;
+  track(untrack: Cancellable): number;
   served(ticket: number): void;
 }
 
@@ -35,10 +35,13 @@ export interface Pause {
 }
 
 /** Whom a request is sent to. */
-export type Recipient = Pick<Peer, 'gone' | 'isBehind' | 'account' | 'expect' | 'forget' | 'send' | 'notify'>;
+export type Recipient = Pick<
+  Peer,
+  'gone' | 'isBehind' | 'account' | 'onResponse' | 'forget' | 'send' | 'notify'
+>;
 
 /** Someone who waits for the answer to a request that we sent. */
-export interface Waiter {
+export interface ResponseHandler {
   /** The gateway's own question: no client waits for the answer. */
   readonly isOwn?: boolean;
   answered(answer: Message): void;
@@ -50,7 +53,7 @@ export interface Waiter {
 }
 
 /** A request of the peer's that is under way elsewhere and can be called off. */
-export interface Served {
+export interface Cancellable {
   /** The peer's id for it, as JSON. */
   readonly id: string;
   /** Bytes of the request that are kept while it is under way; the same from `serve` to `served`. */
@@ -74,8 +77,8 @@ export class Peer implements Origin {
   /** Protocol revision that the handshake with a server settled on; empty before. */
   version = '';
   readonly #link: Link;
-  #waiting = new Ledger<Waiter>();
-  readonly #served = new Requests<Served>();
+  #waiting = new SlotMap<ResponseHandler>();
+  readonly #served = new RequestTable<Cancellable>();
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
   #asked = 0;
@@ -140,7 +143,7 @@ export class Peer implements Origin {
   }
 
   /** The id under which `waiter` will hear of the answer. */
-  expect(waiter: Waiter): number {
+  onResponse(waiter: ResponseHandler): number {
     if (waiter.isOwn !== true) {
       this.#asked++;
       this.#inFlight++;
@@ -149,12 +152,12 @@ export class Peer implements Origin {
   }
 
   /** Who waits for the answer to the request with this id, as we sent it. */
-  waiter(id: number): Waiter | undefined {
+  waiter(id: number): ResponseHandler | undefined {
     return this.#waiting.get(id);
   }
 
   /** All who wait now. */
-  waiters(): Waiter[] {
+  waiters(): ResponseHandler[] {
     return this.#waiting.all();
   }
 
@@ -183,7 +186,7 @@ export class Peer implements Origin {
   }
 
   /** Notes a request of the peer's that is under way; the number is for `served`. */
-  serve(served: Served): number {
+  track(served: Cancellable): number {
     this.#link.account.charge(REQUEST_BYTES + (served.bytes ?? 0));
     return this.#served.add(served);
   }
@@ -194,7 +197,7 @@ export class Peer implements Origin {
   }
 
   /** All of the peer's requests that are under way. */
-  requests(): Served[] {
+  requests(): Cancellable[] {
     return this.#served.all();
   }
 
@@ -202,7 +205,7 @@ export class Peer implements Origin {
   request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
-      const id = this.expect({
+      const id = this.onResponse({
         isOwn,
         answered: resolve,
         progressed: () => {},
@@ -226,7 +229,7 @@ export class Peer implements Origin {
   }
 
   /** Fails one request; its id is the text that stood in the peer's message, `line` that message if its text is damaged. */
-  lose(id: string, error: RpcError, line?: Buffer): void {
+  failRequest(id: string, error: RpcError, line?: Buffer): void {
     this.#take(sentId(id))?.lost(error, line);
   }
 
@@ -244,7 +247,7 @@ export class Peer implements Origin {
     this.#gone ??= error;
     this.#link.account.close();
     const waiters = this.#waiting.all();
-    this.#waiting = new Ledger();
+    this.#waiting = new SlotMap();
     this.#inFlight = 0;
     this.#endEach(waiters, (waiter) => waiter.lost(error));
     this.#endEach(this.#served.all(), (served) => served.abandon(error.message));
@@ -262,7 +265,7 @@ export class Peer implements Origin {
     workOff('waiters', list, { each, failed: this.#failed });
   }
 
-  #take(id: number): Waiter | undefined {
+  #take(id: number): ResponseHandler | undefined {
     const waiter = this.#waiting.take(id);
     if (waiter !== undefined && waiter.isOwn !== true) this.#inFlight--;
     return waiter;

@@ -3,7 +3,7 @@ import { RpcErrorCode, type RpcError } from '../../errors.ts';
 import type { Account } from '../../wire/account.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
-import type { Origin, Served } from '../../wire/peer.ts';
+import type { Origin, Cancellable } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import { accountOf } from './connection-account.ts';
 import { EventStream } from './event-stream.ts';
@@ -28,7 +28,7 @@ export class Exchange implements Origin, Beating {
   readonly #res: ServerResponse;
   readonly #pulse: Pulse;
   readonly #number: number;
-  #served: Served | undefined;
+  #served: Cancellable | undefined;
   #stream: EventStream | undefined;
   /** Bytes of the request that are charged while it is in flight. */
   #kept = 0;
@@ -66,7 +66,7 @@ export class Exchange implements Origin, Beating {
     this.#stream.end();
   }
 
-  serve(served: Served): number {
+  track(served: Cancellable): number {
     this.#served = served;
     this.#kept = keptOf(served);
     if (this.#kept > 0) this.account.charge(this.#kept);
@@ -109,7 +109,7 @@ export class Exchange implements Origin, Beating {
   }
 }
 
-function keptOf({ bytes = 0 }: Served): number {
+function keptOf({ bytes = 0 }: Cancellable): number {
   return bytes > SMALL ? bytes : 0;
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { EVERYTHING } from '../../bridge/capabilities.ts';
 import { now } from '../../clock.ts';
-import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { describeFault } from '../../wire/fault.ts';
@@ -85,7 +85,7 @@ export class HttpFront {
     this.ended.catch(() => {});
     this.#server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
     accept(this.#server, (connection) =>
-      openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Messages.clientEnded(reason))),
+      openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Texts.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
       inTurn(req, res, () => this.#take(res, () => this.#handle(req, res)));

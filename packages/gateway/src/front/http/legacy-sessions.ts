@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Messages, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Account } from '../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../wire/batch.ts';
@@ -145,7 +145,7 @@ export class LegacySessions implements Beating {
   /** Opens the account of a session, which outlives the connections that carry it. */
   #openAccount(session: () => LegacySession | SseSession): Account {
     return this.#gateway.accounts.open((reason) => {
-      this.#gateway.log.warn(Messages.clientEnded(reason));
+      this.#gateway.log.warn(Texts.clientEnded(reason));
       this.#end(session(), `The client ${reason}`);
     });
   }
@@ -213,7 +213,7 @@ function badRequest(text: string): Refusal {
 }
 
 function noBatches(): Refusal {
-  return badRequest(Messages.batchRefused());
+  return badRequest(Texts.batchRefused());
 }
 
 function unknownSession(): Refusal {

@@ -1,4 +1,4 @@
-import { Ledger } from '../../wire/ledger.ts';
+import { SlotMap } from '../../wire/slot-map.ts';
 
 /** Something that lasts and must be looked after from time to time. */
 export interface Beating {
@@ -12,7 +12,7 @@ const BEAT_MS = 1000;
 
 /** One timer for all streams and all requests under way. */
 export class Pulse {
-  readonly #beating = new Ledger<Beating>();
+  readonly #beating = new SlotMap<Beating>();
   #timer: NodeJS.Timeout | undefined;
 
   get size(): number {

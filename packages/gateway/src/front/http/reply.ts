@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { Messages, RpcError, RpcErrorCode } from '../../errors.ts';
+import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Account } from '../../wire/account.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Message } from '../../wire/message.ts';
-import type { Origin, Pause, Peer, Served } from '../../wire/peer.ts';
+import type { Origin, Pause, Peer, Cancellable } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import type { Channel } from './channel.ts';
 import type { Beating, Pulse } from './pulse.ts';
@@ -117,11 +117,11 @@ export class Reply implements Beating {
 }
 
 /** One request of a POST: what is said about it goes to the reply, and it can be called off by its id. */
-export class RepliedRequest implements Origin, Served {
+export class RepliedRequest implements Origin, Cancellable {
   readonly id: string;
   readonly #reply: Reply;
   readonly #peer: Peer;
-  #served: Served | undefined;
+  #served: Cancellable | undefined;
   #bytes = 0;
 
   constructor({ id }: Message, reply: Reply, peer: Peer) {
@@ -140,7 +140,7 @@ export class RepliedRequest implements Origin, Served {
   }
 
   get gone(): RpcError | undefined {
-    return this.#reply.isLeft ? new RpcError(RpcErrorCode.UNAVAILABLE, Messages.clientLeft()) : undefined;
+    return this.#reply.isLeft ? new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLeft()) : undefined;
   }
 
   /** What follows the last answer, such as the withdrawal of a question, belongs to no request that is under way. */
@@ -158,10 +158,10 @@ export class RepliedRequest implements Origin, Served {
     this.#reply.release(pause);
   }
 
-  serve(served: Served): number {
+  track(served: Cancellable): number {
     this.#served = served;
     this.#bytes = served.bytes ?? 0;
-    return this.#peer.serve(this);
+    return this.#peer.track(this);
   }
 
   served(ticket: number): void {

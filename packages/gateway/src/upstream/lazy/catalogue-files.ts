@@ -6,10 +6,10 @@ import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { makeFolder } from '../../state/make-folder.ts';
 import { removeFile } from '../../state/remove-file.ts';
 import {
-  decodeOfferings,
-  encodeOfferings,
-  type StoredOffering,
-  type StoredOfferings,
+  decodeSnapshots,
+  encodeSnapshots,
+  type StoredSnapshot,
+  type StoredSnapshots,
 } from './stored-snapshot.ts';
 
 /** Clients choose what they say they can do; each such set has a file. */
@@ -34,22 +34,22 @@ export class CatalogueFiles {
   }
 
   /** Reads what servers offered to this kind of client. */
-  read(): StoredOfferings {
+  read(): StoredSnapshots {
     return read(join(this.#folder, this.#own));
   }
 
   /** Reads what servers offered to another kind of client: the one that was served last. */
-  readOther(): StoredOfferings {
+  readOther(): StoredSnapshots {
     const [latest] = this.#files().filter(({ name }) => name !== this.#own);
-    return latest === undefined ? decodeOfferings(NO_FILE) : read(join(this.#folder, latest.name));
+    return latest === undefined ? decodeSnapshots(NO_FILE) : read(join(this.#folder, latest.name));
   }
 
-  write(servers: Iterable<readonly [string, StoredOffering]>): void {
+  write(servers: Iterable<readonly [string, StoredSnapshot]>): void {
     const file = join(this.#folder, this.#own);
     const fresh = `${file}.${process.pid}`;
     try {
       makeFolder(this.#folder);
-      writeFileSync(fresh, encodeOfferings(servers), { mode: 0o600 });
+      writeFileSync(fresh, encodeSnapshots(servers), { mode: 0o600 });
       renameSync(fresh, file);
       for (const { name } of this.#files().slice(MOST_FILES)) removeFile(join(this.#folder, name));
     } catch (error) {
@@ -71,10 +71,10 @@ export class CatalogueFiles {
   }
 }
 
-function read(file: string): StoredOfferings {
+function read(file: string): StoredSnapshots {
   try {
-    return decodeOfferings(readWhole(file, OWN_FILE));
+    return decodeSnapshots(readWhole(file, OWN_FILE));
   } catch {
-    return decodeOfferings(NO_FILE);
+    return decodeSnapshots(NO_FILE);
   }
 }

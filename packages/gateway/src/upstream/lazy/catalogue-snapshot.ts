@@ -19,7 +19,7 @@ export interface CatalogueSnapshot {
 }
 
 /** Its lines in JSON, without braces: one for each definition, all in one order, whatever order the server has. */
-export function offeringLines(
+export function snapshotLines(
   { era, capabilities, instructions, catalogue }: CatalogueSnapshot,
   indent = '',
 ): string {
@@ -71,7 +71,7 @@ function meanTheSame(one: Listing, other: Listing): boolean {
   });
 }
 
-export function isSameOffering(one: CatalogueSnapshot, other: CatalogueSnapshot): boolean {
+export function isSameSnapshot(one: CatalogueSnapshot, other: CatalogueSnapshot): boolean {
   const head = ({ era, capabilities, instructions = '' }: CatalogueSnapshot): string =>
     canonicalJson(Buffer.from(JSON.stringify([era, capabilities, instructions])));
   return head(one) === head(other) && differingKinds(one.catalogue, other.catalogue).length === 0;

@@ -29,7 +29,7 @@ function listing(...definitions: string[]): Listing {
 
 const NONE = listing();
 
-function offering(...tools: string[]): CatalogueSnapshot {
+function snapshot(...tools: string[]): CatalogueSnapshot {
   const catalogue: Record<Kind, Listing> = {
     tools: listing(...tools),
     prompts: NONE,
@@ -40,7 +40,7 @@ function offering(...tools: string[]): CatalogueSnapshot {
 }
 
 const toolsOf = (found: Recalled | undefined): string[] | undefined =>
-  found?.offering.catalogue.tools.items.map((item) => definitionOf(item).toString());
+  found?.snapshot.catalogue.tools.items.map((item) => definitionOf(item).toString());
 
 interface Context {
   folder?: string;
@@ -79,15 +79,15 @@ const B = '{"name":"b"}';
 verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', () => {
   const { folder, memory } = catalogues();
   expect(memory.recall('s')).toBeUndefined();
-  learn(memory, offering(A, B));
+  learn(memory, snapshot(A, B));
   const again = catalogues({ folder }).memory.recall('s');
   expect(toolsOf(again)).toEqual([A, B]);
-  expect(again?.offering).toMatchObject({
+  expect(again?.snapshot).toMatchObject({
     era: 'legacy',
     capabilities: { tools: {} },
     instructions: 'Grüße „…“\n',
   });
-  const [tool] = again?.offering.catalogue.tools.items ?? [];
+  const [tool] = again?.snapshot.catalogue.tools.items ?? [];
   expect(tool?.page.toString('utf8', tool.keyAt, tool.keyEnd)).toBe('"a"');
 });
 
@@ -96,7 +96,7 @@ verifies(
   'what another entry or server has offered is not, and for another client it is told',
   () => {
     const { folder, memory } = catalogues();
-    learn(memory, offering(A));
+    learn(memory, snapshot(A));
     expect(catalogues({ folder, entry: 'other' }).memory.recall('s')).toBeUndefined();
     expect(catalogues({ folder, capabilities: '{"roots":{}}' }).memory.recall('s')?.isForClient).toBe(false);
     expect(memory.recall('t')).toBeUndefined();
@@ -109,34 +109,34 @@ verifies(
   'the lock file counts, until a server is seen to differ, until the lock file changes',
   () => {
     const { folder } = catalogues();
-    writeLock(folder, offering(A));
+    writeLock(folder, snapshot(A));
     const { memory } = catalogues({ folder });
     expect(toolsOf(memory.recall('s'))).toEqual([
       A.replace('"name":"a","max":12345678901234567890', '"max":12345678901234567890,"name":"a"'),
     ]);
-    learn(memory, offering(B));
+    learn(memory, snapshot(B));
     expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
-    writeLock(folder, offering(A, B));
+    writeLock(folder, snapshot(A, B));
     expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
-    writeLock(folder, offering(A), 'another entry');
+    writeLock(folder, snapshot(A), 'another entry');
     expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
   },
 );
 
 test('what is the same in another order is no news, and not written', () => {
   const { folder, memory } = catalogues();
-  writeLock(folder, offering(A, B));
-  catalogues({ folder }).memory.learn('s', offering(B, A));
+  writeLock(folder, snapshot(A, B));
+  catalogues({ folder }).memory.learn('s', snapshot(B, A));
   memory.flush();
   expect(readdirSync(folder)).not.toContain('state');
-  expect(differingKinds(offering(A, B).catalogue, offering(B, A).catalogue)).toEqual([]);
-  expect(differingKinds(offering(A).catalogue, offering(B).catalogue)).toEqual(['tools']);
-  learn(memory, offering(A));
+  expect(differingKinds(snapshot(A, B).catalogue, snapshot(B, A).catalogue)).toEqual([]);
+  expect(differingKinds(snapshot(A).catalogue, snapshot(B).catalogue)).toEqual(['tools']);
+  learn(memory, snapshot(A));
 });
 
 test('a file that is damaged is as good as none', () => {
   const { folder, memory } = catalogues();
-  learn(memory, offering(A));
+  learn(memory, snapshot(A));
   const [name = ''] = readdirSync(join(folder, 'state', 'catalogues'));
   const file = join(folder, 'state', 'catalogues', name);
   const whole = readFileSync(file);
@@ -173,7 +173,7 @@ test('a lock file is not copied for servers whose entries have changed since, or
   const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities: '{}' };
   for (const later of [undefined, { command: 'y' }]) {
     entries['s'] = { command: 'x' };
-    writeLock(folder, offering(A), entryHash('s'));
+    writeLock(folder, snapshot(A), entryHash('s'));
     expect(
       new Catalogues({ ...options, log: silentLog, commandName: 'weir', entryHash }).recall('s'),
     ).toBeDefined();
@@ -187,7 +187,7 @@ test('a lock file is not copied for servers whose entries have changed since, or
 test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', () => {
   const { folder, memory } = catalogues();
   writeFileSync(join(folder, 'state'), '');
-  learn(memory, offering(A));
+  learn(memory, snapshot(A));
   expect(catalogues({ folder }).memory.recall('s')).toBeUndefined();
 });
 
@@ -198,8 +198,8 @@ verifies(
     const { folder, memory: one } = catalogues();
     const { memory: other } = catalogues({ folder });
     expect([one.recall('s'), other.recall('t')]).toEqual([undefined, undefined]);
-    learn(one, offering(A), 's');
-    learn(other, offering(B), 't');
+    learn(one, snapshot(A), 's');
+    learn(other, snapshot(B), 't');
     const { memory } = catalogues({ folder });
     expect([toolsOf(memory.recall('s')), toolsOf(memory.recall('t'))]).toEqual([[A], [B]]);
     const options = { state: join(folder, 'state'), configPath: join(folder, 'other.json'), log: silentLog };
@@ -218,7 +218,7 @@ verifies('AGG-REG-3', 'eight sets of client capabilities are remembered, the lat
   const clients = Array.from({ length: 10 }, (_, index) => `{"roots":{"x":${index}}}`);
   const files = join(folder, 'state', 'catalogues');
   clients.forEach((capabilities, index) => {
-    learn(catalogues({ folder, capabilities }).memory, offering(A));
+    learn(catalogues({ folder, capabilities }).memory, snapshot(A));
     // Files that are written in the same millisecond have no order.
     for (const name of readdirSync(files)) {
       const { mtimeMs } = statSync(join(files, name));
@@ -255,7 +255,7 @@ test.each([
 
 test('a lock file whose lines end as they do on Windows is the same', () => {
   const { folder } = catalogues();
-  writeLock(folder, offering(A, B));
+  writeLock(folder, snapshot(A, B));
   const file = join(folder, LOCK_FILE);
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
   expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);

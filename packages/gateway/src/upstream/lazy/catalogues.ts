@@ -4,10 +4,10 @@ import type { Log } from '../../log.ts';
 import { OWN_FILE, readWhole } from '../../read-file.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
 import { CatalogueFiles } from './catalogue-files.ts';
-import { isSameOffering, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { readLock, type LockedOffering } from './read-lock.ts';
+import { isSameSnapshot, type CatalogueSnapshot } from './catalogue-snapshot.ts';
+import { readLock, type LockedSnapshot } from './read-lock.ts';
 import { matchesHash } from './snapshot-hash.ts';
-import type { StoredOffering, StoredOfferings } from './stored-snapshot.ts';
+import type { StoredSnapshot, StoredSnapshots } from './stored-snapshot.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
@@ -27,7 +27,7 @@ export interface CataloguesOptions {
 
 /** What is remembered of a server. */
 export interface Recalled {
-  readonly offering: CatalogueSnapshot;
+  readonly snapshot: CatalogueSnapshot;
   /** False where the server offered it to a client that can do other things. */
   readonly isForClient: boolean;
 }
@@ -35,7 +35,7 @@ export interface Recalled {
 interface Lock {
   readonly hash: string;
   /** Read when first needed: copies of it are read faster. */
-  servers(): ReadonlyMap<string, LockedOffering>;
+  servers(): ReadonlyMap<string, LockedSnapshot>;
 }
 
 /** What has been learnt is written when a start is over, at the latest when the gateway ends. */
@@ -46,11 +46,11 @@ export class Catalogues {
   readonly #options: CataloguesOptions;
   readonly #files: CatalogueFiles | undefined;
   readonly #lock: Lock | undefined;
-  readonly #unwritten = new Map<string, StoredOffering>();
+  readonly #unwritten = new Map<string, StoredSnapshot>();
   /** Servers of the lock file whose hash has been checked. */
   readonly #edited = new Map<string, boolean>();
-  #stored: StoredOfferings | undefined;
-  #other: StoredOfferings | undefined;
+  #stored: StoredSnapshots | undefined;
+  #other: StoredSnapshots | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: CataloguesOptions) {
@@ -65,16 +65,16 @@ export class Catalogues {
 
   recall(serverKey: string): Recalled | undefined {
     const found = this.#recallForClient(serverKey);
-    if (found !== undefined) return { offering: found, isForClient: true };
+    if (found !== undefined) return { snapshot: found, isForClient: true };
     this.#other ??= this.#files?.readOther();
     const other = this.#other?.get(serverKey);
-    return this.#isOfEntry(serverKey, other) ? { offering: other.offering, isForClient: false } : undefined;
+    return this.#isOfEntry(serverKey, other) ? { snapshot: other.snapshot, isForClient: false } : undefined;
   }
 
   /** Keeps what a server offers now, where that is news. */
-  learn(serverKey: string, offering: CatalogueSnapshot): void {
+  learn(serverKey: string, snapshot: CatalogueSnapshot): void {
     const before = this.#recallForClient(serverKey);
-    if (before === undefined || !isSameOffering(before, offering)) this.#keep(serverKey, offering);
+    if (before === undefined || !isSameSnapshot(before, snapshot)) this.#keep(serverKey, snapshot);
   }
 
   /** Writes what has been learnt. Other gateways may have learnt something of the same config meanwhile. */
@@ -90,7 +90,7 @@ export class Catalogues {
   }
 
   /** What is stored of the servers that the config has. */
-  #known(stored: StoredOfferings): (readonly [string, StoredOffering])[] {
+  #known(stored: StoredSnapshots): (readonly [string, StoredSnapshot])[] {
     return stored.keys().flatMap((key) => {
       const found = this.#options.entryHash(key) === undefined ? undefined : stored.get(key);
       return found === undefined ? [] : [[key, found] as const];
@@ -102,28 +102,28 @@ export class Catalogues {
     const found = this.#unwritten.get(serverKey) ?? this.#stored?.get(serverKey);
     const stored = this.#isOfEntry(serverKey, found) ? found : undefined;
     if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
-      return stored.offering;
+      return stored.snapshot;
     const locked = this.#locked(serverKey);
     if (locked !== undefined) this.#keep(serverKey, locked);
     // What differed from another lock file counts where this one knows nothing.
-    return locked ?? stored?.offering;
+    return locked ?? stored?.snapshot;
   }
 
-  #keep(serverKey: string, offering: CatalogueSnapshot): void {
+  #keep(serverKey: string, snapshot: CatalogueSnapshot): void {
     const entry = this.#options.entryHash(serverKey);
     if (entry === undefined || this.#files === undefined) return;
-    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, offering });
+    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, snapshot });
     this.#timer ??= setTimeout(() => this.flush(), WRITE_AFTER_MS).unref();
   }
 
   #locked(serverKey: string): CatalogueSnapshot | undefined {
     const locked = this.#lock?.servers().get(serverKey);
     if (locked?.entry !== this.#options.entryHash(serverKey)) return undefined;
-    return locked === undefined || this.#isEdited(serverKey, locked) ? undefined : locked.offering;
+    return locked === undefined || this.#isEdited(serverKey, locked) ? undefined : locked.snapshot;
   }
 
   /** Returns whether the definitions of a server differ from those that the lock file was written with; warns once. */
-  #isEdited(serverKey: string, locked: LockedOffering): boolean {
+  #isEdited(serverKey: string, locked: LockedSnapshot): boolean {
     const known = this.#edited.get(serverKey);
     if (known !== undefined) return known;
     const isEdited = !matchesHash(locked);
@@ -135,7 +135,7 @@ export class Catalogues {
     return isEdited;
   }
 
-  #isOfEntry(serverKey: string, stored: StoredOffering | undefined): stored is StoredOffering {
+  #isOfEntry(serverKey: string, stored: StoredSnapshot | undefined): stored is StoredSnapshot {
     return stored !== undefined && stored.entry === this.#options.entryHash(serverKey);
   }
 
@@ -143,7 +143,7 @@ export class Catalogues {
     const file = join(dirname(configPath), LOCK_FILE);
     const bytes = readBytes(file);
     if (bytes === undefined) return undefined;
-    let servers: ReadonlyMap<string, LockedOffering> | undefined;
+    let servers: ReadonlyMap<string, LockedSnapshot> | undefined;
     return {
       hash: shortHash(bytes.toString('latin1')),
       servers: () => {
@@ -153,7 +153,7 @@ export class Catalogues {
     };
   }
 
-  #unreadable(file: string): ReadonlyMap<string, LockedOffering> {
+  #unreadable(file: string): ReadonlyMap<string, LockedSnapshot> {
     this.#options.log.warn(
       `${file} cannot be read and is left aside. Write it anew with "${this.#options.commandName} lock".`,
     );

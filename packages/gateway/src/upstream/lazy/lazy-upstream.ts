@@ -11,7 +11,7 @@ import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 /** Nobody is at the other end. */
 const NO_LINK = { account: NO_ACCOUNT, backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
 
-export interface DormantOptions {
+export interface LazyUpstreamOptions {
   readonly serverKey: string;
   readonly sharing: Sharing;
   readonly cwdFromRoots: boolean;
@@ -21,7 +21,7 @@ export interface DormantOptions {
 
 /** A server that does not run until it is needed. What it offers is remembered. */
 export class LazyUpstream implements Upstream {
-  readonly isDormant = true;
+  readonly isLazy = true;
   readonly serverKey: string;
   readonly sharing: Sharing;
   readonly cwdFromRoots: boolean;
@@ -32,14 +32,14 @@ export class LazyUpstream implements Upstream {
   readonly #wake: () => Promise<Upstream>;
   #peer: Peer | undefined;
 
-  constructor(offering: CatalogueSnapshot, { serverKey, sharing, cwdFromRoots, wake }: DormantOptions) {
+  constructor(snapshot: CatalogueSnapshot, { serverKey, sharing, cwdFromRoots, wake }: LazyUpstreamOptions) {
     this.serverKey = serverKey;
     this.sharing = sharing;
     this.cwdFromRoots = cwdFromRoots;
-    this.era = offering.era;
-    this.capabilities = offering.capabilities;
-    this.instructions = offering.instructions;
-    this.catalogue = offering.catalogue;
+    this.era = snapshot.era;
+    this.capabilities = snapshot.capabilities;
+    this.instructions = snapshot.instructions;
+    this.catalogue = snapshot.catalogue;
     this.#wake = wake;
   }
 

@@ -8,7 +8,7 @@ import { Catalogues } from './catalogues.ts';
 import { entryHash } from './entry-hash.ts';
 import { LazyUpstream } from './lazy-upstream.ts';
 
-export interface StandInsOptions {
+export interface LazyUpstreamsOptions {
   readonly desired: DesiredServers;
   readonly state?: string;
   readonly configPath?: string;
@@ -25,14 +25,14 @@ export interface StandInsOptions {
 
 /** What stands in for servers that do not run: for lazy ones until they are called, for the others while they start. */
 export class LazyUpstreams {
-  readonly #options: StandInsOptions;
-  readonly #standIns = new Map<string, Upstream>();
+  readonly #options: LazyUpstreamsOptions;
+  readonly #lazyUpstreams = new Map<string, Upstream>();
   /** The lazy servers whose stand-in is what they offer to this client. */
   readonly #asleep = new Set<string>();
   #capabilities = '{}';
   #catalogues: Catalogues | undefined;
 
-  constructor(options: StandInsOptions) {
+  constructor(options: LazyUpstreamsOptions) {
     this.#options = options;
   }
 
@@ -46,12 +46,12 @@ export class LazyUpstreams {
   }
 
   of(key: string): Upstream | undefined {
-    return this.#standIns.get(key);
+    return this.#lazyUpstreams.get(key);
   }
 
   /** What a server is remembered to list, whether or not that stands in for it. */
   listsOf(key: string): Catalogue | undefined {
-    return (this.of(key) ?? this.#remembered().recall(key)?.offering)?.catalogue;
+    return (this.of(key) ?? this.#remembered().recall(key)?.snapshot)?.catalogue;
   }
 
   /** Recalls and keeps what servers offer to a client that can do this, from now on. */
@@ -67,10 +67,10 @@ export class LazyUpstreams {
     for (const key of keys) {
       const isLazy = this.isLazy(key);
       if (waits && !isLazy) continue;
-      const { offering, isForClient = false } = this.#remembered().recall(key) ?? {};
+      const { snapshot, isForClient = false } = this.#remembered().recall(key) ?? {};
       const isAsleep = isLazy && isForClient;
-      if (offering === undefined || (waits && !isAsleep)) continue;
-      this.#standIns.set(key, this.#create(key, offering));
+      if (snapshot === undefined || (waits && !isAsleep)) continue;
+      this.#lazyUpstreams.set(key, this.#create(key, snapshot));
       if (isAsleep) this.#asleep.add(key);
       else this.#asleep.delete(key);
     }
@@ -79,19 +79,19 @@ export class LazyUpstreams {
   /** Keeps what a server offers that runs. It stands in for a lazy server from now on. */
   learn(child: ChildServer): void {
     const { serverKey, era, capabilities, instructions, ownCatalogue: catalogue } = child;
-    const offering = { era, capabilities, instructions, catalogue };
+    const snapshot = { era, capabilities, instructions, catalogue };
     if (this.isLazy(serverKey)) {
-      this.#standIns.set(serverKey, this.#create(serverKey, offering));
+      this.#lazyUpstreams.set(serverKey, this.#create(serverKey, snapshot));
       this.#asleep.add(serverKey);
-    } else this.#standIns.delete(serverKey);
-    this.#remembered().learn(serverKey, offering);
+    } else this.#lazyUpstreams.delete(serverKey);
+    this.#remembered().learn(serverKey, snapshot);
   }
 
   /** A server has failed to start: nothing stands in for it any more, unless it is lazy. Returns what did. */
   giveUp(key: string): Upstream | undefined {
-    const standIn = this.isLazy(key) ? undefined : this.#standIns.get(key);
-    if (standIn !== undefined) this.#standIns.delete(key);
-    return standIn;
+    const lazyUpstream = this.isLazy(key) ? undefined : this.#lazyUpstreams.get(key);
+    if (lazyUpstream !== undefined) this.#lazyUpstreams.delete(key);
+    return lazyUpstream;
   }
 
   /** With another config: what these offered says nothing any more, and the lock file may be another one. */
@@ -99,7 +99,7 @@ export class LazyUpstreams {
     this.#catalogues?.flush();
     this.#catalogues = undefined;
     for (const key of keys) {
-      this.#standIns.delete(key);
+      this.#lazyUpstreams.delete(key);
       this.#asleep.delete(key);
     }
   }
@@ -122,11 +122,11 @@ export class LazyUpstreams {
     return this.#catalogues;
   }
 
-  #create(serverKey: string, offering: CatalogueSnapshot): Upstream {
+  #create(serverKey: string, snapshot: CatalogueSnapshot): Upstream {
     const options = this.#options;
     const { sharing = 'shared', cwdFromRoots: fromRoots } = options.desired.configOf(serverKey);
     const cwdFromRoots = sharing !== 'shared' && fromRoots === true;
-    return new LazyUpstream(offering, {
+    return new LazyUpstream(snapshot, {
       serverKey,
       sharing,
       cwdFromRoots,

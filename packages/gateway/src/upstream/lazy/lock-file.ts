@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../wire/canonical-json.ts';
-import { offeringLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { offeringHash, textHash } from './snapshot-hash.ts';
+import { snapshotLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
+import { snapshotHash, textHash } from './snapshot-hash.ts';
 
 /** A package that a server is started from. */
 export interface LockedPackage {
@@ -38,13 +38,13 @@ export function lockText({ unexpanded, client, servers }: LockContent): string {
 }
 
 function serverText(server: LockedServer): string {
-  const offering = offeringLines(server, '      ');
+  const snapshot = snapshotLines(server, '      ');
   const { name, version, integrity } = server.package ?? {};
   const head = [
     `"entry":${JSON.stringify(server.entry)}`,
-    `"hash":${JSON.stringify(offeringHash(server))}`,
+    `"hash":${JSON.stringify(snapshotHash(server))}`,
     ...(name === undefined ? [] : [`"package":${JSON.stringify({ name, version, integrity })}`]),
   ];
   const lines = head.map((line) => `      ${line}`).join(',\n');
-  return `    ${JSON.stringify(server.serverKey)}:{\n${lines},\n${offering}\n    }`;
+  return `    ${JSON.stringify(server.serverKey)}:{\n${lines},\n${snapshot}\n    }`;
 }

@@ -13,13 +13,13 @@ import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } fro
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** A server as the lock file has it. */
-export interface LockedOffering {
+export interface LockedSnapshot {
   readonly entry: string | undefined;
   /** Hash of the offering when it was written. */
   readonly hash: string | undefined;
   /** The part of the file that the offering was read from. */
   readonly text: Buffer;
-  readonly offering: CatalogueSnapshot;
+  readonly snapshot: CatalogueSnapshot;
 }
 
 const LINE_ENDS = [0x0a, 0x0d];
@@ -28,10 +28,10 @@ const SPACE = 0x20;
 const VERSION = '1';
 
 /** The servers of a lock file by key; undefined where it is none. Each byte is visited once. */
-export function readLock(text: Buffer): ReadonlyMap<string, LockedOffering> | undefined {
+export function readLock(text: Buffer): ReadonlyMap<string, LockedSnapshot> | undefined {
   const bytes = onOneLine(text);
   if (!isUtf8(bytes) || judgeValue(bytes, 0) < 0) return undefined;
-  const servers = new Map<string, LockedOffering>();
+  const servers = new Map<string, LockedSnapshot>();
   const top = readMembers(bytes, 0, (_, value, key, keyEnds) =>
     keyIs(bytes, key, keyEnds, 'servers')
       ? readServers(bytes, value, { text, servers })
@@ -53,7 +53,7 @@ function onOneLine(text: Buffer): Buffer {
 /** The file as it is, and the servers that were read from it. */
 interface Reading {
   readonly text: Buffer;
-  readonly servers: Map<string, LockedOffering>;
+  readonly servers: Map<string, LockedSnapshot>;
 }
 
 function readServers(bytes: Buffer, at: number, { text, servers }: Reading): number {
@@ -61,10 +61,10 @@ function readServers(bytes: Buffer, at: number, { text, servers }: Reading): num
     const lists = new Map<Kind, Listed[]>();
     const server = readServer(bytes, value, lists);
     const serverKey = readString(bytes, key - 1, keyEnds + 1);
-    const offering = server && offeringOf(server, lists);
-    if (server === undefined || serverKey === undefined || offering === undefined) return -1;
+    const snapshot = server && snapshotOf(server, lists);
+    if (server === undefined || serverKey === undefined || snapshot === undefined) return -1;
     const [entry, hash] = [stringValue(server, 'entry'), stringValue(server, 'hash')];
-    servers.set(serverKey, { entry, hash, text: text.subarray(...offeringSpan(server)), offering });
+    servers.set(serverKey, { entry, hash, text: text.subarray(...snapshotSpan(server)), snapshot });
     return server.end;
   });
   return members?.end ?? -1;
@@ -87,14 +87,14 @@ function readServer(bytes: Buffer, at: number, lists: Map<Kind, Listed[]>): Memb
 const HEAD: readonly string[] = ['entry', 'hash', 'package'];
 
 /** Returns where the members that make up an offering begin and end: none of them lies outside. */
-function offeringSpan({ bytes, flat }: Members): [start: number, end: number] {
+function snapshotSpan({ bytes, flat }: Members): [start: number, end: number] {
   let first = 0;
   const isHead = (key: string): boolean => keyIs(bytes, flat[first] ?? 0, flat[first + 1] ?? 0, key);
   while (first < flat.length && HEAD.some(isHead)) first += 4;
   return [(flat[first] ?? 1) - 1, flat.at(-1) ?? 0];
 }
 
-function offeringOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): CatalogueSnapshot | undefined {
+function snapshotOf(server: Members, lists: ReadonlyMap<Kind, Listed[]>): CatalogueSnapshot | undefined {
   const era = stringValue(server, 'era');
   const capabilities = objectIn(server, 'capabilities');
   if (capabilities === undefined || (era !== 'legacy' && era !== 'modern')) return undefined;

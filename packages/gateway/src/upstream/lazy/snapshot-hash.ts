@@ -1,5 +1,5 @@
-import { offeringLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import type { LockedOffering } from './read-lock.ts';
+import { snapshotLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
+import type { LockedSnapshot } from './read-lock.ts';
 
 /** Loaded when first used: a start without a lock file, or with a copy of it, needs no cryptography. */
 const crypto = () => process.getBuiltinModule('node:crypto');
@@ -16,14 +16,14 @@ const INDENTED = /\r?\n {6}/gu;
  * Returns whether a server's part of a lock file is what it was written with. Its text is compared first: to bring the
  * definitions of 30 servers into one layout takes as long as all else that a start does.
  */
-export function matchesHash({ hash, text, offering }: LockedOffering): boolean {
+export function matchesHash({ hash, text, snapshot }: LockedSnapshot): boolean {
   return (
     hash === textHash(text.toString('latin1').replace(INDENTED, '\n'), 'latin1') ||
-    hash === offeringHash(offering)
+    hash === snapshotHash(snapshot)
   );
 }
 
 /** Returns the hash of everything that a server offers; neither the order nor the layout of its definitions counts. */
-export function offeringHash(offering: CatalogueSnapshot): string {
-  return textHash(offeringLines(offering));
+export function snapshotHash(snapshot: CatalogueSnapshot): string {
+  return textHash(snapshotLines(snapshot));
 }

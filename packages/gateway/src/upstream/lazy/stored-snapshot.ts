@@ -12,19 +12,19 @@ import {
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** What one server offered, and when that counts. */
-export interface StoredOffering {
+export interface StoredSnapshot {
   /** Hash of the server's entry in the config. */
   readonly entry: string;
   /** Hash of the lock file that stood beside the config. */
   readonly lock?: string | undefined;
-  readonly offering: CatalogueSnapshot;
+  readonly snapshot: CatalogueSnapshot;
 }
 
 /** Where in the bytes of a file a definition begins, its length, what it is called, and where in it that stands. */
 type StoredItem = readonly [at: number, length: number, key: string, keyAt: number, keyEnd: number];
 
 /** What a file says of a server before the bytes of all definitions. */
-interface Head extends Omit<StoredOffering, 'offering'>, Omit<CatalogueSnapshot, 'catalogue'> {
+interface Head extends Omit<StoredSnapshot, 'snapshot'>, Omit<CatalogueSnapshot, 'catalogue'> {
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
 }
 
@@ -33,7 +33,7 @@ const VERSION = 3;
 const NEWLINE = 0x0a;
 
 /** A line of JSON that says where each definition stands, then their bytes: nothing is parsed that need not be. */
-export function encodeOfferings(servers: Iterable<readonly [string, StoredOffering]>): Buffer {
+export function encodeSnapshots(servers: Iterable<readonly [string, StoredSnapshot]>): Buffer {
   const parts: Buffer[] = [];
   let size = 0;
   const toItem = (item: Listed): StoredItem => {
@@ -48,8 +48,8 @@ export function encodeOfferings(servers: Iterable<readonly [string, StoredOfferi
       item.keyEnd - item.at,
     ];
   };
-  const heads = Array.from(servers, ([serverKey, { offering, ...when }]): [string, Head] => {
-    const { catalogue, ...rest } = offering;
+  const heads = Array.from(servers, ([serverKey, { snapshot, ...when }]): [string, Head] => {
+    const { catalogue, ...rest } = snapshot;
     const lists = listedKinds(catalogue).map((kind) => [kind, catalogue[kind].items.map(toItem)] as const);
     return [serverKey, { ...when, ...rest, lists: Object.fromEntries(lists) }];
   });
@@ -58,14 +58,14 @@ export function encodeOfferings(servers: Iterable<readonly [string, StoredOfferi
 }
 
 /** Reads what servers offered; a file that is damaged holds none. */
-export function decodeOfferings(file: Buffer): StoredOfferings {
+export function decodeSnapshots(file: Buffer): StoredSnapshots {
   try {
     const start = file.indexOf(NEWLINE) + 1;
     const index = JSON.parse(file.toString('utf8', 0, start)) as Partial<Index>;
     const isWhole = index.version === VERSION && index.size === file.length - start;
-    return new StoredOfferings(isWhole && isObject(index.servers) ? index.servers : {}, file, start);
+    return new StoredSnapshots(isWhole && isObject(index.servers) ? index.servers : {}, file, start);
   } catch {
-    return new StoredOfferings({}, file, 0);
+    return new StoredSnapshots({}, file, 0);
   }
 }
 
@@ -77,7 +77,7 @@ interface Index {
 }
 
 /** The servers of one file, each of which is read when it is asked for. */
-export class StoredOfferings {
+export class StoredSnapshots {
   readonly #heads: Index['servers'];
   readonly #file: Buffer;
   readonly #start: number;
@@ -92,13 +92,13 @@ export class StoredOfferings {
     return Object.keys(this.#heads);
   }
 
-  get(serverKey: string): StoredOffering | undefined {
+  get(serverKey: string): StoredSnapshot | undefined {
     const head = Object.hasOwn(this.#heads, serverKey) ? this.#heads[serverKey] : undefined;
     const { entry, lock, era, capabilities, instructions, lists } = head ?? {};
     if (typeof entry !== 'string' || (era !== 'legacy' && era !== 'modern')) return undefined;
     if (!isObject(capabilities) || !isObject(lists)) return undefined;
     const catalogue = this.#catalogue(lists);
-    return catalogue && { entry, lock, offering: { era, capabilities, instructions, catalogue } };
+    return catalogue && { entry, lock, snapshot: { era, capabilities, instructions, catalogue } };
   }
 
   #catalogue(lists: Head['lists']): Catalogue | undefined {

@@ -159,6 +159,6 @@ class RemoteConnection implements Connection {
   }
 
   #lose(id: string, what: string): void {
-    this.peer.lose(id, new Unavailable(this.#options.serverKey, what));
+    this.peer.failRequest(id, new Unavailable(this.#options.serverKey, what));
   }
 }

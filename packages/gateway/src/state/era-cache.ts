@@ -7,7 +7,7 @@ import { makeFolder } from './make-folder.ts';
 import { removeFile } from './remove-file.ts';
 
 /** What earlier starts found out about the era that a command speaks. */
-export interface Verdicts {
+export interface EraCache {
   recall(command: string, args: readonly string[]): Era | undefined;
   remember(command: string, args: readonly string[], era: Era): void;
 }
@@ -15,10 +15,10 @@ export interface Verdicts {
 /** A server may be replaced by a newer one under the same command. */
 const LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 
-export const noVerdicts: Verdicts = { recall: () => undefined, remember: () => {} };
+export const noVerdicts: EraCache = { recall: () => undefined, remember: () => {} };
 
 /** Keeps one small file a command. A folder that cannot be used means starting without memory, nothing worse. */
-export function verdictsIn(folder: string, now: () => number = Date.now): Verdicts {
+export function verdictsIn(folder: string, now: () => number = Date.now): EraCache {
   const fileFor = (command: string, args: readonly string[]): string =>
     join(folder, 'eras', shortHash(JSON.stringify([command, ...args])));
   return {

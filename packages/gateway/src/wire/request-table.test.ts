@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { Requests } from './requests.ts';
+import { RequestTable } from './request-table.ts';
 
 interface Asked {
   readonly id: string;
@@ -9,7 +9,7 @@ interface Asked {
 
 describe.each([10, 1000])('of %i requests', (count) => {
   test('those with an id are found, as long as they are under way', () => {
-    const requests = new Requests<Asked>();
+    const requests = new RequestTable<Asked>();
     const asked = Array.from({ length: count }, (_, n) => ({ id: `"${n >> 1}"`, n }));
     const tickets = asked.map((request) => requests.add(request));
     expect(requests.withId('"3"').map(({ n }) => n)).toEqual([6, 7]);
@@ -27,7 +27,7 @@ describe.each([10, 1000])('of %i requests', (count) => {
 });
 
 verifies('AGG-CALL-3', 'any number of requests can be called off one by one in no time', () => {
-  const requests = new Requests<Asked>();
+  const requests = new RequestTable<Asked>();
   const count = 50_000;
   const tickets = Array.from({ length: count }, (_, n) => requests.add({ id: `${n}`, n }));
   const began = performance.now();

@@ -16,7 +16,7 @@ import type { Session } from './session.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** What servers tell of their own accord, as one client hears it. */
-export class News {
+export class Notifications {
   readonly #session: Session;
   readonly #gateway: Gateway;
   readonly #subscriptions: Subscriptions;

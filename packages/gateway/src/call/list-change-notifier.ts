@@ -7,7 +7,7 @@ export type ListName = (typeof KINDS)[Kind]['capability'];
 const DELAY_MS = 50;
 
 /** Tells that lists have changed, a little later and once for each. */
-export class Notices {
+export class ListChangeNotifier {
   readonly #tell: (lists: ReadonlySet<ListName>) => void;
   #lists = new Set<ListName>();
   #timer: NodeJS.Timeout | undefined;

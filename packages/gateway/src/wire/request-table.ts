@@ -1,11 +1,11 @@
-import { Ledger } from './ledger.ts';
+import { SlotMap } from './slot-map.ts';
 
 /** From so many on, each is found by its id in a table: to go through all of them for each would take minutes. */
 const MANY = 256;
 
 /** The requests of a peer's that are under way. */
-export class Requests<T extends { readonly id: string }> {
-  readonly #ledger = new Ledger<T>();
+export class RequestTable<T extends { readonly id: string }> {
+  readonly #ledger = new SlotMap<T>();
   /** There while one of many is looked for: a table costs every request something, and they are rarely called off. */
   #byId: Map<string, Set<T>> | undefined;
 

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger } from './ledger.ts';
+import { SlotMap } from './slot-map.ts';
 
 describe('a ledger', () => {
   test('gives each entry a number of its own, counting from one', () => {
-    const ledger = new Ledger<string>();
+    const ledger = new SlotMap<string>();
     expect([ledger.add('a'), ledger.add('b'), ledger.add('a')]).toEqual([1, 2, 3]);
     expect(ledger.all()).toEqual(['a', 'b', 'a']);
   });
 
   test('gives an entry out once', () => {
-    const ledger = new Ledger<string>();
+    const ledger = new SlotMap<string>();
     const number = ledger.add('a');
     expect([ledger.get(number), ledger.take(number), ledger.take(number), ledger.get(number)]).toEqual([
       'a',
@@ -24,7 +24,7 @@ describe('a ledger', () => {
   test.each([0, -1, 65, 1.5, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY])(
     'knows nothing under %d',
     (number) => {
-      const ledger = new Ledger<string>();
+      const ledger = new SlotMap<string>();
       ledger.add('a');
       expect(ledger.get(number)).toBeUndefined();
       expect(ledger.take(number)).toBeUndefined();
@@ -39,7 +39,7 @@ describe('a ledger', () => {
     });
     fc.assert(
       fc.property(steps, (all) => {
-        const ledger = new Ledger<object>();
+        const ledger = new SlotMap<object>();
         const map = new Map<number, object>();
         for (const step of all) {
           if (step === 'add') {
@@ -58,7 +58,7 @@ describe('a ledger', () => {
   });
 
   test('is small again after a flood, and gives no number twice', () => {
-    const ledger = new Ledger<string>();
+    const ledger = new SlotMap<string>();
     const flood = Array.from({ length: 100_000 }, () => ledger.add('flood'));
     for (const number of flood) ledger.take(number);
     expect(ledger.add('after')).toBe(100_001);
@@ -71,7 +71,7 @@ describe('a ledger', () => {
   });
 
   test('keeps what takes long while thousands come and go', () => {
-    const ledger = new Ledger<string>();
+    const ledger = new SlotMap<string>();
     const numbers = new Set<number>();
     const old = ledger.add('old');
     for (let i = 0; i < 10_000; i++) {

@@ -8,7 +8,7 @@ const MOST_KEPT = 4096;
  * Numbers what comes and goes by the thousand. A Map would do, but things that are entered and taken out make it allocate
  * a new table every few dozen changes; here nothing is allocated on the way.
  */
-export class Ledger<T> {
+export class SlotMap<T> {
   #entries: (T | undefined)[] = Array.from({ length: PLACES });
   #numbers: number[] = Array.from<number>({ length: PLACES }).fill(0);
   #next = 1;
