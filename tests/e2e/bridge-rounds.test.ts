@@ -176,7 +176,7 @@ describe('a round of a modern server', () => {
         expect(textOf(await weir.callTool('r:cancelled'))).toBe(last === undefined ? '0' : '1');
         expect(weir.messages.filter((message) => message.id === id)).toEqual([]);
       }
-      expect(weir.gateway.children.get('r')?.peer.waiters()).toEqual([]);
+      expect(weir.gateway.children.get('r')?.peer.handlers()).toEqual([]);
     },
   );
 

@@ -167,7 +167,7 @@ describe('a question of an earlier revision to a modern client', () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', { name: 'c:hasty' });
-    while (weir.gateway.children.get('c')?.peer.waiters().length !== 0)
+    while (weir.gateway.children.get('c')?.peer.handlers().length !== 0)
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(textOf(await again(ask, { name: 'c:hasty' }, round, [ACCEPT]))).toBe('as it were');
     const late = await ask('tools/call', { name: 'c:told-late' });

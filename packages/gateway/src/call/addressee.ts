@@ -35,7 +35,7 @@ export function addresseeOf(
   if (isSubscribedTo(message)) return 'all';
   const { serverKey, peer } = server;
   // A stream of a request that the gateway has made for itself tells of no client.
-  const isOwn = related !== undefined && peer.waiter(related)?.isOwn === true;
+  const isOwn = related !== undefined && peer.handler(related)?.isOwn === true;
   if ((related !== undefined && !isOwn) || requestIn(message) !== undefined)
     return clientOf(callNamed(server, message, isOwn ? undefined : related)?.caller?.client.identity);
   const taskId = tasks.idNamed(serverKey, message);

@@ -141,9 +141,9 @@ function likelihood({ request, origin, awaitsClient: isAway }: InFlightRequest):
 
 /** The clients' calls that a server works on; where the transport tells which one is meant, no other. */
 export function callsOf({ peer }: Upstream, related?: number): InFlightRequest[] {
-  const waiters = related === undefined ? peer.waiters() : [peer.waiter(related)];
-  return waiters
-    .filter((waiter) => waiter instanceof InFlightRequest)
+  const handlers = related === undefined ? peer.handlers() : [peer.handler(related)];
+  return handlers
+    .filter((handler) => handler instanceof InFlightRequest)
     .filter(({ caller }) => caller !== undefined);
 }
 

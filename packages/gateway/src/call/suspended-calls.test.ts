@@ -144,11 +144,11 @@ describe('a call that waits for its client', () => {
         { id: 'q', error: { code: -32000, message: 'The client has not come back with an answer' } },
         { method: 'notifications/cancelled', params: { requestId: sentId } },
       ]);
-      expect([stage.suspendedCalls.size, stage.server.peer.waiters(), stage.server.peer.serving]).toEqual([
-        0,
-        [],
-        0,
-      ]);
+      expect([
+        stage.suspendedCalls.size,
+        stage.server.peer.handlers(),
+        stage.server.peer.trackedCount,
+      ]).toEqual([0, [], 0]);
       expect(vi.getTimerCount()).toBe(0);
     },
   );
@@ -167,10 +167,12 @@ describe('a call that waits for its client', () => {
       expect(stage.returns('again', round, {})).toBeUndefined();
       expect(stage.suspendedCalls.size).toBe(1);
       end(sentId);
-      expect([stage.suspendedCalls.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([
-        0, 0, 0,
-      ]);
-      expect(stage.server.peer.waiters()).toEqual([]);
+      expect([
+        stage.suspendedCalls.size,
+        stage.server.peer.trackedCount,
+        stage.client.peer.trackedCount,
+      ]).toEqual([0, 0, 0]);
+      expect(stage.server.peer.handlers()).toEqual([]);
     }
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -186,10 +188,12 @@ describe('a call that waits for its client', () => {
         stage.returns('second', round, { roots: [] });
         stage.server.says({ id: sentId, result: {} });
       }
-      expect([stage.suspendedCalls.size, stage.server.peer.serving, stage.client.peer.serving]).toEqual([
-        0, 0, 0,
-      ]);
-      expect([stage.server.peer.waiters(), vi.getTimerCount()]).toEqual([[], 0]);
+      expect([
+        stage.suspendedCalls.size,
+        stage.server.peer.trackedCount,
+        stage.client.peer.trackedCount,
+      ]).toEqual([0, 0, 0]);
+      expect([stage.server.peer.handlers(), vi.getTimerCount()]).toEqual([[], 0]);
       for (let i = 0; i < 1000; i++) await stage.asks(`r${i}`, stage.start(`call ${i}`));
       expect(stage.suspendedCalls.size).toBe(1000);
       await stage.asks('too many', stage.start('last'));
@@ -233,7 +237,7 @@ describe('a call that waits for its client', () => {
     const [older, newer] = [stage.start('older'), stage.start('newer')];
     expect(await stage.asks('of the newer')).toMatchObject({ id: 'newer' });
     expect(await stage.asks('of the older')).toMatchObject({ id: 'older' });
-    expect([older, newer].map((id) => stage.server.peer.waiter(id) instanceof InFlightRequest)).toEqual([
+    expect([older, newer].map((id) => stage.server.peer.handler(id) instanceof InFlightRequest)).toEqual([
       true,
       true,
     ]);

@@ -161,7 +161,7 @@ export class Session implements Client {
 
   /** Requests that will be answered and are not yet; a subscription lasts as long as its client. */
   get inFlight(): number {
-    return this.peer.serving - this.#subscriptions.size;
+    return this.peer.trackedCount - this.#subscriptions.size;
   }
 
   /** How to speak to it is known only when it has spoken. */

@@ -18,7 +18,7 @@ const LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 export const noVerdicts: EraCache = { recall: () => undefined, remember: () => {} };
 
 /** Keeps one small file a command. A folder that cannot be used means starting without memory, nothing worse. */
-export function verdictsIn(folder: string, now: () => number = Date.now): EraCache {
+export function eraCacheIn(folder: string, now: () => number = Date.now): EraCache {
   const fileFor = (command: string, args: readonly string[]): string =>
     join(folder, 'eras', shortHash(JSON.stringify([command, ...args])));
   return {

@@ -201,7 +201,7 @@ export class ChildServer implements Upstream, ChildServerClient {
 
   /** It has asked something itself, and waits for the answer. */
   get isAsking(): boolean {
-    return (this.#connection?.peer.serving ?? 0) > 0 || this.#legacyConnection?.isAsking === true;
+    return (this.#connection?.peer.trackedCount ?? 0) > 0 || this.#legacyConnection?.isAsking === true;
   }
 
   /** Somebody waits for it, or is about to. */

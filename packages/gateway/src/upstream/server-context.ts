@@ -1,6 +1,6 @@
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
-import { noVerdicts, verdictsIn } from '../state/era-cache.ts';
+import { noVerdicts, eraCacheIn } from '../state/era-cache.ts';
 import { CHAIN_VARIABLE, type Chain } from './chain.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Stoppable } from './connection.ts';
@@ -47,7 +47,7 @@ export class ServerContext {
   constructor(options: MeansOptions) {
     const { state } = options;
     this.#options = options;
-    this.eraCache = state === undefined ? noVerdicts : verdictsIn(state);
+    this.eraCache = state === undefined ? noVerdicts : eraCacheIn(state);
   }
 
   readonly #startPlaces = (): number => {

@@ -141,9 +141,9 @@ describe('what a peer has asked for', () => {
     const { peer } = connect();
     const one = served('1');
     const ticket = peer.track(one);
-    expect(peer.serving).toBe(1);
+    expect(peer.trackedCount).toBe(1);
     peer.served(ticket);
-    expect(peer.serving).toBe(0);
+    expect(peer.trackedCount).toBe(0);
     peer.take(message(`{${V},"method":"notifications/cancelled","params":{"requestId":1}}`));
     peer.fail(gone);
     expect(one.cancel).not.toHaveBeenCalled();

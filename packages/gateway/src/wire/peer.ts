@@ -77,8 +77,8 @@ export class Peer implements Origin {
   /** Protocol revision that the handshake with a server settled on; empty before. */
   version = '';
   readonly #link: Link;
-  #waiting = new SlotMap<ResponseHandler>();
-  readonly #served = new RequestTable<Cancellable>();
+  #pending = new SlotMap<ResponseHandler>();
+  readonly #tracked = new RequestTable<Cancellable>();
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
   #asked = 0;
@@ -112,16 +112,16 @@ export class Peer implements Origin {
 
   /** True while the peer owes an answer. */
   get isAwaited(): boolean {
-    return this.#waiting.size > 0;
+    return this.#pending.size > 0;
   }
 
   /** How many of the peer's requests are under way. */
-  get serving(): number {
-    return this.#served.size;
+  get trackedCount(): number {
+    return this.#tracked.size;
   }
 
   send(line: Line): void {
-    this.#link.send(line, this.#waiting.size > BUSY_FROM);
+    this.#link.send(line, this.#pending.size > BUSY_FROM);
   }
 
   answer(line: Line): void {
@@ -143,22 +143,22 @@ export class Peer implements Origin {
   }
 
   /** The id under which `waiter` will hear of the answer. */
-  onResponse(waiter: ResponseHandler): number {
-    if (waiter.isOwn !== true) {
+  onResponse(handler: ResponseHandler): number {
+    if (handler.isOwn !== true) {
       this.#asked++;
       this.#inFlight++;
     }
-    return this.#waiting.add(waiter);
+    return this.#pending.add(handler);
   }
 
   /** Who waits for the answer to the request with this id, as we sent it. */
-  waiter(id: number): ResponseHandler | undefined {
-    return this.#waiting.get(id);
+  handler(id: number): ResponseHandler | undefined {
+    return this.#pending.get(id);
   }
 
   /** All who wait now. */
-  waiters(): ResponseHandler[] {
-    return this.#waiting.all();
+  handlers(): ResponseHandler[] {
+    return this.#pending.all();
   }
 
   /** How many answers are waited for on behalf of somebody. */
@@ -188,17 +188,17 @@ export class Peer implements Origin {
   /** Notes a request of the peer's that is under way; the number is for `served`. */
   track(served: Cancellable): number {
     this.#link.account.charge(REQUEST_BYTES + (served.bytes ?? 0));
-    return this.#served.add(served);
+    return this.#tracked.add(served);
   }
 
   served(ticket: number): void {
-    const served = this.#served.take(ticket);
+    const served = this.#tracked.take(ticket);
     if (served !== undefined) this.#link.account.release(REQUEST_BYTES + (served.bytes ?? 0));
   }
 
   /** All of the peer's requests that are under way. */
   requests(): Cancellable[] {
-    return this.#served.all();
+    return this.#tracked.all();
   }
 
   /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
@@ -225,7 +225,7 @@ export class Peer implements Origin {
 
   /** The answer to the request that we sent under this id is put off. */
   suspend(id: number, pause: Pause): void {
-    this.#waiting.get(id)?.suspended?.(pause);
+    this.#pending.get(id)?.suspended?.(pause);
   }
 
   /** Fails one request; its id is the text that stood in the peer's message, `line` that message if its text is damaged. */
@@ -246,11 +246,11 @@ export class Peer implements Origin {
   fail(error: RpcError): void {
     this.#gone ??= error;
     this.#link.account.close();
-    const waiters = this.#waiting.all();
-    this.#waiting = new SlotMap();
+    const handlers = this.#pending.all();
+    this.#pending = new SlotMap();
     this.#inFlight = 0;
-    this.#endEach(waiters, (waiter) => waiter.lost(error));
-    this.#endEach(this.#served.all(), (served) => served.abandon(error.message));
+    this.#endEach(handlers, (handler) => handler.lost(error));
+    this.#endEach(this.#tracked.all(), (served) => served.abandon(error.message));
   }
 
   /** Tens of thousands may wait; what one of them throws concerns no other. */
@@ -266,21 +266,21 @@ export class Peer implements Origin {
   }
 
   #take(id: number): ResponseHandler | undefined {
-    const waiter = this.#waiting.take(id);
-    if (waiter !== undefined && waiter.isOwn !== true) this.#inFlight--;
-    return waiter;
+    const handler = this.#pending.take(id);
+    if (handler !== undefined && handler.isOwn !== true) this.#inFlight--;
+    return handler;
   }
 
   #answer(message: Message): boolean {
-    const waiter = this.#take(sentId(message.id));
-    waiter?.answered(message);
-    return waiter !== undefined;
+    const handler = this.#take(sentId(message.id));
+    handler?.answered(message);
+    return handler !== undefined;
   }
 
   #progress(message: Message): boolean {
     const token = message.params && valueText(message.params, 'progressToken');
-    const waiter = token === undefined ? undefined : this.#waiting.get(sentId(token));
-    if (waiter !== undefined) waiter.progressed(message);
+    const handler = token === undefined ? undefined : this.#pending.get(sentId(token));
+    if (handler !== undefined) handler.progressed(message);
     else if (token !== undefined) this.#followers?.get(sentId(token))?.(message);
     // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
     return true;
@@ -288,7 +288,7 @@ export class Peer implements Origin {
 
   #cancel(message: Message): boolean {
     const id = message.params && valueText(message.params, 'requestId');
-    if (id !== undefined) for (const served of this.#served.withId(id)) served.cancel(message);
+    if (id !== undefined) for (const served of this.#tracked.withId(id)) served.cancel(message);
     return true;
   }
 }

@@ -5,22 +5,22 @@ const MANY = 256;
 
 /** The requests of a peer's that are under way. */
 export class RequestTable<T extends { readonly id: string }> {
-  readonly #ledger = new SlotMap<T>();
+  readonly #slots = new SlotMap<T>();
   /** There while one of many is looked for: a table costs every request something, and they are rarely called off. */
   #byId: Map<string, Set<T>> | undefined;
 
   get size(): number {
-    return this.#ledger.size;
+    return this.#slots.size;
   }
 
   /** The number is for `take`. */
   add(request: T): number {
     if (this.#byId !== undefined) enter(this.#byId, request);
-    return this.#ledger.add(request);
+    return this.#slots.add(request);
   }
 
   take(ticket: number): T | undefined {
-    const request = this.#ledger.take(ticket);
+    const request = this.#slots.take(ticket);
     if (this.#byId === undefined || request === undefined) return request;
     if (this.size < MANY / 2) this.#byId = undefined;
     else remove(this.#byId, request);
@@ -28,7 +28,7 @@ export class RequestTable<T extends { readonly id: string }> {
   }
 
   all(): T[] {
-    return this.#ledger.all();
+    return this.#slots.all();
   }
 
   /** Of sloppy peers several may have the same. */
