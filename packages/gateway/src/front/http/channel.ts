@@ -3,13 +3,13 @@ import type { Pause } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import type { EventStore } from './event-store.ts';
 import { EventStream } from './event-stream.ts';
-import type { Beating, Pulse } from './pulse.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 
 export interface ChannelOptions {
   /** The stream's number in its session. */
   readonly number: number;
   readonly store: EventStore;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   /** An event without data at the start; clients of older revisions stumble over it. */
   readonly isPrimed: boolean;
 }
@@ -40,12 +40,12 @@ export class Channel implements Beating {
 
   /** Goes on over this response, after the given event or with what nobody has been sent yet. */
   attach(res: ServerResponse, after: number = this.#written): void {
-    const { number, store, pulse, isPrimed } = this.#options;
+    const { number, store, heartbeat, isPrimed } = this.#options;
     // A client that comes twice has lost the first connection, though we may not know yet.
     this.release();
     const stream = new EventStream(res);
     this.#stream = stream;
-    this.#beatNumber = pulse.add(this);
+    this.#beatNumber = heartbeat.add(this);
     res.once('close', () => this.#closed(stream));
     if (isPrimed) stream.prime(`${number}_${after}`);
     else stream.comment();
@@ -94,7 +94,7 @@ export class Channel implements Beating {
 
   #detach(): void {
     this.#stream = undefined;
-    if (this.#beatNumber !== undefined) this.#options.pulse.remove(this.#beatNumber);
+    if (this.#beatNumber !== undefined) this.#options.heartbeat.remove(this.#beatNumber);
     this.#beatNumber = undefined;
   }
 }

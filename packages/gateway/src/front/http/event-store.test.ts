@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { Accounts, type Account } from '../../wire/account.ts';
-import { EventStore, Shelf } from './event-store.ts';
+import { EventStore, EventBudget } from './event-store.ts';
 
 const MINUTE = 60_000;
 const MIB = 1024 * 1024;
@@ -56,9 +56,9 @@ verifies('ERA-1', 'keeps everything for five minutes', () => {
 
 verifies(['ERA-1', 'SAFE-1'], 'all sessions keep so much together; what was told last stays', () => {
   const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 16 * MIB });
-  const shelf = new Shelf(accounts);
+  const budget = new EventBudget(accounts);
   const open = (): Account => accounts.open(() => expect.unreachable());
-  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, shelf, open()));
+  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, budget, open()));
   const tell = (...indexes: number[]): void => {
     for (const index of indexes) stores[index]?.add(1, 1, [Buffer.alloc(MIB)]);
   };

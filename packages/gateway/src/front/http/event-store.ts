@@ -15,7 +15,7 @@ export interface StoredEvent {
 }
 
 /** The event stores of all sessions. Where all peers together hold too much, the store that was idle longest is emptied first. */
-export class Shelf {
+export class EventBudget {
   readonly #stores = new Set<EventStore>();
 
   constructor(accounts?: Accounts) {
@@ -37,15 +37,15 @@ export class Shelf {
 /** The last events of one session, of all its streams, in the order they were sent. */
 export class EventStore {
   readonly #now: () => number;
-  readonly #shelf: Shelf;
+  readonly #budget: EventBudget;
   #events: StoredEvent[] = [];
   /** Where the kept ones begin; the array is only cut now and then. */
   #first = 0;
   readonly #holding: Holding;
 
-  constructor(now: () => number, shelf: Shelf = new Shelf(), account: Account = NO_ACCOUNT) {
+  constructor(now: () => number, budget: EventBudget = new EventBudget(), account: Account = NO_ACCOUNT) {
     this.#now = now;
-    this.#shelf = shelf;
+    this.#budget = budget;
     this.#holding = new Holding(account);
   }
 
@@ -55,7 +55,7 @@ export class EventStore {
 
   add(stream: number, number: number, line: Line): void {
     this.#events.push({ stream, number, line, at: this.#now() });
-    this.#shelf.used(this);
+    this.#budget.used(this);
     this.#holding.bytes += sizeOf(line);
     // The newest stays, however large: nobody else has it.
     while (this.size > MOST_EVENTS || (this.#holding.bytes > MOST_BYTES && this.size > 1)) this.#drop();
@@ -75,7 +75,7 @@ export class EventStore {
 
   clear(): void {
     while (this.size > 0) this.#drop();
-    this.#shelf.used(this);
+    this.#budget.used(this);
   }
 
   #drop(): void {

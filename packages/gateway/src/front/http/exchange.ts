@@ -7,7 +7,7 @@ import type { Origin, Cancellable } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import { accountOf } from './connection-account.ts';
 import { EventStream } from './event-stream.ts';
-import type { Beating, Pulse } from './pulse.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 import { respondJson } from './respond.ts';
 
 /** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
@@ -26,7 +26,7 @@ export class Exchange implements Origin, Beating {
   readonly #id: string;
   readonly #method: string;
   readonly #res: ServerResponse;
-  readonly #pulse: Pulse;
+  readonly #heartbeat: Heartbeat;
   readonly #number: number;
   #served: Cancellable | undefined;
   #stream: EventStream | undefined;
@@ -35,12 +35,12 @@ export class Exchange implements Origin, Beating {
   #isOver = false;
   #beats = 0;
 
-  constructor({ id, method }: Message, res: ServerResponse, pulse: Pulse) {
+  constructor({ id, method }: Message, res: ServerResponse, heartbeat: Heartbeat) {
     this.#id = id;
     this.#method = method;
     this.#res = res;
-    this.#pulse = pulse;
-    this.#number = pulse.add(this);
+    this.#heartbeat = heartbeat;
+    this.#number = heartbeat.add(this);
     res.once('close', () => this.#closed());
   }
 
@@ -105,7 +105,7 @@ export class Exchange implements Origin, Beating {
 
   #finish(): void {
     this.#isOver = true;
-    this.#pulse.remove(this.#number);
+    this.#heartbeat.remove(this.#number);
   }
 }
 

@@ -13,10 +13,10 @@ import { accept } from './accept.ts';
 import type { Admission } from './admission.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { flowOf, makeFlood, openAccount } from './connection-account.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { LegacySessions } from './legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern.ts';
 import { inTurn, waitingOn } from './pipeline.ts';
-import { Pulse } from './pulse.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve.ts';
 import { checkTarget, pathOf } from './target.ts';
@@ -54,7 +54,7 @@ export class HttpFront {
   readonly #admission: Admission;
   readonly #maxBodySize: number;
   readonly #drainTime: number;
-  readonly #pulse = new Pulse();
+  readonly #heartbeat = new Heartbeat();
   readonly #modern: ModernRequests;
   readonly #legacy: LegacySessions;
   #end: (failure?: Error) => void = () => {};
@@ -69,11 +69,11 @@ export class HttpFront {
     this.#admission = options.admission;
     this.#maxBodySize = options.maxBodySize ?? DEFAULT_MAX_BODY_SIZE;
     this.#drainTime = limits.drain;
-    const pulse = this.#pulse;
-    this.#modern = new ModernRequests(gateway, { serverInfo, pulse });
+    const heartbeat = this.#heartbeat;
+    this.#modern = new ModernRequests(gateway, { serverInfo, heartbeat });
     this.#legacy = new LegacySessions(gateway, {
       serverInfo,
-      pulse,
+      heartbeat,
       now,
       createId,
       maxSessions: limits.maxSessions,
@@ -96,12 +96,12 @@ export class HttpFront {
 
   /** What there is at this moment, for those who look after it. */
   get load(): { readonly sessions: number; readonly underWay: number } {
-    return { sessions: this.#legacy.size, underWay: this.#pulse.size };
+    return { sessions: this.#legacy.size, underWay: this.#heartbeat.size };
   }
 
   /** How many requests somebody waits for. */
   get awaited(): number {
-    return this.#pulse.all().filter(({ isAwaited }) => isAwaited).length;
+    return this.#heartbeat.all().filter(({ isAwaited }) => isAwaited).length;
   }
 
   /** How long the end waits for answers under way, in milliseconds. */
@@ -136,7 +136,7 @@ export class HttpFront {
     const reason = 'The gateway is being stopped. Call again when it is back.';
     this.#modern.close(reason);
     this.#legacy.close(reason);
-    this.#pulse.stop();
+    this.#heartbeat.stop();
     this.#server.closeIdleConnections();
     await Promise.race([closed, sleep(LAST_WRITE_MS)]);
     this.#server.closeAllConnections();

@@ -8,8 +8,8 @@ import type { Message } from '../../wire/message.ts';
 import { workOff } from '../../wire/slices.ts';
 import { Session } from '../session.ts';
 import { Channel } from './channel.ts';
-import { EventStore, type Shelf } from './event-store.ts';
-import type { Pulse } from './pulse.ts';
+import { EventStore, type EventBudget } from './event-store.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { RepliedRequest, Reply } from './reply.ts';
 import { hangUp, refuse, respondEmpty } from './respond.ts';
 
@@ -17,8 +17,8 @@ export interface LegacySessionOptions {
   readonly id: string;
   readonly principal: string;
   readonly serverInfo: Implementation;
-  readonly pulse: Pulse;
-  readonly shelf: Shelf;
+  readonly heartbeat: Heartbeat;
+  readonly budget: EventBudget;
   readonly now: () => number;
   readonly account: Account;
 }
@@ -50,7 +50,7 @@ export class LegacySession {
     this.principal = options.principal;
     this.#options = options;
     this.#log = gateway.log;
-    this.#store = new EventStore(options.now, options.shelf, options.account);
+    this.#store = new EventStore(options.now, options.budget, options.account);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
       serverInfo: options.serverInfo,
@@ -128,7 +128,7 @@ export class LegacySession {
       isStreamed: headers.length === 0 && prefersStream(res.req),
       comesBack: this.version >= PRIMED_FROM,
       headers,
-      pulse: this.#options.pulse,
+      heartbeat: this.#options.heartbeat,
       openChannel: () => {
         number = ++this.#lastStream;
         const channel = this.#createChannel(number);
@@ -164,7 +164,7 @@ export class LegacySession {
 
   #createChannel(number: number): Channel {
     const isPrimed = this.version >= PRIMED_FROM;
-    return new Channel({ number, store: this.#store, pulse: this.#options.pulse, isPrimed });
+    return new Channel({ number, store: this.#store, heartbeat: this.#options.heartbeat, isPrimed });
   }
 
   #link(): ReturnType<ConstructorParameters<typeof Session>[1]> {

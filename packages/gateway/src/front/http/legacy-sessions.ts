@@ -5,16 +5,16 @@ import type { Account } from '../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../wire/batch.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
-import { Shelf } from './event-store.ts';
+import { EventBudget } from './event-store.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 import { LegacySession } from './legacy-session.ts';
-import type { Beating, Pulse } from './pulse.ts';
 import { refuse, respondEmpty, type Refusal } from './respond.ts';
 import { SseSession } from './sse-session.ts';
 import { parameterOf } from './target.ts';
 
 export interface LegacyOptions {
   readonly serverInfo: Implementation;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly now: () => number;
   readonly createId: () => string;
   readonly maxSessions: number;
@@ -34,14 +34,14 @@ export class LegacySessions implements Beating {
   readonly #gateway: Gateway;
   readonly #options: LegacyOptions;
   readonly #sessions = new Map<string, LegacySession | SseSession>();
-  readonly #shelf: Shelf;
+  readonly #budget: EventBudget;
   #beatNumber: number | undefined;
   #beats = 0;
 
   constructor(gateway: Gateway, options: LegacyOptions) {
     this.#gateway = gateway;
     this.#options = options;
-    this.#shelf = new Shelf(gateway.accounts);
+    this.#budget = new EventBudget(gateway.accounts);
   }
 
   get size(): number {
@@ -83,13 +83,13 @@ export class LegacySessions implements Beating {
   /** Opens a session of HTTP+SSE; `path` is where its messages are posted. */
   getSse(req: IncomingMessage, res: ServerResponse, { principal, path }: SseOpening): void {
     if (!this.#makeRoom()) return refuse(req, res, tooMany());
-    const { createId, serverInfo, pulse, now } = this.#options;
+    const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: SseSession = new SseSession(this.#gateway, res, {
       id,
       principal,
       serverInfo,
-      pulse,
+      heartbeat,
       now,
       account: this.#openAccount(() => session),
       endpoint: `${path}?${SESSION_ID}=${id}`,
@@ -127,14 +127,14 @@ export class LegacySessions implements Beating {
 
   #open(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
     if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
-    const { createId, serverInfo, pulse, now } = this.#options;
+    const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: LegacySession = new LegacySession(this.#gateway, {
       id,
       principal,
       serverInfo,
-      pulse,
-      shelf: this.#shelf,
+      heartbeat,
+      budget: this.#budget,
       now,
       account: this.#openAccount(() => session),
     });
@@ -152,7 +152,7 @@ export class LegacySessions implements Beating {
 
   #enter(session: LegacySession | SseSession): void {
     this.#sessions.set(session.id, session);
-    this.#beatNumber ??= this.#options.pulse.add(this);
+    this.#beatNumber ??= this.#options.heartbeat.add(this);
   }
 
   /** The one that was idle longest gives way; its client, if there still is one, opens another. */
@@ -180,7 +180,7 @@ export class LegacySessions implements Beating {
     if (!this.#sessions.delete(session.id)) return;
     session.end(reason);
     if (this.#sessions.size > 0 || this.#beatNumber === undefined) return;
-    this.#options.pulse.remove(this.#beatNumber);
+    this.#options.heartbeat.remove(this.#beatNumber);
     this.#beatNumber = undefined;
   }
 }

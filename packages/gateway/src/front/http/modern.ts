@@ -8,13 +8,13 @@ import { findMember, stringStart, stringValue, valueText } from '../../wire/memb
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { Exchange, LISTEN } from './exchange.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { parameterFault } from './parameters.ts';
-import type { Pulse } from './pulse.ts';
 import { refuse, respondEmpty, type Refusal } from './respond.ts';
 
 export interface ModernOptions {
   readonly serverInfo: Implementation;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
 }
 
 /** Streams that only listen may be open for ever, so there must not be any number of them. */
@@ -65,13 +65,13 @@ export class ModernRequests {
     if (message.kind === 'notification') return this.#notified(message, res, principal);
     if (message.method === LISTEN && !this.#admitListener(res))
       return refuse(req, res, tooMany(), message.id);
-    this.#sessionOf(principal).receive(message, new Exchange(message, res, this.#options.pulse));
+    this.#sessionOf(principal).receive(message, new Exchange(message, res, this.#options.heartbeat));
   }
 
   close(reason: string): void {
     for (const session of this.#sessions.values()) session.close();
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
-    for (const beating of this.#options.pulse.all()) if (beating instanceof Exchange) beating.stop(error);
+    for (const beating of this.#options.heartbeat.all()) if (beating instanceof Exchange) beating.stop(error);
   }
 
   /** Why a request cannot be served as it came: it must say what it is, and its headers must say the same. */

@@ -6,7 +6,7 @@ import type { Message } from '../../wire/message.ts';
 import type { Origin, Pause, Peer, Cancellable } from '../../wire/peer.ts';
 import type { Line } from '../../wire/splice.ts';
 import type { Channel } from './channel.ts';
-import type { Beating, Pulse } from './pulse.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 import { respondEmpty, respondJson } from './respond.ts';
 
 /** Beats after which an answer becomes a stream, which its client can come back to. */
@@ -21,7 +21,7 @@ export interface ReplyOptions {
   readonly isStreamed: boolean;
   /** The client knows that a stream may end before the answer, and comes back for it. */
   readonly comesBack: boolean;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly headers?: readonly string[];
   readonly openChannel: () => Channel;
   /** Everything is answered. */
@@ -43,7 +43,7 @@ export class Reply implements Beating {
     this.#res = res;
     this.#options = options;
     this.#missing = options.expected;
-    this.#number = options.pulse.add(this);
+    this.#number = options.heartbeat.add(this);
     res.once('close', () => (this.#isClosed = true));
   }
 
@@ -105,8 +105,8 @@ export class Reply implements Beating {
   }
 
   #end(): void {
-    const { pulse, headers, ended, isBatch } = this.#options;
-    pulse.remove(this.#number);
+    const { heartbeat, headers, ended, isBatch } = this.#options;
+    heartbeat.remove(this.#number);
     ended(this);
     if (this.#channel !== undefined) return this.#channel.release();
     if (this.#isClosed) return;

@@ -5,13 +5,13 @@ import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { EventStream } from './event-stream.ts';
-import type { Beating, Pulse } from './pulse.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 
 export interface SseSessionOptions {
   readonly id: string;
   readonly principal: string;
   readonly serverInfo: Implementation;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly now: () => number;
   readonly account: Account;
   /** URI to which the client posts its messages. */
@@ -42,7 +42,7 @@ export class SseSession implements Beating {
       era: 'legacy',
       isAttended: () => this.isAttended,
     });
-    this.#beatNumber = options.pulse.add(this);
+    this.#beatNumber = options.heartbeat.add(this);
     res.once('close', () => options.left());
     stream.endpoint(options.endpoint);
   }
@@ -68,7 +68,7 @@ export class SseSession implements Beating {
   look(): void {}
 
   end(reason: string): void {
-    this.#options.pulse.remove(this.#beatNumber);
+    this.#options.heartbeat.remove(this.#beatNumber);
     this.#session.end(reason);
     this.#stream.end();
   }

@@ -11,7 +11,7 @@ export interface Beating {
 const BEAT_MS = 1000;
 
 /** One timer for all streams and all requests under way. */
-export class Pulse {
+export class Heartbeat {
   readonly #beating = new SlotMap<Beating>();
   #timer: NodeJS.Timeout | undefined;
 
