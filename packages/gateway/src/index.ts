@@ -1,10 +1,10 @@
-export { askGateway, endGateway, findGateways, followGateway } from './admin/control-client.ts';
-export type { FoundGateway } from './admin/control-client.ts';
-export type { Place } from './admin/control-folder.ts';
-export { controlled } from './admin/controlled.ts';
+export { askGateway, endGateway, findGateways, followGateway } from './admin/socket-client.ts';
+export type { FoundGateway } from './admin/socket-client.ts';
+export type { SocketLocation as Place } from './admin/socket-paths.ts';
+export { openControlSocket as controlled } from './admin/open-control-socket.ts';
 export { executionTracker } from './admin/execution-tracker.ts';
 export type { TrackedScope } from './admin/execution-tracker.ts';
-export type { GatewayReport, ReportedServer, Self } from './admin/requests.ts';
+export type { GatewayReport, ReportedServer, GatewayInfo as Self } from './admin/control-requests.ts';
 export { serverConfigs } from './admin/server-config.ts';
 export type { MCPServerConfig, SectionBinding } from './admin/server-config.ts';
 export type {

@@ -5,7 +5,7 @@ import { stateProblem } from '../state/state-problem.ts';
 import { isAlive } from '../upstream/is-alive.ts';
 
 /** Where gateways can be spoken to, as a process sees it. */
-export interface Place {
+export interface SocketLocation {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The state folder. */
   readonly state: string | undefined;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** The way to one gateway; whether somebody is behind it only asking tells. */
-export interface Door {
+export interface SocketPath {
   readonly pid: number;
   readonly path: string;
 }
@@ -26,7 +26,7 @@ const PIPE = /^weir-(\d+)$/u;
 const LONGEST_PATH = { linux: 107, others: 103 };
 
 /** Where a gateway opens its door: in the first folder that will do. Undefined where it has none; throws where none will do. */
-export function doorOf(pid: number, place: Place): Door | undefined {
+export function doorOf(pid: number, place: SocketLocation): SocketPath | undefined {
   if (place.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
   const reasons: unknown[] = [];
   for (const folder of foldersFor(place)) {
@@ -44,14 +44,14 @@ export function doorOf(pid: number, place: Place): Door | undefined {
 }
 
 /** All doors, those included that nobody is behind any more. */
-export function doorsIn(place: Place): Door[] {
+export function doorsIn(place: SocketLocation): SocketPath[] {
   if (place.platform === 'win32') return doorsAmong(PIPES, PIPE);
   const doors = foldersFor(place).flatMap((folder) => doorsAmong(folder, SOCKET));
   return doors.toSorted((one, other) => one.pid - other.pid);
 }
 
 /** A host may start a gateway without the variable that a terminal has: both places count. */
-function foldersFor({ env, state }: Place): string[] {
+function foldersFor({ env, state }: SocketLocation): string[] {
   const runtime = env['XDG_RUNTIME_DIR'];
   const folders = runtime !== undefined && isAbsolute(runtime) ? [join(runtime, 'weir')] : [];
   if (state === undefined) return folders;
@@ -61,7 +61,7 @@ function foldersFor({ env, state }: Place): string[] {
   return folders;
 }
 
-function doorsAmong(folder: string, shape: RegExp): Door[] {
+function doorsAmong(folder: string, shape: RegExp): SocketPath[] {
   return namesIn(folder).flatMap((name) => {
     const pid = shape.exec(name)?.[1];
     return pid === undefined ? [] : [{ pid: Number(pid), path: join(folder, name) }];
@@ -95,6 +95,6 @@ function checkLength(path: string, platform: NodeJS.Platform): void {
 }
 
 /** Takes away a door that leads nowhere. One whose process lives stays: it may just be opening. */
-export function removeStale({ pid, path }: Door, platform: NodeJS.Platform): void {
+export function removeStale({ pid, path }: SocketPath, platform: NodeJS.Platform): void {
   if (platform !== 'win32' && !isAlive(pid)) rmSync(path, { force: true });
 }

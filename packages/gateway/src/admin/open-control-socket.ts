@@ -1,8 +1,8 @@
 import { Deferred } from '../deferred.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Place } from './control-folder.ts';
-import type { Control } from './control.ts';
-import type { Self } from './requests.ts';
+import type { GatewayInfo } from './control-requests.ts';
+import type { SocketLocation } from './socket-paths.ts';
+import type { Control } from './socket-server.ts';
 
 interface Controlled {
   /** Resolves when the owner of the gateway wants it to end. */
@@ -16,13 +16,13 @@ const AFTER_MS = 10;
 const AT_LATEST_MS = 1000;
 
 /** Lets the owner of a gateway speak to it, once its servers have been started or take their time; what that needs is loaded then. */
-export function controlled(gateway: Gateway, self: Self, place: Place): Controlled {
+export function openControlSocket(gateway: Gateway, self: GatewayInfo, place: SocketLocation): Controlled {
   let opening: Promise<Control | undefined> | undefined;
   let isClosed = false;
   const ending = new Deferred<void>();
   const open = async (): Promise<Control | undefined> => {
     try {
-      const { openControl } = await import('./control.ts');
+      const { openControl } = await import('./socket-server.ts');
       return await openControl({ gateway, self, end: () => ending.resolve() }, place);
     } catch (error) {
       gateway.log.warn(`"${gateway.commandName} ps" will not find this gateway: ${(error as Error).message}`);

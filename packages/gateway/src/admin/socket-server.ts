@@ -1,10 +1,10 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isRecord } from '../config/findings.ts';
-import { isAnswering } from './control-client.ts';
-import { doorOf, doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
+import { answersOf, type Answering, type Method } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
-import { answersOf, type Answering, type Method } from './requests.ts';
+import { isAnswering } from './socket-client.ts';
+import { doorOf, doorsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
 /** The longest request that anybody has reason for. */
 const LONGEST_REQUEST = 64 * 1024;
@@ -21,7 +21,7 @@ export interface Control {
 }
 
 /** Opens the door by which the owner of a gateway asks and tells it things; undefined where there is no place for one. */
-export async function openControl(answering: Answering, place: Place): Promise<Control | undefined> {
+export async function openControl(answering: Answering, place: SocketLocation): Promise<Control | undefined> {
   const door = doorOf(answering.self.pid, place);
   if (door === undefined) return undefined;
   await sweep(place, door);
@@ -43,7 +43,7 @@ export async function openControl(answering: Answering, place: Place): Promise<C
 }
 
 /** Gateways that were killed leave their doors behind; one of our own number can only be such a one. */
-async function sweep(place: Place, own: Door): Promise<void> {
+async function sweep(place: SocketLocation, own: SocketPath): Promise<void> {
   await Promise.all(
     doorsIn(place).map(async (door) => {
       if (await isAnswering(door)) return;
@@ -53,7 +53,7 @@ async function sweep(place: Place, own: Door): Promise<void> {
   );
 }
 
-async function listen(server: Server, { path }: Door, { platform }: Place): Promise<void> {
+async function listen(server: Server, { path }: SocketPath, { platform }: SocketLocation): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     // Stays: an error after the start must not end the gateway.
     server.on('error', reject).listen(path, resolve);

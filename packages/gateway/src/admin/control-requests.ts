@@ -32,7 +32,7 @@ export interface ReportedServer extends MCPServerConfig {
 }
 
 /** The gateway as it describes itself to whoever asks. */
-export type Self = Pick<
+export type GatewayInfo = Pick<
   GatewayReport,
   'pid' | 'version' | 'mode' | 'url' | 'token' | 'configPath' | 'startedAt'
 >;
@@ -40,13 +40,13 @@ export type Self = Pick<
 /** A gateway that answers its owner. */
 export interface Answering {
   readonly gateway: Gateway;
-  readonly self: Self;
+  readonly self: GatewayInfo;
   /** Lets the gateway end, once its calls in flight have. */
   readonly end: () => void;
 }
 
 /** What can be asked of a gateway, and what it answers. */
-export interface Requests {
+export interface ControlRequests {
   ps: { params: { token?: boolean }; result: GatewayReport };
   enable: { params: { server: string }; result: null };
   disable: { params: { server: string }; result: null };
@@ -58,12 +58,12 @@ export interface Requests {
   /** Not called `stop`, which older gateways take for `pause`. */
   shutdown: { params: object; result: null };
 }
-export type Method = keyof Requests;
+export type Method = keyof ControlRequests;
 
 type Answers = {
   readonly [M in Method]: (
-    params: Requests[M]['params'],
-  ) => Requests[M]['result'] | Promise<Requests[M]['result']>;
+    params: ControlRequests[M]['params'],
+  ) => ControlRequests[M]['result'] | Promise<ControlRequests[M]['result']>;
 };
 
 export function answersOf({ gateway, self, end }: Answering): Answers {
@@ -91,7 +91,7 @@ async function done(act: Promise<void> | void): Promise<null> {
   return null;
 }
 
-function report(gateway: Gateway, self: Self): GatewayReport {
+function report(gateway: Gateway, self: GatewayInfo): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
   const routes = [...gateway.registry.values()];
   const servers = serverConfigs(gateway).map((server): ReportedServer => {

@@ -2,33 +2,33 @@ import { connect, type Socket } from 'node:net';
 import type { ToolInvocationRequest } from '../call/invocation.ts';
 import { now } from '../clock.ts';
 import { isAlive } from '../upstream/is-alive.ts';
-import { doorsIn, removeStale, type Door, type Place } from './control-folder.ts';
+import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
-import type { GatewayReport, Method, Requests } from './requests.ts';
+import { doorsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
 /** A gateway that does not answer so long is stopped, or drowned in work. */
 const PATIENCE_MS = 5000;
 
 /** A gateway that runs. */
 export interface FoundGateway {
-  readonly door: Door;
+  readonly door: SocketPath;
   /** Undefined where it does not answer. */
   readonly report: GatewayReport | undefined;
 }
 
 /** All gateways of this user that run; what killed ones have left is cleared away. */
 export async function findGateways(
-  place: Place,
-  asked: Requests['ps']['params'] = {},
+  place: SocketLocation,
+  asked: ControlRequests['ps']['params'] = {},
 ): Promise<FoundGateway[]> {
   const found = await Promise.all(doorsIn(place).map((door) => lookBehind(door, place, asked)));
   return found.filter((gateway) => gateway !== undefined);
 }
 
 async function lookBehind(
-  door: Door,
-  { platform }: Place,
-  asked: Requests['ps']['params'],
+  door: SocketPath,
+  { platform }: SocketLocation,
+  asked: ControlRequests['ps']['params'],
 ): Promise<FoundGateway | undefined> {
   try {
     return { door, report: await askGateway(door, 'ps', asked) };
@@ -41,10 +41,10 @@ async function lookBehind(
 
 /** Asks a gateway for something; rejects with what it says against it. What starts servers may take its time. */
 export async function askGateway<M extends Method>(
-  door: Door,
+  door: SocketPath,
   method: M,
-  params: Requests[M]['params'],
-): Promise<Requests[M]['result']> {
+  params: ControlRequests[M]['params'],
+): Promise<ControlRequests[M]['result']> {
   const isSlow = method === 'enable' || method === 'disable' || method === 'restart';
   const socket = await reach(door);
   try {
@@ -59,7 +59,7 @@ const LONGEST_END_MS = 15_000;
 const LOOK_EVERY_MS = 20;
 
 /** Ends a gateway; resolves when its process is gone, rejects where it is not in time. */
-export async function endGateway(door: Door): Promise<void> {
+export async function endGateway(door: SocketPath): Promise<void> {
   await askGateway(door, 'shutdown', {});
   const deadline = now() + LONGEST_END_MS;
   while (isAlive(door.pid)) {
@@ -71,7 +71,7 @@ export async function endGateway(door: Door): Promise<void> {
 
 /** Listens to the calls of a gateway; resolves when it is gone. The first word are the calls so far. */
 export async function followGateway(
-  door: Door,
+  door: SocketPath,
   tell: (calls: readonly ToolInvocationRequest[]) => void,
 ): Promise<void> {
   const socket = await reach(door);
@@ -84,7 +84,7 @@ export async function followGateway(
   await gone;
 }
 
-export async function isAnswering(door: Door): Promise<boolean> {
+export async function isAnswering(door: SocketPath): Promise<boolean> {
   try {
     (await reach(door)).destroy();
     return true;
@@ -98,7 +98,7 @@ class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-function reach({ path }: Door): Promise<Socket> {
+function reach({ path }: SocketPath): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => resolve(socket)).on('error', reject);
@@ -108,11 +108,11 @@ function reach({ path }: Door): Promise<Socket> {
 function ask<M extends Method>(
   socket: Socket,
   method: M,
-  params: Requests[M]['params'],
-): Promise<Requests[M]['result']> {
+  params: ControlRequests[M]['params'],
+): Promise<ControlRequests[M]['result']> {
   return new Promise((resolve, reject) => {
     readLines(socket, (line) => {
-      const { error, result } = line as { error?: { message: string }; result: Requests[M]['result'] };
+      const { error, result } = line as { error?: { message: string }; result: ControlRequests[M]['result'] };
       if (error === undefined) resolve(result);
       else reject(new Error(error.message));
     });
@@ -121,7 +121,7 @@ function ask<M extends Method>(
   });
 }
 
-async function within<T>(ms: number | undefined, { pid }: Door, asked: Promise<T>): Promise<T> {
+async function within<T>(ms: number | undefined, { pid }: SocketPath, asked: Promise<T>): Promise<T> {
   if (ms === undefined) return asked;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
