@@ -7,7 +7,7 @@ export class ControlFailure extends Error {
 
 /** The gateways that run and say nothing, by their process ids. */
 export function silentAmong(found: readonly FoundGateway[]): number[] {
-  return found.filter(({ report }) => report === undefined).map(({ door }) => door.pid);
+  return found.filter(({ report }) => report === undefined).map(({ socketPath }) => socketPath.pid);
 }
 
 export function doesNotAnswer(pid: number | undefined): string {

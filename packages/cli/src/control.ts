@@ -40,8 +40,8 @@ export async function control(args: ControlArgs, context: ControlContext): Promi
 /** The gateways that the command line speaks of. */
 function chosen(found: readonly FoundGateway[], { configPath, pid }: ControlArgs): FoundGateway[] {
   return found.filter(
-    ({ door, report }) =>
-      (pid === undefined || pid === door.pid) &&
+    ({ socketPath, report }) =>
+      (pid === undefined || pid === socketPath.pid) &&
       (configPath === undefined || isSameFile(configPath, report?.configPath)),
   );
 }
@@ -73,7 +73,7 @@ function required(found: FoundGateway[], { configPath, pid }: ControlArgs): Foun
 function onlyOne(found: FoundGateway[], { action, configPath, pid }: ControlArgs): FoundGateway[] {
   if (found.length === 1 || configPath !== undefined || pid !== undefined) return found;
   const list = found.map(
-    ({ door, report }) => `  --pid ${door.pid}  ${report?.configPath ?? '(does not answer)'}`,
+    ({ socketPath, report }) => `  --pid ${socketPath.pid}  ${report?.configPath ?? '(does not answer)'}`,
   );
   const text = `${found.length} gateways run. Say which one ${PROGRAM.name} ${action} is for, with --config FILE or --pid NUMBER:\n${list.join('\n')}`;
   throw Object.assign(new UsageError(text), { usage: controlUsage(PROGRAM) });
@@ -96,9 +96,9 @@ async function logs(
   const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
   if (having.length === 0) throw new ControlFailure(noSuchServer(server, found));
   const all = await Promise.all(
-    having.map(async ({ door }) => ({
-      pid: door.pid,
-      lines: await asked(askGateway(door, 'logs', { server })),
+    having.map(async ({ socketPath }) => ({
+      pid: socketPath.pid,
+      lines: await asked(askGateway(socketPath, 'logs', { server })),
     })),
   );
   if (json) return void output.write(asJson(all));
@@ -133,15 +133,17 @@ async function change(
   found: readonly FoundGateway[],
   { args: { server, json }, context: { output } }: { args: ControlArgs; context: ControlContext },
 ): Promise<void> {
-  for (const { door } of found) {
-    await ordered(door.pid, askGateway(door, action, { server }));
-    const report = await asked(askGateway(door, 'ps', {}));
+  for (const { socketPath } of found) {
+    await ordered(socketPath.pid, askGateway(socketPath, action, { server }));
+    const report = await asked(askGateway(socketPath, 'ps', {}));
     const remark = remarkOn(action, report, server);
     if (action === 'restart' && remark !== '')
-      throw new ControlFailure(`Server '${server}' was ended (gateway ${door.pid}).${remark}`);
+      throw new ControlFailure(`Server '${server}' was ended (gateway ${socketPath.pid}).${remark}`);
     if (json)
-      output.write(`${JSON.stringify({ pid: door.pid, done: action, ...afterwards(report, server) })}\n`);
-    else output.write(`${DONE[action](server)} (gateway ${door.pid}).${remark}\n`);
+      output.write(
+        `${JSON.stringify({ pid: socketPath.pid, done: action, ...afterwards(report, server) })}\n`,
+      );
+    else output.write(`${DONE[action](server)} (gateway ${socketPath.pid}).${remark}\n`);
   }
 }
 
@@ -151,10 +153,11 @@ async function stop(
   { json }: ControlArgs,
   { output }: ControlContext,
 ): Promise<void> {
-  for (const { door, report } of found) {
-    await ordered(door.pid, endGateway(door));
-    if (json) output.write(`${JSON.stringify({ pid: door.pid, done: 'stop' })}\n`);
-    else output.write(`Gateway ${door.pid} has ended (${report?.mode}, ${printable(placeOf(report))}).\n`);
+  for (const { socketPath, report } of found) {
+    await ordered(socketPath.pid, endGateway(socketPath));
+    if (json) output.write(`${JSON.stringify({ pid: socketPath.pid, done: 'stop' })}\n`);
+    else
+      output.write(`Gateway ${socketPath.pid} has ended (${report?.mode}, ${printable(placeOf(report))}).\n`);
   }
 }
 

@@ -37,10 +37,10 @@ async function gateway(known: readonly ToolInvocationRequest[]) {
     sockets.add(socket.on('error', () => {}));
     socket.write(`${JSON.stringify({ id: 1, result: known })}\n`);
   });
-  const door = { pid: 1, path: join(folder, '1.sock') };
-  await new Promise<void>((resolve) => server.listen(door.path, resolve));
+  const socketPath = { pid: 1, path: join(folder, '1.sock') };
+  await new Promise<void>((resolve) => server.listen(socketPath.path, resolve));
   return {
-    found: { door, report: {} as FoundGateway['report'] },
+    found: { socketPath, report: {} as FoundGateway['report'] },
     isFollowed: () => sockets.size === 2,
     tell: (params: ToolInvocationRequest) =>
       sockets.forEach((socket) => socket.write(`${JSON.stringify({ method: 'call', params })}\n`)),

@@ -26,7 +26,7 @@ export async function showHistory(
   if (isNarrowed(args) && silent.length > 0) throw new ControlFailure(doesNotAnswer(silent[0]));
   const answering = found.filter(({ report }) => report !== undefined);
   const fresh = await Promise.all(
-    answering.map(({ door }) => askGateway(door, 'history', {}).catch(() => [])),
+    answering.map(({ socketPath }) => askGateway(socketPath, 'history', {}).catch(() => [])),
   );
   if (found.length === 0 && kept.length === 0) throw new ControlFailure(nothingKnown(args));
   const calls = selectCalls([...kept, ...fresh.flat()], args.shown);
@@ -57,18 +57,18 @@ export async function followHistory(
   );
   const shown = new Set(over.map(({ id }) => id));
   const followed = new Set<string>();
-  const follow = ({ door }: FoundGateway): void => {
-    if (followed.has(door.path)) return;
-    followed.add(door.path);
+  const follow = ({ socketPath }: FoundGateway): void => {
+    if (followed.has(socketPath.path)) return;
+    followed.add(socketPath.path);
     let isFirstWord = true;
-    const gone = followGateway(door, (calls) => {
+    const gone = followGateway(socketPath, (calls) => {
       // Whatever ends from now on is news, also when the clock has been set back.
       const from = isFirstWord ? since : 0;
       isFirstWord = false;
       const fresh = calls.filter(({ id, completedAt = -1 }) => completedAt >= from && !shown.has(id));
       fresh.forEach((call) => tell(call, args, context));
     });
-    void gone.catch(() => {}).then(() => followed.delete(door.path));
+    void gone.catch(() => {}).then(() => followed.delete(socketPath.path));
   };
   found.forEach(follow);
   const timer = isNarrowed(args)

@@ -40,7 +40,7 @@ export type GatewayInfo = Pick<
 /** A gateway that answers its owner. */
 export interface Answering {
   readonly gateway: Gateway;
-  readonly self: GatewayInfo;
+  readonly info: GatewayInfo;
   /** Lets the gateway end, once its calls in flight have. */
   readonly end: () => void;
 }
@@ -66,14 +66,14 @@ type Answers = {
   ) => ControlRequests[M]['result'] | Promise<ControlRequests[M]['result']>;
 };
 
-export function answersOf({ gateway, self, end }: Answering): Answers {
-  const { token: _secret, ...open } = self;
+export function answersOf({ gateway, info, end }: Answering): Answers {
+  const { token: _secret, ...open } = info;
   const logged = (text: string, act: void): Promise<null> => {
     gateway.log.info(`${text} (asked through the control socket)`);
     return done(act);
   };
   return {
-    ps: ({ token = false }) => report(gateway, token ? self : open),
+    ps: ({ token = false }) => report(gateway, token ? info : open),
     enable: ({ server }) => done(gateway.enable(server)),
     disable: ({ server }) => done(gateway.disable(server)),
     restart: ({ server }) => done(gateway.restart(server)),
@@ -91,7 +91,7 @@ async function done(act: Promise<void> | void): Promise<null> {
   return null;
 }
 
-function report(gateway: Gateway, self: GatewayInfo): GatewayReport {
+function report(gateway: Gateway, info: GatewayInfo): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
   const routes = [...gateway.registry.values()];
   const servers = serverConfigs(gateway).map((server): ReportedServer => {
@@ -105,7 +105,7 @@ function report(gateway: Gateway, self: GatewayInfo): GatewayReport {
   });
   const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
   const calls = { active: activeExecutions.size, total: totalExecuted };
-  return { ...self, isStopped: stopped, calls, servers };
+  return { ...info, isStopped: stopped, calls, servers };
 }
 
 function logs(gateway: Gateway, server: string): readonly LoggedLine[] {

@@ -16,14 +16,14 @@ const AFTER_MS = 10;
 const AT_LATEST_MS = 1000;
 
 /** Lets the owner of a gateway speak to it, once its servers have been started or take their time; what that needs is loaded then. */
-export function openControlSocket(gateway: Gateway, self: GatewayInfo, place: SocketLocation): Controlled {
+export function openControlSocket(gateway: Gateway, info: GatewayInfo, location: SocketLocation): Controlled {
   let opening: Promise<Control | undefined> | undefined;
   let isClosed = false;
   const ending = new Deferred<void>();
   const open = async (): Promise<Control | undefined> => {
     try {
       const { openControl } = await import('./socket-server.ts');
-      return await openControl({ gateway, self, end: () => ending.resolve() }, place);
+      return await openControl({ gateway, info, end: () => ending.resolve() }, location);
     } catch (error) {
       gateway.log.warn(`"${gateway.commandName} ps" will not find this gateway: ${(error as Error).message}`);
       return undefined;

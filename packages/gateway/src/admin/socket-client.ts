@@ -4,51 +4,53 @@ import { now } from '../clock.ts';
 import { isAlive } from '../upstream/is-alive.ts';
 import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
-import { doorsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
+import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
 /** A gateway that does not answer so long is stopped, or drowned in work. */
 const PATIENCE_MS = 5000;
 
 /** A gateway that runs. */
 export interface FoundGateway {
-  readonly door: SocketPath;
+  readonly socketPath: SocketPath;
   /** Undefined where it does not answer. */
   readonly report: GatewayReport | undefined;
 }
 
 /** All gateways of this user that run; what killed ones have left is cleared away. */
 export async function findGateways(
-  place: SocketLocation,
+  location: SocketLocation,
   asked: ControlRequests['ps']['params'] = {},
 ): Promise<FoundGateway[]> {
-  const found = await Promise.all(doorsIn(place).map((door) => lookBehind(door, place, asked)));
+  const found = await Promise.all(
+    socketPathsIn(location).map((socketPath) => ping(socketPath, location, asked)),
+  );
   return found.filter((gateway) => gateway !== undefined);
 }
 
-async function lookBehind(
-  door: SocketPath,
+async function ping(
+  socketPath: SocketPath,
   { platform }: SocketLocation,
   asked: ControlRequests['ps']['params'],
 ): Promise<FoundGateway | undefined> {
   try {
-    return { door, report: await askGateway(door, 'ps', asked) };
+    return { socketPath, report: await askGateway(socketPath, 'ps', asked) };
   } catch (error) {
-    if (error instanceof NoAnswer) return { door, report: undefined };
-    removeStale(door, platform);
+    if (error instanceof NoAnswer) return { socketPath, report: undefined };
+    removeStale(socketPath, platform);
     return undefined;
   }
 }
 
 /** Asks a gateway for something; rejects with what it says against it. What starts servers may take its time. */
 export async function askGateway<M extends Method>(
-  door: SocketPath,
+  socketPath: SocketPath,
   method: M,
   params: ControlRequests[M]['params'],
 ): Promise<ControlRequests[M]['result']> {
   const isSlow = method === 'enable' || method === 'disable' || method === 'restart';
-  const socket = await reach(door);
+  const socket = await reach(socketPath);
   try {
-    return await within(isSlow ? undefined : PATIENCE_MS, door, ask(socket, method, params));
+    return await within(isSlow ? undefined : PATIENCE_MS, socketPath, ask(socket, method, params));
   } finally {
     socket.destroy();
   }
@@ -59,22 +61,24 @@ const LONGEST_END_MS = 15_000;
 const LOOK_EVERY_MS = 20;
 
 /** Ends a gateway; resolves when its process is gone, rejects where it is not in time. */
-export async function endGateway(door: SocketPath): Promise<void> {
-  await askGateway(door, 'shutdown', {});
+export async function endGateway(socketPath: SocketPath): Promise<void> {
+  await askGateway(socketPath, 'shutdown', {});
   const deadline = now() + LONGEST_END_MS;
-  while (isAlive(door.pid)) {
+  while (isAlive(socketPath.pid)) {
     if (now() > deadline)
-      throw new Error(`Gateway ${door.pid} was told to end ${LONGEST_END_MS / 1000} s ago and still runs.`);
+      throw new Error(
+        `Gateway ${socketPath.pid} was told to end ${LONGEST_END_MS / 1000} s ago and still runs.`,
+      );
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 
 /** Listens to the calls of a gateway; resolves when it is gone. The first word are the calls so far. */
 export async function followGateway(
-  door: SocketPath,
+  socketPath: SocketPath,
   tell: (calls: readonly ToolInvocationRequest[]) => void,
 ): Promise<void> {
-  const socket = await reach(door);
+  const socket = await reach(socketPath);
   const gone = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
   readLines(socket, (line) => {
     const { result, params } = line as { result?: ToolInvocationRequest[]; params?: ToolInvocationRequest };
@@ -84,9 +88,9 @@ export async function followGateway(
   await gone;
 }
 
-export async function isAnswering(door: SocketPath): Promise<boolean> {
+export async function isAnswering(socketPath: SocketPath): Promise<boolean> {
   try {
-    (await reach(door)).destroy();
+    (await reach(socketPath)).destroy();
     return true;
   } catch {
     return false;

@@ -26,13 +26,13 @@ const PIPE = /^weir-(\d+)$/u;
 const LONGEST_PATH = { linux: 107, others: 103 };
 
 /** Where a gateway opens its door: in the first folder that will do. Undefined where it has none; throws where none will do. */
-export function doorOf(pid: number, place: SocketLocation): SocketPath | undefined {
-  if (place.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
+export function socketPathOf(pid: number, location: SocketLocation): SocketPath | undefined {
+  if (location.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
   const reasons: unknown[] = [];
-  for (const folder of foldersFor(place)) {
+  for (const folder of foldersFor(location)) {
     const path = join(folder, `${pid}.sock`);
     try {
-      checkLength(path, place.platform);
+      checkLength(path, location.platform);
       prepareFolder(folder);
       return { pid, path };
     } catch (error) {
@@ -44,10 +44,10 @@ export function doorOf(pid: number, place: SocketLocation): SocketPath | undefin
 }
 
 /** All doors, those included that nobody is behind any more. */
-export function doorsIn(place: SocketLocation): SocketPath[] {
-  if (place.platform === 'win32') return doorsAmong(PIPES, PIPE);
-  const doors = foldersFor(place).flatMap((folder) => doorsAmong(folder, SOCKET));
-  return doors.toSorted((one, other) => one.pid - other.pid);
+export function socketPathsIn(location: SocketLocation): SocketPath[] {
+  if (location.platform === 'win32') return socketPathsAmong(PIPES, PIPE);
+  const socketPaths = foldersFor(location).flatMap((folder) => socketPathsAmong(folder, SOCKET));
+  return socketPaths.toSorted((one, other) => one.pid - other.pid);
 }
 
 /** A host may start a gateway without the variable that a terminal has: both places count. */
@@ -61,7 +61,7 @@ function foldersFor({ env, state }: SocketLocation): string[] {
   return folders;
 }
 
-function doorsAmong(folder: string, shape: RegExp): SocketPath[] {
+function socketPathsAmong(folder: string, shape: RegExp): SocketPath[] {
   return namesIn(folder).flatMap((name) => {
     const pid = shape.exec(name)?.[1];
     return pid === undefined ? [] : [{ pid: Number(pid), path: join(folder, name) }];

@@ -4,7 +4,13 @@ import { isRecord } from '../config/findings.ts';
 import { answersOf, type Answering, type Method } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { isAnswering } from './socket-client.ts';
-import { doorOf, doorsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
+import {
+  socketPathOf,
+  socketPathsIn,
+  removeStale,
+  type SocketPath,
+  type SocketLocation,
+} from './socket-paths.ts';
 
 /** The longest request that anybody has reason for. */
 const LONGEST_REQUEST = 64 * 1024;
@@ -21,10 +27,13 @@ export interface Control {
 }
 
 /** Opens the door by which the owner of a gateway asks and tells it things; undefined where there is no place for one. */
-export async function openControl(answering: Answering, place: SocketLocation): Promise<Control | undefined> {
-  const door = doorOf(answering.self.pid, place);
-  if (door === undefined) return undefined;
-  await sweep(place, door);
+export async function openControl(
+  answering: Answering,
+  location: SocketLocation,
+): Promise<Control | undefined> {
+  const socketPath = socketPathOf(answering.info.pid, location);
+  if (socketPath === undefined) return undefined;
+  await sweep(location, socketPath);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -32,9 +41,9 @@ export async function openControl(answering: Answering, place: SocketLocation): 
     converse(socket, answering);
   });
   server.maxConnections = MOST_CONNECTIONS;
-  await listen(server, door, place);
+  await listen(server, socketPath, location);
   return {
-    path: door.path,
+    path: socketPath.path,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -43,12 +52,13 @@ export async function openControl(answering: Answering, place: SocketLocation): 
 }
 
 /** Gateways that were killed leave their doors behind; one of our own number can only be such a one. */
-async function sweep(place: SocketLocation, own: SocketPath): Promise<void> {
+async function sweep(location: SocketLocation, own: SocketPath): Promise<void> {
   await Promise.all(
-    doorsIn(place).map(async (door) => {
-      if (await isAnswering(door)) return;
-      if (door.path === own.path && place.platform !== 'win32') rmSync(door.path, { force: true });
-      else removeStale(door, place.platform);
+    socketPathsIn(location).map(async (socketPath) => {
+      if (await isAnswering(socketPath)) return;
+      if (socketPath.path === own.path && location.platform !== 'win32')
+        rmSync(socketPath.path, { force: true });
+      else removeStale(socketPath, location.platform);
     }),
   );
 }
@@ -96,11 +106,11 @@ function readRequest(value: unknown): Request {
 }
 
 async function answer(socket: Socket, { id, method, params }: Request, answering: Answering): Promise<void> {
-  const { gateway, self } = answering;
+  const { gateway, info } = answering;
   try {
     const answers = answersOf(answering);
     if (!Object.hasOwn(answers, method))
-      throw new Error(`A gateway of version ${self.version} does not know '${method}'`);
+      throw new Error(`A gateway of version ${info.version} does not know '${method}'`);
     const act = answers[method as Method] as (params: object) => unknown;
     writeLine(socket, { id, result: await act(params) });
     if (method === 'history' && 'follow' in params && params.follow === true) follow(socket, gateway);
