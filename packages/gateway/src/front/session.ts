@@ -26,13 +26,13 @@ import type { Message, Unusable } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { encode, splice } from '../wire/splice.ts';
+import { offerOf, type Offer } from './capabilities.ts';
+import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
+import { batchRefused, refuseOversized, refuseUnusable } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
-import { offerOf, type Offer } from './offer.ts';
-import { clientCapabilities, discoverResult, eraOf, initializeResult } from './opening.ts';
 import { RequestCaller, Through } from './request-caller.ts';
+import { WaitingRoom } from './startup-queue.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { batchRefused, refuseOversized, refuseUnusable } from './unusable.ts';
-import { WaitingRoom } from './waiting-room.ts';
 
 /** Requests that one server answers, or the registry. */
 const CALLS: ReadonlyMap<string, Call> = new Map([
