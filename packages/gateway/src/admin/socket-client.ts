@@ -7,7 +7,7 @@ import { readLines, writeLine } from './lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
 /** A gateway that does not answer so long is stopped, or drowned in work. */
-const PATIENCE_MS = 5000;
+const ANSWER_TIMEOUT_MS = 5000;
 
 /** A gateway that runs. */
 export interface FoundGateway {
@@ -50,7 +50,7 @@ export async function askGateway<M extends Method>(
   const isSlow = method === 'enable' || method === 'disable' || method === 'restart';
   const socket = await reach(socketPath);
   try {
-    return await within(isSlow ? undefined : PATIENCE_MS, socketPath, ask(socket, method, params));
+    return await within(isSlow ? undefined : ANSWER_TIMEOUT_MS, socketPath, ask(socket, method, params));
   } finally {
     socket.destroy();
   }

@@ -10,7 +10,7 @@ export interface Claim {
 }
 
 /** How long a client may take to come back with the answers. */
-export const PATIENCE_MS: number = 10 * 60 * 1000;
+export const ROUND_TIMEOUT_MS: number = 10 * 60 * 1000;
 
 const KEY_BYTES = 32;
 const STATE = /^(weir1\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([\w-]{43}))\.([\w-]{43})$/;
@@ -29,7 +29,7 @@ export class RequestStates {
 
   /** A state for the client of this identity, good for a while. */
   sign({ number, round, fingerprint }: Claim, identity: string): string {
-    const expires = Math.ceil(this.#now() + PATIENCE_MS);
+    const expires = Math.ceil(this.#now() + ROUND_TIMEOUT_MS);
     const open = `weir1.${number}.${round}.${expires}.${fingerprint}`;
     return `${open}.${this.#mac(open, identity)}`;
   }

@@ -12,7 +12,7 @@ import { Elicitations } from './elicitations.ts';
 import { fingerprint } from './fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
 import type { InFlightRequest } from './relay.ts';
-import { PATIENCE_MS, RequestStates, type Claim } from './request-state.ts';
+import { ROUND_TIMEOUT_MS, RequestStates, type Claim } from './request-state.ts';
 import { Unanswered } from './unanswered.ts';
 
 /** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
@@ -138,7 +138,7 @@ export class SuspendedCalls {
     if (questions.size === 0) return;
     suspended.awaitsClient = true;
     this.unanswered.began(call);
-    suspended.timer = setTimeout(() => this.#giveUp(suspended), PATIENCE_MS).unref();
+    suspended.timer = setTimeout(() => this.#giveUp(suspended), ROUND_TIMEOUT_MS).unref();
     call.suspend(resultLine(call.id, this.#roundOf(suspended, suspended.identity, questions.all())));
   }
 

@@ -10,7 +10,7 @@ import { encode, lineBytes, splice } from '../wire/splice.ts';
 import type { ClientRequest } from './caller.ts';
 
 /** A server that does not answer must not hold up the others. */
-const PATIENCE_MS = 5000;
+const LIST_TIMEOUT_MS = 5000;
 
 /** One server, and the page of its list that is asked for; the first where there is no cursor. */
 interface Wanted {
@@ -56,7 +56,7 @@ class TaskList implements Cancellable {
   }
 
   ask(wanted: readonly Wanted[]): void {
-    this.#timer = setTimeout(() => this.#finish(), PATIENCE_MS).unref();
+    this.#timer = setTimeout(() => this.#finish(), LIST_TIMEOUT_MS).unref();
     for (const { upstream, cursor } of wanted) this.#askOne(upstream, cursor);
     if (this.#asking.size === 0) this.#finish();
   }

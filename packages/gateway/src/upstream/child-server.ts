@@ -18,12 +18,12 @@ import { identityOf } from './identity.ts';
 import type { Sharing } from './instances.ts';
 import { LiveCatalogue } from './live-catalogue.ts';
 import { openConnection } from './open-connection.ts';
-import { patienceWith, type Patience } from './patience.ts';
 import { ping } from './ping.ts';
 import { whileStarting } from './process-group.ts';
 import { systemTimers } from './schedule.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
+import { startupTimeouts, type StartupTimeouts } from './startup-timeouts.ts';
 import type { ToolSchema } from './tool-schema.ts';
 import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
@@ -39,7 +39,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   declare error?: ChildServerError;
   readonly #context: ChildContext;
   #ownLog: Log | undefined;
-  #knownPatience: Patience | undefined;
+  #knownPatience: StartupTimeouts | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
   #connection: Connection | undefined;
   /** A container, from the moment on when it may have to be stopped. */
@@ -272,7 +272,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   async #connect(verdict: Era | undefined): Promise<Greeting> {
     const connection = await this.#launch();
     // Nothing was asked yet that it could have died of.
-    const capabilities = await connection.outlive(this.#context.capabilities);
+    const capabilities = await connection.raceExit(this.#context.capabilities);
     const deadline = this.#setDeadline(connection);
     try {
       return await this.#greet(connection, { verdict, capabilities, deadline });
@@ -325,7 +325,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     const { peer } = connection;
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
-    const patience = Math.min(this.#patience.probe, deadline.remaining() / 2);
+    const timeouts = Math.min(this.#patience.probe, deadline.remaining() / 2);
     const isFixed = this.#context.isEraFixed ?? false;
     const prefersLegacy = this.#goesBack(connection);
     const greeting = await shakeHands(peer, {
@@ -333,7 +333,7 @@ export class ChildServer implements Upstream, ChildServerClient {
       envelope,
       verdict,
       isFixed,
-      patience,
+      patience: timeouts,
       prefersLegacy,
     });
     this.#greeting = greeting;
@@ -438,8 +438,8 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** Found out when it starts: the first list goes before. */
-  get #patience(): Patience {
-    this.#knownPatience ??= patienceWith(this.config, this.#context.startupTimeout);
+  get #patience(): StartupTimeouts {
+    this.#knownPatience ??= startupTimeouts(this.config, this.#context.startupTimeout);
     return this.#knownPatience;
   }
 

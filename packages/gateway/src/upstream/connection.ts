@@ -25,9 +25,9 @@ export interface Connection extends Stoppable {
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
   /** What is promised, if the server lives until then. */
-  outlive<T>(promised: Promise<T>): Promise<T>;
+  raceExit<T>(promised: Promise<T>): Promise<T>;
   /** What the server said besides messages, to be shown where its start has failed. */
-  lastWords(): string[];
+  outputTail(): string[];
   /** The server keeps a session, in which it can ask and tell. */
   readonly keepsSession: boolean;
   /** Takes out of a list of tools what cannot be called over this connection. */

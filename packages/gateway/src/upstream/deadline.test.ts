@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { Deadline } from './deadline.ts';
-import { patienceWith } from './patience.ts';
 import { StartClock } from './start-clock.ts';
+import { startupTimeouts } from './startup-timeouts.ts';
 
 /** As a machine with two cores has them. */
 const PLACES = 4;
@@ -20,7 +20,7 @@ const startMany = (on: StartClock, count: number): (() => void)[] =>
 function watch(on: StartClock, entry: ServerConfig, option?: number): { limit?: number; after?: number } {
   const began = Date.now();
   const seen: { limit?: number; after?: number } = {};
-  new Deadline(patienceWith(entry, option), on, (limitMs) => {
+  new Deadline(startupTimeouts(entry, option), on, (limitMs) => {
     seen.limit = limitMs / 1000;
     seen.after = (Date.now() - began) / 1000;
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { Peer } from '../wire/peer.ts';
 import { shakeHands } from './handshake.ts';
-import { patienceWith } from './patience.ts';
+import { startupTimeouts } from './startup-timeouts.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -20,7 +20,7 @@ verifies('ERA-4', 'a server that is silent to the probe is greeted in the old wa
     envelope: { clientInfo: { name: 'x', version: '1' }, capabilities: '{}' },
     verdict: undefined,
     isFixed: false,
-    patience: patienceWith({ command: 'node' }, undefined).probe,
+    patience: startupTimeouts({ command: 'node' }, undefined).probe,
     prefersLegacy: false,
   });
   await vi.advanceTimersByTimeAsync(1999);

@@ -14,7 +14,7 @@ import { describeExit, Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
 
 /** The end of a server's streams is most often that of the server, whose exit says more. */
-const LAST_BREATH_MS = 500;
+const OUTPUT_DRAIN_MS = 500;
 /** How much of what is no message is kept to be shown. */
 const LONGEST_NOISE = 200;
 const KEPT_NOISE = 5;
@@ -33,7 +33,7 @@ export class ProcessConnection implements Connection {
   #heard = 0;
   #noise: readonly string[] = [];
 
-  constructor(process: ServerProcess, options: ConnectionOptions, lastBreathMs: number = LAST_BREATH_MS) {
+  constructor(process: ServerProcess, options: ConnectionOptions, lastBreathMs: number = OUTPUT_DRAIN_MS) {
     this.#process = process;
     this.#options = options;
     this.#lastBreathMs = lastBreathMs;
@@ -71,7 +71,7 @@ export class ProcessConnection implements Connection {
     this.peer.fail(new Unavailable(this.#options.serverKey, what));
   }
 
-  outlive<T>(promised: Promise<T>): Promise<T> {
+  raceExit<T>(promised: Promise<T>): Promise<T> {
     const ended = this.#process.exited.then((exit): never => {
       throw new Unavailable(this.#options.serverKey, describeExit(exit));
     });
@@ -83,7 +83,7 @@ export class ProcessConnection implements Connection {
   }
 
   /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
-  lastWords(): string[] {
+  outputTail(): string[] {
     const stderr = this.#process.stderrTail().map((line) => `  stderr | ${line}`);
     return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
   }

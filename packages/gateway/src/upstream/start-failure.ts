@@ -31,6 +31,6 @@ export function startFailure(
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);
   }
   const reason = withoutRemoteSecrets(reasonOf(error), config);
-  const text = [Texts.startFailed(serverKey, reason), ...connection.lastWords()].join('\n');
+  const text = [Texts.startFailed(serverKey, reason), ...connection.outputTail()].join('\n');
   return new ChildServerError(text, serverKey, ErrorPhase.INITIALIZATION, error);
 }

@@ -24,7 +24,7 @@ const BYTES_PER_MS = 1024;
  */
 const MOST_UNANSWERED = 16;
 /** Milliseconds after which such a request counts as answered: some servers never do. */
-const PATIENCE_MS = 1000;
+const ANSWER_TIMEOUT_MS = 1000;
 
 /** Pause before a server that has yet to read much is told of changes. */
 const BEHIND_MS = 1000;
@@ -136,7 +136,7 @@ export class Watching {
       if (this.#changed.size > 0) this.#schedule();
     };
     this.#unanswered++;
-    within(PATIENCE_MS, this.#peer.request(method, encode({ uri }))).then(goOn, goOn);
+    within(ANSWER_TIMEOUT_MS, this.#peer.request(method, encode({ uri }))).then(goOn, goOn);
   }
 
   /** A modern server is told by one long request; a new wish is a new request, and the old one ends after it. */

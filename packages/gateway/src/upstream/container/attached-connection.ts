@@ -4,7 +4,7 @@ import type { StopTiming } from '../process-group.ts';
 import { endContainer, type RunningContainer } from './end-container.ts';
 
 /** When its streams have ended, the engine's command ends as well, and the engine is asked what happened. */
-const LAST_BREATH_MS = 3000;
+const OUTPUT_DRAIN_MS = 3000;
 
 /** A server in a container that is spoken to by its stdin and stdout. */
 export class AttachedConnection extends ProcessConnection {
@@ -12,7 +12,7 @@ export class AttachedConnection extends ProcessConnection {
   #stopping: Promise<void> | undefined;
 
   constructor(container: RunningContainer, options: ConnectionOptions) {
-    super(container.process, options, LAST_BREATH_MS);
+    super(container.process, options, OUTPUT_DRAIN_MS);
     this.#container = container;
   }
 

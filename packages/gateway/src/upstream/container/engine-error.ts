@@ -54,7 +54,7 @@ const KNOWN: readonly (readonly [RegExp, (said: string) => string])[] = [
 
 /** Turns the words of the command into an error that says what to do. */
 export function explainEngine(stderr: string): EngineError {
-  const said = lastWords(stderr);
+  const said = stderrTail(stderr);
   const [, explain] = KNOWN.find(([pattern]) => pattern.test(stderr)) ?? [];
   return new EngineError(explain?.(said) ?? `the container engine refused: ${said}`, stderr);
 }
@@ -73,7 +73,7 @@ export function takenPort(
 }
 
 /** The line that says why; warnings and hints around it are left out. */
-function lastWords(stderr: string): string {
+function stderrTail(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
   const telling = lines.filter(
     (line) => line !== '' && !/^(?:warning|see '|run 'docker|error: failed to start)/i.test(line),

@@ -29,7 +29,7 @@ export interface Contained {
 }
 
 /** An engine that hangs must not hang us. */
-const PATIENCE_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 60_000;
 /** What a command says beyond this is of no use to anybody. */
 const MOST_OUTPUT = 16 * 1024 * 1024;
 
@@ -104,7 +104,7 @@ export class Engine {
 
   async #run(
     args: readonly string[],
-    { timeoutMs = PATIENCE_MS, env, stdin, signal }: AskOptions,
+    { timeoutMs = COMMAND_TIMEOUT_MS, env, stdin, signal }: AskOptions,
   ): Promise<Output> {
     const child = spawn(this.command, args, {
       env: { ...this.env, ...env },

@@ -12,7 +12,7 @@ interface Ended {
 }
 
 /** Nobody waits long for a better explanation. */
-const PATIENCE_MS = 5000;
+const INSPECT_TIMEOUT_MS = 5000;
 /** Killed, by whomever. */
 const KILLED = 137;
 
@@ -37,7 +37,7 @@ async function ranOutOfMemory({ id, engine, began }: Ended): Promise<boolean> {
   const [since, until] = [began - 5000, Date.now()].map((ms) => (ms / 1000).toFixed(3));
   const filters = [`--filter=container=${id}`, '--filter=event=oom', '--format={{.Action}}'];
   const asked = ['events', `--since=${since}`, `--until=${until}`, ...filters];
-  const events = await engine.ask(asked, { timeoutMs: PATIENCE_MS });
+  const events = await engine.ask(asked, { timeoutMs: INSPECT_TIMEOUT_MS });
   return events !== '';
 }
 
@@ -50,7 +50,7 @@ async function portTaken({ port, by }: { port: number; by: string }, engine: Eng
   if (by === 'program')
     return `could not be started: port ${port} on 127.0.0.1 is taken by a program on this machine; end that, or ${remedy}`;
   const names = await engine
-    .ask(['ps', `--filter=publish=${port}`, '--format={{.Names}}'], { timeoutMs: PATIENCE_MS })
+    .ask(['ps', `--filter=publish=${port}`, '--format={{.Names}}'], { timeoutMs: INSPECT_TIMEOUT_MS })
     .catch(() => '');
   const holder = names === '' ? 'another container' : `the container ${names.split('\n').join(', ')}`;
   return `could not be started: port ${port} on 127.0.0.1 is taken by ${holder}; stop that, or ${remedy}`;

@@ -82,14 +82,14 @@ export class PublishedConnection implements Connection {
     this.#remote.hold(hold);
   }
 
-  outlive<T>(promised: Promise<T>): Promise<T> {
+  raceExit<T>(promised: Promise<T>): Promise<T> {
     const ended = this.lost.then((what): never => {
       throw new Unavailable(this.#serverKey, what);
     });
     return Promise.race([promised, ended]);
   }
 
-  lastWords(): string[] {
+  outputTail(): string[] {
     return this.#container.process.stderrTail().map((line) => `  stderr | ${line}`);
   }
 

@@ -111,11 +111,11 @@ class RemoteConnection implements Connection {
     else this.peer.resume();
   }
 
-  outlive<T>(promised: Promise<T>): Promise<T> {
+  raceExit<T>(promised: Promise<T>): Promise<T> {
     return promised;
   }
 
-  lastWords(): string[] {
+  outputTail(): string[] {
     return [];
   }
 
