@@ -2,7 +2,7 @@
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import {
   findMember,
-  isOdd,
+  hasAmbiguousKeys,
   objectValue,
   readElements,
   readMembers,
@@ -38,8 +38,8 @@ export function namedQuestion(question: Question, asker: string): Question {
 /** Whether an answer that is passed on within an era asks a person: a round, a task that waits, or addresses to visit first. */
 export function mayAsk({ isError, body }: Message): boolean {
   if (body === undefined) return false;
-  if (isError) return isOdd(body) || Number(valueText(body, 'code')) === ADDRESSES_FIRST;
-  return isOdd(body) || findMember(body, 'inputRequests') >= 0;
+  if (isError) return hasAmbiguousKeys(body) || Number(valueText(body, 'code')) === ADDRESSES_FIRST;
+  return hasAmbiguousKeys(body) || findMember(body, 'inputRequests') >= 0;
 }
 
 /** The edits that put the server's name before each message of such an answer, or why that cannot be done. */
@@ -56,7 +56,7 @@ export function roundEdits(holder: Members, asker: string): Edit[] | RpcError {
 function namedAll(asking: Asking | undefined, asker: string): Edit[] | RpcError {
   if (asking === undefined) return [];
   // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
-  if ([...asking.around, ...asking.params].some(isOdd))
+  if ([...asking.around, ...asking.params].some(hasAmbiguousKeys))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
   return asking.params.flatMap((params) => messageEdits(params, asker));
 }

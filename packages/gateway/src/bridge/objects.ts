@@ -1,10 +1,12 @@
 import { canonicalObject } from '../wire/canonical.ts';
-import { isOdd, readMembers, valueText, type Members } from '../wire/members.ts';
+import { hasAmbiguousKeys, readMembers, valueText, type Members } from '../wire/members.ts';
 
 /** The members of an object, each once and plainly spelled: what a parser would take them for. */
 export function readObject(bytes: Buffer, at: number): Members | undefined {
   const members = readMembers(bytes, at);
-  return members !== undefined && isOdd(members) ? readMembers(canonicalObject(members), 0) : members;
+  return members !== undefined && hasAmbiguousKeys(members)
+    ? readMembers(canonicalObject(members), 0)
+    : members;
 }
 
 /** The same for a text, one character a byte. */

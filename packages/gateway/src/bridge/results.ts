@@ -1,6 +1,13 @@
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import { Meta, type Era } from '../wire/era.ts';
-import { findMember, isOdd, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
+import {
+  findMember,
+  hasAmbiguousKeys,
+  objectValue,
+  stringValue,
+  valueText,
+  type Members,
+} from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 import { ADDRESSES_FIRST } from './addresses.ts';
@@ -17,7 +24,7 @@ const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([
 export function answerEdits(answer: Message, method: string, hop: { from: Era; to: Era }): Edit[] | RpcError {
   if (hop.from === hop.to) return [];
   const { body } = answer;
-  if (body === undefined || isOdd(body)) return [];
+  if (body === undefined || hasAmbiguousKeys(body)) return [];
   if (answer.isError) return hop.to === 'modern' ? modernError(body) : [];
   return hop.to === 'modern' ? modernResult(body, method) : legacyResult(body, method);
 }
@@ -42,7 +49,9 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
   const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];
   const meta = objectValue(result, '_meta');
   const named =
-    meta !== undefined && !isOdd(meta) && findMember(meta, Meta.SERVER_INFO) >= 0 ? meta : undefined;
+    meta !== undefined && !hasAmbiguousKeys(meta) && findMember(meta, Meta.SERVER_INFO) >= 0
+      ? meta
+      : undefined;
   if (named?.flat.length === 4) return changeMembers(result, ['resultType', ...hints, '_meta'], '');
   const edits = changeMembers(result, ['resultType', ...hints], '');
   return named === undefined ? edits : [...edits, ...changeMembers(named, [Meta.SERVER_INFO], '')];

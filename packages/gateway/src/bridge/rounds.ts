@@ -2,7 +2,7 @@ import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import {
   findMember,
   hasMoreThan,
-  isOdd,
+  hasAmbiguousKeys,
   objectValue,
   readMembers,
   stringValue,
@@ -95,7 +95,7 @@ export function roundResult({ questions, state }: Round): string {
 
 /** The edits by which a round of a modern server asks one thing more; none where its answer is no round. */
 export function alsoAsking({ isError, body }: Message, question: Question): Edit[] {
-  if (isError || body === undefined || isOdd(body)) return [];
+  if (isError || body === undefined || hasAmbiguousKeys(body)) return [];
   if (stringValue(body, 'resultType') !== 'input_required') return [];
   const requests = objectValue(body, 'inputRequests');
   const text = questionText(question);

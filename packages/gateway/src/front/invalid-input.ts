@@ -2,7 +2,7 @@ import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import { answerError } from '../wire/answer.ts';
 import { describeFault } from '../wire/fault.ts';
 import type { Unusable } from '../wire/message.ts';
-import type { Glimpse, Oversized } from '../wire/oversized.ts';
+import type { PartialHead, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 
 type Warn = (text: string) => void;
@@ -43,7 +43,7 @@ export function batchRefused(): RpcError {
 }
 
 /** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
-function refuse(client: Peer, { id, meant }: Glimpse, error: RpcError): void {
+function refuse(client: Peer, { id, meant }: PartialHead, error: RpcError): void {
   if (id === undefined) return;
   if (meant === 'request') answerError(client, id, error);
   else if (meant === 'response') client.failRequest(id, badAnswer(error));

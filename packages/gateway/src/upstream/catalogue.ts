@@ -3,7 +3,7 @@ import { canonicalObject } from '../wire/canonical.ts';
 import {
   ArrayWalk,
   findMember,
-  isOdd,
+  hasAmbiguousKeys,
   keyIs,
   readMembers,
   readString,
@@ -304,7 +304,7 @@ export function readItem(definition: Buffer, key: string): Listed | undefined {
 }
 
 function listed(members: Members, key: string): Listed | undefined {
-  const plain = isOdd(members) ? readMembers(canonicalObject(members), 0) : members;
+  const plain = hasAmbiguousKeys(members) ? readMembers(canonicalObject(members), 0) : members;
   const m = plain === undefined ? -1 : findMember(plain, key);
   if (plain === undefined || m < 0) return undefined;
   const { bytes: page, at, end, flat } = plain;

@@ -1,5 +1,5 @@
 import { isRecord } from '../config/findings.ts';
-import { findMember, isOdd, readElements, readMembers } from '../wire/members.ts';
+import { findMember, hasAmbiguousKeys, readElements, readMembers } from '../wire/members.ts';
 import { isShallow } from '../wire/shallow.ts';
 import { changeMembers, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import { definitionOf, type Listed } from './catalogue.ts';
@@ -133,7 +133,7 @@ function apply(definition: Buffer, changes: readonly Change[]): Buffer | undefin
   for (const group of byObject(changes)) {
     const at = locate(definition, group[0]?.path ?? []);
     const members = at === undefined ? undefined : readMembers(definition, at);
-    if (members === undefined || isOdd(members)) return undefined;
+    if (members === undefined || hasAmbiguousKeys(members)) return undefined;
     const added = group.flatMap(({ key, text }) => (text === undefined ? [] : [`"${key}":${text}`]));
     edits.push(
       ...changeMembers(

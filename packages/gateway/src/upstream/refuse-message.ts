@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { errorLine } from '../wire/answer.ts';
 import { describeUnusable } from '../wire/fault.ts';
 import type { Unusable } from '../wire/message.ts';
-import type { Glimpse, Oversized } from '../wire/oversized.ts';
+import type { PartialHead, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Unavailable } from './unavailable.ts';
 
@@ -39,7 +39,7 @@ export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): vo
 }
 
 /** Fails the one call that waits for it; a request of the server's is answered with why. */
-function refuse({ id, meant }: Glimpse, { peer, serverKey, why, damaged }: Refusal): void {
+function refuse({ id, meant }: PartialHead, { peer, serverKey, why, damaged }: Refusal): void {
   if (id === undefined) return;
   if (meant === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
   else if (meant === 'request')

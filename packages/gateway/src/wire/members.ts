@@ -104,7 +104,7 @@ export function objectValue(members: Members, key: string): Members | undefined 
 }
 
 /** True where a key is escaped or written twice, so that bytes and parser might disagree on what it means. */
-export function isOdd({ bytes, flat }: Members): boolean {
+export function hasAmbiguousKeys({ bytes, flat }: Members): boolean {
   const seen = flat.length > 4 * 8 ? new Set<string>() : undefined;
   for (let m = 0; m < flat.length; m += 4) {
     const start = flat[m] as number;

@@ -10,7 +10,7 @@ import { LineReader } from './lines.ts';
 import { findMember, readMembers, stringValue, type Members } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import { OversizedLine, readLoosely } from './oversized.ts';
-import { judgeValue, skipSpace, skipValue } from './scan.ts';
+import { validateValue, skipSpace, skipValue } from './scan.ts';
 import { changeMembers, encode, lineBytes as bytesOf, replaceValue, splice, type Edit } from './splice.ts';
 
 type Json = Record<string, unknown>;
@@ -157,7 +157,7 @@ verifies('AGG-CALL-1', 'what is JSON and where it ends: scan and parser agree', 
     const bytes = latin1(text);
     const isJson = parse(bytes) !== undefined;
     const at = skipSpace(bytes, 0);
-    assert.equal(isUtf8(bytes) && skipSpace(bytes, judgeValue(bytes, at)) === bytes.length, isJson);
+    assert.equal(isUtf8(bytes) && skipSpace(bytes, validateValue(bytes, at)) === bytes.length, isJson);
     if (isJson) assert.equal(skipSpace(bytes, skipValue(bytes, at)), bytes.length);
   });
 });

@@ -4,7 +4,7 @@ import { textAt } from './latin1.ts';
 import {
   findMember,
   hasEscape,
-  isOdd,
+  hasAmbiguousKeys,
   keyIs,
   MOST_MEMBERS,
   objectValue,
@@ -51,13 +51,13 @@ export interface Unusable {
 export function readMessage(line: Buffer, isAscii = false): Message | Unusable {
   const isText = line[0] !== OPEN_BRACKET && (isAscii || isUtf8(line));
   const head = isText ? scanHead(line, walkOf(line)) : undefined;
-  return head === undefined || isOddHead(head) ? readOdd(line) : shape(head);
+  return head === undefined || isAmbiguousHead(head) ? readOdd(line) : shape(head);
 }
 
 /** Reads a line of sound text whose meaning is plain, as far as a meter allows; of any other only that it is none. */
 export function readPlain(line: Buffer, walk: number): Message | Unusable {
   const head = scanHead(line, walk, MOST_MEMBERS);
-  return head === undefined || isOddHead(head)
+  return head === undefined || isAmbiguousHead(head)
     ? { ...NO_MESSAGE, reason: 'not-json', bytes: line }
     : shape(head);
 }
@@ -94,7 +94,7 @@ interface Head {
   readonly bytes: Buffer;
   /** How far strings are walked byte by byte. */
   readonly walk: number;
-  isOdd: boolean;
+  isAmbiguous: boolean;
   hasVersion: boolean;
   idAt: number;
   idEnd: number;
@@ -120,7 +120,7 @@ function scanHead(bytes: Buffer, walk: number, mostMembers = WHOLE): Head | unde
   const head: Head = {
     bytes,
     walk,
-    isOdd: false,
+    isAmbiguous: false,
     hasVersion: false,
     idAt: -1,
     idEnd: -1,
@@ -156,32 +156,32 @@ function enterMember(head: Head, key: Key | undefined, value: number): number {
   const { bytes, walk } = head;
   switch (key) {
     case 'id':
-      head.isOdd ||= head.idAt >= 0;
+      head.isAmbiguous ||= head.idAt >= 0;
       head.idAt = value;
       return (head.idEnd = walkValue(bytes, value, walk));
     case 'method':
-      head.isOdd ||= head.methodAt >= 0;
+      head.isAmbiguous ||= head.methodAt >= 0;
       head.methodAt = value;
       return (head.methodEnd = walkValue(bytes, value, walk));
     case 'params':
-      head.isOdd ||= head.paramsAt >= 0;
+      head.isAmbiguous ||= head.paramsAt >= 0;
       head.paramsAt = value;
       head.params = readMembers(bytes, value, undefined, walk);
       head.meta = head.params && objectValue(head.params, '_meta');
       return head.params?.end ?? walkValue(bytes, value, walk);
     case 'result':
-      head.isOdd ||= head.resultAt >= 0;
+      head.isAmbiguous ||= head.resultAt >= 0;
       head.resultAt = value;
       return (head.resultEnd = enterBody(head, value));
     case 'error':
-      head.isOdd ||= head.errorAt >= 0;
+      head.isAmbiguous ||= head.errorAt >= 0;
       head.errorAt = value;
       return (head.errorEnd = enterBody(head, value));
     case 'jsonrpc':
-      head.isOdd ||= head.hasVersion;
+      head.isAmbiguous ||= head.hasVersion;
       return readVersion(head, value);
     case 'escaped':
-      head.isOdd = true;
+      head.isAmbiguous = true;
       return walkValue(bytes, value, walk);
     default:
       return walkValue(bytes, value, walk);
@@ -221,14 +221,21 @@ function readVersion(head: Head, at: number): number {
 }
 
 /** Keys below the top level are read later; they must be as plain as those above. */
-function isOddHead({ isOdd: isOddAbove, methodAt, resultAt, errorAt, params, meta }: Head): boolean {
+function isAmbiguousHead({
+  isAmbiguous: isOddAbove,
+  methodAt,
+  resultAt,
+  errorAt,
+  params,
+  meta,
+}: Head): boolean {
   if (isOddAbove || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
   if (params === undefined) return false;
-  return isOdd(params) || isOddObject(meta) || isOddObject(objectValue(params, 'ref'));
+  return hasAmbiguousKeys(params) || isOddObject(meta) || isOddObject(objectValue(params, 'ref'));
 }
 
 function isOddObject(members: Members | undefined): boolean {
-  return members !== undefined && isOdd(members);
+  return members !== undefined && hasAmbiguousKeys(members);
 }
 
 function shape(head: Head): Message | Unusable {
@@ -303,7 +310,7 @@ function meantBy(
 
 /** Clients drop an error without these two, and then wait for ever. */
 function isErrorObject(read: Members | undefined): boolean {
-  const error = read !== undefined && isOdd(read) ? readMembers(canonicalObject(read), 0) : read;
+  const error = read !== undefined && hasAmbiguousKeys(read) ? readMembers(canonicalObject(read), 0) : read;
   return error !== undefined && isNumber(firstByte(error, 'code')) && firstByte(error, 'message') === QUOTE;
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { inChunks } from '../../../../tests/json-texts.ts';
-import { OversizedLine, readLoosely, type Glimpse } from './oversized.ts';
+import { OversizedLine, readLoosely, type PartialHead } from './oversized.ts';
 
-const LINES: readonly [string, Glimpse['id'], Glimpse['meant']][] = [
+const LINES: readonly [string, PartialHead['id'], PartialHead['meant']][] = [
   ['{"jsonrpc":"2.0","id":7,"result":{}}', '7', 'response'],
   ['{"jsonrpc":"2.0","id":7,"error":{"id":8}}', '7', 'response'],
   ['{"jsonrpc":"2.0","id":7,"method":"m","params":{"id":8}}', '7', 'request'],

@@ -12,19 +12,19 @@ export const LONGEST_TEXT = 4096;
 export type Meant = 'request' | 'response';
 
 /** What is known of a line that was not read. */
-export interface Glimpse {
+export interface PartialHead {
   /** The JSON text of the top-level id, if there was one that can be answered under. */
   readonly id: string | undefined;
   readonly meant: Meant | undefined;
 }
 
 /** What is known of a line that was too long to keep. */
-export interface Oversized extends Glimpse {
+export interface Oversized extends PartialHead {
   readonly size: number;
 }
 
 /** What can be told of a line that is no JSON. */
-export function readLoosely(line: Buffer): Glimpse {
+export function readLoosely(line: Buffer): PartialHead {
   const follower = new OversizedLine();
   follower.push(line);
   const { id, meant } = follower.end();

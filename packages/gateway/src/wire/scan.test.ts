@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   findMember,
-  isOdd,
+  hasAmbiguousKeys,
   objectValue,
   readElements,
   readMembers,
@@ -10,7 +10,7 @@ import {
   valueText,
   type Members,
 } from './members.ts';
-import { closingQuote, isTooDeep, judgeValue, onOneLine, skipValue } from './scan.ts';
+import { closingQuote, isTooDeep, validateValue, onOneLine, skipValue } from './scan.ts';
 
 const members = (text: string): Members => readMembers(Buffer.from(text), 0) as Members;
 
@@ -82,7 +82,7 @@ const VALUES: readonly [text: string, end: number][] = [
 describe('a value', () => {
   test.each(VALUES)('%j ends at %i', (text, end) => {
     expect(skipValue(Buffer.from(text), 0)).toBe(end);
-    expect(judgeValue(Buffer.from(text), 0)).toBe(end);
+    expect(validateValue(Buffer.from(text), 0)).toBe(end);
   });
 
   test('is found anywhere in the bytes', () => {
@@ -95,7 +95,7 @@ describe('a value', () => {
       ['{"a":', '}'],
     ] as const) {
       const text = Buffer.from(`${open.repeat(levels)}0${close.repeat(levels)}`);
-      expect(judgeValue(text, 0)).toBe(levels <= 10_000 ? text.length : -1);
+      expect(validateValue(text, 0)).toBe(levels <= 10_000 ? text.length : -1);
     }
   });
 
@@ -123,7 +123,7 @@ describe('a long string', () => {
   ])('ends at its own quote after %s', (_, tail) => {
     const text = Buffer.from(`"${LONG}${tail}" "more"`);
     expect(skipValue(text, 0)).toBe(text.length - 7);
-    expect(judgeValue(text, 0)).toBe(text.length - 7);
+    expect(validateValue(text, 0)).toBe(text.length - 7);
   });
 
   test.each(['\t', '\\x', '\\u12', '\\u12"', '\0'])(
@@ -131,14 +131,14 @@ describe('a long string', () => {
     (tail) => {
       const text = Buffer.from(`"${LONG}${tail}"`);
       expect(skipValue(text, 0)).toBeGreaterThan(LONG.length);
-      expect(judgeValue(text, 0)).toBe(-1);
+      expect(validateValue(text, 0)).toBe(-1);
     },
   );
 
   test.each(['', '\\', '\\"', '\\\\\\"'])('without an end after %j is none', (tail) => {
     const text = Buffer.from(`"${LONG}${tail}`);
     expect(skipValue(text, 0)).toBe(-1);
-    expect(judgeValue(text, 0)).toBe(-1);
+    expect(validateValue(text, 0)).toBe(-1);
   });
 });
 
@@ -155,7 +155,7 @@ describe('time grows in proportion to', () => {
     const time = (text: Buffer): number => {
       const began = performance.now();
       expect(skipValue(text, 0)).toBe(text.length);
-      expect(judgeValue(text, 0)).toBe(text.length);
+      expect(validateValue(text, 0)).toBe(text.length);
       return performance.now() - began;
     };
     const [small, large] = [Buffer.from(build(50_000)), Buffer.from(build(400_000))];
@@ -221,7 +221,7 @@ describe('members', () => {
       true,
     ],
   ])('of %s are odd: %s', (text, odd) => {
-    expect(isOdd(members(text))).toBe(odd);
+    expect(hasAmbiguousKeys(members(text))).toBe(odd);
   });
 });
 

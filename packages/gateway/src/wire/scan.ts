@@ -44,7 +44,7 @@ export function skipValue(bytes: Buffer, at: number): number {
 }
 
 /** Returns the index after the value that begins at `at` in a text of which nothing is known, -1 where there is none. */
-export function judgeValue(bytes: Buffer, at: number): number {
+export function validateValue(bytes: Buffer, at: number): number {
   return walkValue(bytes, at, walkOf(bytes));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeValue } from './scan.ts';
+import { validateValue } from './scan.ts';
 import { isSound } from './sound.ts';
 
 /** A text that begins at each of the four places in a word. */
@@ -34,7 +34,7 @@ describe('a text', () => {
   test('with an escape every few bytes is left to be walked, and judged all the same', () => {
     const dense = `"${'\\"a'.repeat(1000)}"`;
     expect(isSound(Buffer.from(dense))).toBe(false);
-    expect(judgeValue(Buffer.from(dense), 0)).toBe(dense.length);
-    expect(judgeValue(Buffer.from(dense.replace(/a"$/u, '\\x"')), 0)).toBe(-1);
+    expect(validateValue(Buffer.from(dense), 0)).toBe(dense.length);
+    expect(validateValue(Buffer.from(dense.replace(/a"$/u, '\\x"')), 0)).toBe(-1);
   });
 });

@@ -8,7 +8,7 @@ import {
   valueText,
   type Members,
 } from '../../wire/members.ts';
-import { judgeValue, skipValue } from '../../wire/scan.ts';
+import { validateValue, skipValue } from '../../wire/scan.ts';
 import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
@@ -30,7 +30,7 @@ const VERSION = '1';
 /** The servers of a lock file by key; undefined where it is none. Each byte is visited once. */
 export function readLock(text: Buffer): ReadonlyMap<string, LockedSnapshot> | undefined {
   const bytes = onOneLine(text);
-  if (!isUtf8(bytes) || judgeValue(bytes, 0) < 0) return undefined;
+  if (!isUtf8(bytes) || validateValue(bytes, 0) < 0) return undefined;
   const servers = new Map<string, LockedSnapshot>();
   const top = readMembers(bytes, 0, (_, value, key, keyEnds) =>
     keyIs(bytes, key, keyEnds, 'servers')
