@@ -1,0 +1,83 @@
+// @ts-check
+// Counts that may only go down: `tests/ratchet.json` holds the present ones, and tests/architecture.test.ts compares.
+import { basename } from 'node:path/posix';
+import { breachesIn } from './comments.mjs';
+import { folderOf, isGenerated } from './sources.mjs';
+
+/** @typedef {import('./sources.mjs').SourceFile} SourceFile */
+/** @typedef {Record<string, number>} Counts */
+/** @typedef {Record<'comments' | 'fileNames' | 'typeNames', Counts>} Table Sentences by folder; names that occur twice or more. */
+
+const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum|const enum) (\w+)/gm;
+
+/**
+ * Counts what the table lists; a count of zero, and a name that occurs once, are left out.
+ * @param {readonly SourceFile[]} files
+ * @returns {Table}
+ */
+export function countAll(files) {
+  return {
+    comments: countComments(files),
+    fileNames: repeated(files.map(({ path }) => inPackage(path, basename(path, '.ts')))),
+    typeNames: repeated(
+      files.flatMap(({ path, text }) => typesIn(text).map((name) => inPackage(path, name))),
+    ),
+  };
+}
+
+/** @param {readonly SourceFile[]} files */
+function countComments(files) {
+  const written = files.filter(({ path }) => !isGenerated(path));
+  return tally(written.flatMap((file) => breachesIn(file).map(({ path }) => folderOf(path))));
+}
+
+/** @param {string} text */
+function typesIn(text) {
+  return [...new Set([...text.matchAll(TYPE)].map(([, name = '']) => name))];
+}
+
+/**
+ * @param {string} path
+ * @param {string} name
+ */
+function inPackage(path, name) {
+  return `${path.split('/')[1]}: ${name}`;
+}
+
+/** @param {readonly string[]} names */
+function repeated(names) {
+  return Object.fromEntries(Object.entries(tally(names)).filter(([, count]) => count > 1));
+}
+
+/**
+ * Counts each name, sorted.
+ * @param {readonly string[]} names
+ * @returns {Counts}
+ */
+function tally(names) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const name of [...names].sort()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+/**
+ * Lists every count that differs from the table's.
+ * @param {Counts} present
+ * @param {Counts} table
+ */
+export function differences(present, table) {
+  const keys = [...new Set([...Object.keys(present), ...Object.keys(table)])].sort();
+  return keys.flatMap((key) => {
+    const [now, allowed] = [present[key] ?? 0, table[key] ?? 0];
+    if (now === allowed) return [];
+    return now > allowed
+      ? [`${key}: ${now}, above the ${allowed} of tests/ratchet.json`]
+      : [`${key}: ${now}, below the ${allowed} of tests/ratchet.json: run npm run numbers -- --lower`];
+  });
+}
+
+/** @param {Counts} counts */
+export function total(counts) {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
