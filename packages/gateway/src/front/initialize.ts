@@ -3,7 +3,7 @@ import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../wire/era.ts'
 import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';
-import type { Offer } from './capabilities.ts';
+import type { Offer } from './gateway-capabilities.ts';
 
 /** The answer to the handshake of the earlier revisions, and the version it settles on. */
 export function initializeResult({ params }: Message, offer: Offer): { version: string; result: string } {

@@ -26,7 +26,7 @@ import type { Message, Unusable } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { encode, splice } from '../wire/splice.ts';
-import { offerOf, type Offer } from './capabilities.ts';
+import { offerOf, type Offer } from './gateway-capabilities.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
 import { batchRefused, refuseOversized, refuseUnusable } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
