@@ -361,8 +361,8 @@ export class Gateway implements AggregatorServer {
     const isFilterChanged = publication.builder.filter(config.mcpServers);
     const reloading = fleet.reload(config.mcpServers, unexpanded);
     publication.builder.meant(Object.keys(config.mcpServers));
-    tasks.meant(fleet.children.keys());
-    restartWaiters.meant(fleet.children);
+    tasks.setServers(fleet.children.keys());
+    restartWaiters.setServers(fleet.children);
     const settled = reloading.then((reloaded) => reloaded.settled);
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;

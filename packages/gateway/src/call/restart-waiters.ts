@@ -58,7 +58,7 @@ export class RestartWaiters {
   }
 
   /** The servers that there are by now; no other comes back. */
-  meant(servers: { has(serverKey: string): boolean }): void {
+  setServers(servers: { has(serverKey: string): boolean }): void {
     for (const serverKey of this.#waits.keys())
       if (!servers.has(serverKey)) this.#settle(serverKey, () => false);
   }

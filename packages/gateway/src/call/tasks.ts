@@ -60,7 +60,7 @@ export class Tasks {
   }
 
   /** More servers than before. Those that are gone count on: what was told apart stays so. */
-  meant(servers: Iterable<string>): void {
+  setServers(servers: Iterable<string>): void {
     for (const serverKey of servers) this.#servers.add(serverKey);
   }
 
