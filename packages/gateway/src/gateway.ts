@@ -360,7 +360,7 @@ export class Gateway implements AggregatorServer {
     this.#parts.publish();
     const isFilterChanged = publication.builder.filter(config.mcpServers);
     const reloading = fleet.reload(config.mcpServers, unexpanded);
-    publication.builder.meant(Object.keys(config.mcpServers));
+    publication.builder.setServers(Object.keys(config.mcpServers));
     tasks.setServers(fleet.children.keys());
     restartWaiters.setServers(fleet.children);
     const settled = reloading.then((reloaded) => reloaded.settled);

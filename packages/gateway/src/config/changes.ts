@@ -17,7 +17,7 @@ export interface ConfigChanges {
 
 /** Both configs with their variables replaced; the order of keys says nothing. */
 export function configChanges(before: Servers, after: Servers): ConfigChanges {
-  const [old, now] = [meant(before), meant(after)];
+  const [old, now] = [enabledKeys(before), enabledKeys(after)];
   const different = now.filter(
     (key) => old.includes(key) && !isDeepStrictEqual(core(before[key]), core(after[key])),
   );
@@ -36,7 +36,7 @@ export function isNoChange({ added, removed, changed, adjusted }: ConfigChanges)
   return added.length + removed.length + changed.length + adjusted.length === 0;
 }
 
-function meant(servers: Servers): string[] {
+function enabledKeys(servers: Servers): string[] {
   return Object.keys(servers).filter((key) => !isSwitchedOff(servers[key] ?? {}));
 }
 

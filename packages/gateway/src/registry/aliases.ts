@@ -45,7 +45,7 @@ export class Aliases<Entry extends Owner> {
   }
 
   /** Returns what a name may mean. Where it begins with a key, that is only what servers of such keys have. */
-  meant(name: string, claim: Claim | undefined): Entry[] {
+  entriesFor(name: string, claim: Claim | undefined): Entry[] {
     const found = new Set<Entry>();
     for (const reading of claim?.readings ?? []) {
       const entry = this.get(reading.serverKey, reading.name);

@@ -74,7 +74,7 @@ export class NameBook {
   }
 
   /** The servers of another config. Newcomers come last, wherever they stand in it: nobody loses a name to them. */
-  meant(serverKeys: readonly string[]): void {
+  setServers(serverKeys: readonly string[]): void {
     const { order } = this.#rules;
     const meant = new Set(serverKeys);
     const stay = order.filter((serverKey) => meant.has(serverKey));
@@ -186,7 +186,7 @@ export class NameBook {
     const exact = this.#owners.get(name);
     if (exact !== undefined) return { owners: [exact], claim: undefined };
     const claim = this.claimOf(name);
-    return { owners: this.#aliases.meant(name, claim), claim };
+    return { owners: this.#aliases.entriesFor(name, claim), claim };
   }
 
   /** Returns the configured servers whose key a name begins with. */

@@ -110,13 +110,13 @@ export class RegistryBuilder {
 
   /** Returns the tool that is held back and that this name would otherwise lead to. */
   heldBack(alias: string): HeldBack | undefined {
-    return this.#filters.meant(alias, this.books.tools.claimOf(alias));
+    return this.#filters.heldBackAs(alias, this.books.tools.claimOf(alias));
   }
 
   /** The servers of another config, in its order: what those that are not in it have had is free again. */
-  meant(serverKeys: readonly string[]): void {
-    for (const book of Object.values(this.books)) book.meant(serverKeys);
-    this.uris.meant(this.books.tools.rules.order);
+  setServers(serverKeys: readonly string[]): void {
+    for (const book of Object.values(this.books)) book.setServers(serverKeys);
+    this.uris.setServers(this.books.tools.rules.order);
     for (const key of this.#charged.keys())
       if (!this.books.tools.isConfigured(key)) this.#charged.delete(key);
   }

@@ -100,8 +100,8 @@ export class ToolFilters {
   }
 
   /** Returns the listed tool that is held back and that a name would otherwise lead to. */
-  meant(name: string, claim: Claim | undefined): HeldBack | undefined {
-    return this.#heldBack.meant(name, claim)[0];
+  heldBackAs(name: string, claim: Claim | undefined): HeldBack | undefined {
+    return this.#heldBack.entriesFor(name, claim)[0];
   }
 
   /** A filter with a typing mistake is reported once, however often the server lists its tools. */

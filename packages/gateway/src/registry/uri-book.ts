@@ -58,7 +58,7 @@ export class UriBook {
   }
 
   /** The servers of another config, in the order of names: what those that are not in it have had is free again. */
-  meant(order: readonly string[]): void {
+  setServers(order: readonly string[]): void {
     this.#order = placesOf(order);
     for (const [serverKey, seen] of this.#seen) {
       if (this.#order.has(serverKey)) continue;

@@ -76,7 +76,7 @@ verifies('HEALTH-3', 'what is urgent stays so when something else follows', asyn
 verifies('HEALTH-3', 'what a server had done before it left the config is kept all the same', async () => {
   const one = memory();
   one.remember('s', off, false);
-  one.meant([]);
+  one.setServers([]);
   one.remember('s', runs, true);
   await one.flush();
   expect(said).toEqual([]);

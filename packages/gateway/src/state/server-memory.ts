@@ -50,7 +50,7 @@ export class ServerMemory {
   }
 
   /** The servers of another config. */
-  meant(servers: Iterable<KnownServer>): void {
+  setServers(servers: Iterable<KnownServer>): void {
     this.#servers = byKey(servers);
   }
 

@@ -110,7 +110,7 @@ export class Fleet {
     void options.capabilities.then((capabilities) => this.#lazyUpstreams.serve(capabilities));
     this.#memory = new HealthMemory(options, desired.known());
     this.supervisor = this.#createSupervisor();
-    for (const key of this.#meant(desired.keys())) this.#adopt(key, NEW_SERVER);
+    for (const key of this.#supervisedKeys(desired.keys())) this.#adopt(key, NEW_SERVER);
   }
 
   get children(): ReadonlyMap<string, ChildServer> {
@@ -267,8 +267,8 @@ export class Fleet {
     for (const key of changed)
       this.#dismiss(key, 'is restarted, because its entry in the config has changed');
     for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
-    this.#memory.meant(this.#desired.known());
-    const arrived = this.#meant([...added, ...changed]);
+    this.#memory.setServers(this.#desired.known());
+    const arrived = this.#supervisedKeys([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
     this.#sort();
     await this.#recallOf(changes);
@@ -300,7 +300,7 @@ export class Fleet {
   }
 
   /** Leaves out the entries that start this very gateway. */
-  #meant(keys: readonly string[]): string[] {
+  #supervisedKeys(keys: readonly string[]): string[] {
     const { configPath, log } = this.#options;
     return keys.filter((key) => {
       const isOwn = isOwnEntry(this.#desired.configOf(key), configPath);

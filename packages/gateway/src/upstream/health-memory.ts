@@ -20,8 +20,8 @@ export class HealthMemory {
   }
 
   /** The servers of another config. */
-  meant(known: readonly KnownServer[]): void {
-    this.#memory?.meant(known);
+  setServers(known: readonly KnownServer[]): void {
+    this.#memory?.setServers(known);
   }
 
   /** The servers of which more is known than that they have run. */
