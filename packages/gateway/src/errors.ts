@@ -186,8 +186,8 @@ export const Texts = {
   gatewayEnds: (): string => 'The gateway has ended or is about to',
 
   notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
-  ownerNotRunning: (what: Thing, name: string, serverKey: string, prospect?: string): string =>
-    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`})`,
+  ownerNotRunning: (what: Thing, name: string, serverKey: string, retryHint?: string): string =>
+    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`})`,
   ownerStarting: (what: Thing, name: string, serverKey: string): string =>
     `${what} not found yet: ${quoted(name)} (its server '${serverKey}' is still starting; call again in a moment)`,
   othersStarting: (what: Thing, name: string, serverKeys: readonly string[]): string => {
@@ -264,8 +264,8 @@ export const Texts = {
   },
   listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
     `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
-  notRunning: (serverKey: string, prospect?: string): string =>
-    `Server '${serverKey}' is not running${prospect === undefined ? '' : `; ${prospect}`}`,
+  notRunning: (serverKey: string, retryHint?: string): string =>
+    `Server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`}`,
   nameHasPassed: ({ publicName, from, to }: PassedName): string =>
     `Name '${quoted(publicName)}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
 

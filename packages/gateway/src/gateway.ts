@@ -395,7 +395,7 @@ export class Gateway implements AggregatorServer {
 
   /** Whoever was told that it holds over restarts is not to be surprised by one. */
   async #keep(serverKey: string): Promise<void> {
-    const reason = await this.#parts.fleet.whyNotKept(serverKey);
+    const reason = await this.#parts.fleet.persistError(serverKey);
     if (reason !== undefined) throw new Error(Texts.notKept(serverKey, reason));
   }
 

@@ -24,7 +24,7 @@ export interface ClientHandle {
   /** Who may answer for it: a state that one client was given is of no use to another. */
   readonly identity: string;
   /** Whether it stands for many programs, which one token lets in: what one of them says and does is not the others'. */
-  readonly isMany: boolean;
+  readonly isSharedToken: boolean;
   /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
   readonly canBeAsked: boolean;
   /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */

@@ -53,12 +53,12 @@ export class HopAround implements Hop {
     this.#hop.progressed?.();
   }
 
-  rests(rest?: Rest): void {
-    this.#hop.rests?.(rest);
+  paused(rest?: Rest): void {
+    this.#hop.paused?.(rest);
   }
 
-  goesOn(rest?: Rest): void {
-    this.#hop.goesOn?.(rest);
+  resumed(rest?: Rest): void {
+    this.#hop.resumed?.(rest);
   }
 
   retry(error: RpcError): (() => void) | undefined {

@@ -117,11 +117,11 @@ class PermittedHop extends HopAround {
     this.#permit.progressed();
   }
 
-  override rests(rest?: Rest): void {
+  override paused(rest?: Rest): void {
     this.#permit.rest(rest);
   }
 
-  override goesOn(rest?: Rest): void {
+  override resumed(rest?: Rest): void {
     this.#permit.goOn(rest);
   }
 

@@ -60,7 +60,7 @@ export class UpstreamPool {
     if (sharing === 'shared') return this.#sharedOf(upstream, caller);
     const options = (): Promise<InstanceOptions> => instanceOptions(caller, upstream.cwdFromRoots, folder);
     if (sharing === 'per-call') return this.#instances.forCall(serverKey, client, options);
-    const place = client.isMany ? (folder ?? '') : '';
+    const place = client.isSharedToken ? (folder ?? '') : '';
     return this.#instances.forSession({ serverKey, place, isRemote }, client, options);
   };
 

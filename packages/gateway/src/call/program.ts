@@ -17,7 +17,7 @@ const ID = 1;
 /** A program that uses the gateway in its own process. Its calls take the way of all others: limits, history and retries hold. */
 export class Program implements ClientHandle {
   readonly identity = 'program';
-  readonly isMany = true;
+  readonly isSharedToken = true;
   readonly canBeAsked = false;
   readonly source: InvocationSource;
   readonly #envelope: Envelope;

@@ -100,7 +100,7 @@ function passOn(
   const [likeliest] = calls;
   if (likeliest !== undefined) unanswered.began(likeliest);
   // Which one waits is not known for sure: no clock may run, but only one place is free for another call.
-  calls.forEach((call, index) => call.rests({ keepsPlace: index > 0 }));
+  calls.forEach((call, index) => call.pause({ keepsPlace: index > 0 }));
   relay(message, {
     from: upstream.peer,
     to: caller.client.recipient(caller.origin),
@@ -110,7 +110,7 @@ function passOn(
     adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
     ended: () => {
       over();
-      calls.forEach((call, index) => call.goesOn({ keepsPlace: index > 0 }));
+      calls.forEach((call, index) => call.unpause({ keepsPlace: index > 0 }));
       if (likeliest?.awaitsClient === false) unanswered.over(likeliest);
     },
   });
@@ -126,11 +126,13 @@ function callsThatMayAsk(
     ({ caller }) => identity === undefined || caller?.client.identity === identity,
   );
   const calls = suspendedCalls.unanswered.withoutSilent(all);
-  const isMany = calls.some(({ caller }) => caller?.client.isMany);
+  const isSharedToken = calls.some(({ caller }) => caller?.client.isSharedToken);
   // Of many programs behind one token any two calls may be those of two.
-  const parties = new Set(calls.map((call) => (call.caller?.client.isMany ? call : call.caller?.client)));
+  const parties = new Set(
+    calls.map((call) => (call.caller?.client.isSharedToken ? call : call.caller?.client)),
+  );
   if (parties.size > 1)
-    return unavailable(Texts.whomToAsk(upstream.serverKey, isMany ? 'per-call' : 'per-session'));
+    return unavailable(Texts.whomToAsk(upstream.serverKey, isSharedToken ? 'per-call' : 'per-session'));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
 }
 

@@ -29,8 +29,8 @@ export interface Hop {
   /** Told that the server is at work. */
   progressed?(): void;
   /** Told that something other than the server's work is waited for, and that this is over. */
-  rests?(rest?: Rest): void;
-  goesOn?(rest?: Rest): void;
+  paused?(rest?: Rest): void;
+  resumed?(rest?: Rest): void;
   /** What is done in place of an answer that will not come, where the request may be made once more. */
   retry?(error: RpcError): (() => void) | undefined;
   /** Called off while nobody is asked for it. */
@@ -200,7 +200,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
   suspend(line: Line): void {
     const origin = this.#leave();
-    this.#hop.rests?.();
+    this.#hop.paused?.();
     origin?.answer(line);
   }
 
@@ -214,18 +214,18 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     this.#caller = caller;
     this.#origin = caller.origin;
     this.#ticket = caller.origin.track(this);
-    this.#hop.goesOn?.();
+    this.#hop.resumed?.();
   }
 
   /** Its server has to be told something before it can go on. */
-  rests(rest: Rest): void {
+  pause(rest: Rest): void {
     if (!rest.keepsPlace) this.#questions++;
-    this.#hop.rests?.(rest);
+    this.#hop.paused?.(rest);
   }
 
-  goesOn(rest: Rest): void {
+  unpause(rest: Rest): void {
     if (!rest.keepsPlace) this.#questions--;
-    this.#hop.goesOn?.(rest);
+    this.#hop.resumed?.(rest);
   }
 
   /** Gives the answer that came while nobody waited for it, if one did. */

@@ -37,7 +37,7 @@ export interface Directory {
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** When one of them that does not run is tried next, as the end of a sentence about it. */
-  readonly prospect: (serverKey: string) => string | undefined;
+  readonly retryHint: (serverKey: string) => string | undefined;
   /** Whether a server is being started for the first time: it may be there in a moment. */
   readonly isStarting: (serverKey: string) => boolean;
   /** The name that stands before a server's questions to a person; undefined where the config has one server. */
@@ -223,7 +223,7 @@ function absent(directory: Directory, { what, name, serverKey }: Wanted & { serv
   if (directory.isStarting(serverKey))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.ownerStarting(what, name, serverKey));
   const data = what === 'Resource' ? { uri: name } : undefined;
-  return invalid(Texts.ownerNotRunning(what, name, serverKey, directory.prospect(serverKey)), data);
+  return invalid(Texts.ownerNotRunning(what, name, serverKey, directory.retryHint(serverKey)), data);
 }
 
 /** Nobody has it, but one of those that still start may. */

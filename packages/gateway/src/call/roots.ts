@@ -48,7 +48,7 @@ export function withFolder(asked: ClientRequest, { era }: Upstream): ClientReque
   const answer = readRetry(message).responses.get(QUESTION.key);
   if (answer !== undefined) {
     const folder = folderIn(answer);
-    if (!client.isMany) client.folder = folder ?? null;
+    if (!client.isSharedToken) client.folder = folder ?? null;
     return { ...asked, folder, message: withoutAnswer(message, QUESTION) };
   }
   // A call that is kept has its folder, and waits for these answers.
@@ -62,7 +62,7 @@ export function withFolder(asked: ClientRequest, { era }: Upstream): ClientReque
 
 /** The hop of a call that has said where its client works: where a modern server asks back, it is to say so again. */
 export function withFolderAgain(hop: Hop, asked: ClientRequest, { era }: Upstream): Hop {
-  const isSaid = 'folder' in asked && asked.caller.client.isMany;
+  const isSaid = 'folder' in asked && asked.caller.client.isSharedToken;
   return isSaid && era === 'modern' ? new FolderHop(hop) : hop;
 }
 

@@ -66,7 +66,7 @@ class Stage {
     era: 'modern',
     envelope: { clientInfo: { name: 'c', version: '1' }, capabilities: '{}' },
     client: {
-      isMany: false,
+      isSharedToken: false,
       canBeAsked: false,
       identity: 'me',
       recipient: () => this.client.peer,

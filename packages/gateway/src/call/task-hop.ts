@@ -12,11 +12,11 @@ import { resultUriEdits } from './uri-edits.ts';
 
 /** The hop of a request that may end in a task or is about one: on the way back the id of the task becomes public. */
 export function withTasks(hop: Hop, asked: ClientRequest, upstream: Upstream): Hop {
-  return concernsTasks(asked, upstream) ? new TaskHop(hop, asked, upstream) : hop;
+  return appliesToTasks(asked, upstream) ? new TaskHop(hop, asked, upstream) : hop;
 }
 
 /** Tasks do not cross the eras: the two have nothing but the name in common. */
-function concernsTasks({ caller, message: { method, params } }: ClientRequest, upstream: Upstream): boolean {
+function appliesToTasks({ caller, message: { method, params } }: ClientRequest, upstream: Upstream): boolean {
   if (caller.era !== upstream.era) return false;
   if (method !== 'tools/call') return method.startsWith('tasks/');
   if (!offersTasks(upstream)) return false;

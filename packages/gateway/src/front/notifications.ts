@@ -62,8 +62,8 @@ export class Notifications {
 
   /** What one of several clients follows is no other's business. */
   #mayHear(server: Upstream, uri: string): boolean {
-    const isAlone = server.sharing !== 'shared' || this.#gateway.server.clients.size === 1;
-    return isAlone || this.#subscriptions.followsUri(server, uri);
+    const isOnlyClient = server.sharing !== 'shared' || this.#gateway.server.clients.size === 1;
+    return isOnlyClient || this.#subscriptions.followsUri(server, uri);
   }
 
   /** News of a task are for the client it was made for; a modern one has to have asked for them. */

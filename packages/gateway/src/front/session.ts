@@ -55,9 +55,9 @@ export interface SessionOptions {
   /** Who this is, where several clients are told apart. */
   readonly identity?: string;
   /** Whether it stands for many programs. */
-  readonly isMany?: boolean;
+  readonly isSharedToken?: boolean;
   /** Whether it will stay the only one. */
-  readonly isAlone?: boolean;
+  readonly isOnlyClient?: boolean;
   /** Known beforehand where the transport tells. */
   readonly era?: Era;
   /** Returns true while the client listens or waits for an answer. */
@@ -70,8 +70,8 @@ export interface SessionOptions {
 export class Session implements Client {
   readonly peer: Peer;
   readonly identity: string;
-  readonly isMany: boolean;
-  readonly isAlone: boolean;
+  readonly isSharedToken: boolean;
+  readonly isOnlyClient: boolean;
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
@@ -93,8 +93,8 @@ export class Session implements Client {
     this.#gateway = gateway;
     this.#options = options;
     this.identity = options.identity ?? 'stdio';
-    this.isMany = options.isMany ?? false;
-    this.isAlone = options.isAlone ?? false;
+    this.isSharedToken = options.isSharedToken ?? false;
+    this.isOnlyClient = options.isOnlyClient ?? false;
     this.#era = options.era;
     this.peer = new Peer(
       openLink({

@@ -54,7 +54,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
         ),
       {
         ...options,
-        isAlone: true,
+        isOnlyClient: true,
         onMessage: (message) => starter.heard(message),
         onEnded: end,
       },

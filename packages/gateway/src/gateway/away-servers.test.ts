@@ -8,7 +8,7 @@ function described(health: Partial<Health>): string {
     keys: () => ['s'],
     healthOf: () => ({ ...NEW_SERVER, ...health }),
     hasLazyUpstream: () => false,
-    prospect: () => undefined,
+    retryHint: () => undefined,
     commandName: 'weir',
     now: () => 0,
   }).describe();

@@ -18,7 +18,7 @@ export interface AwayOptions {
   /** Something remembered is offered in place of the server. */
   hasLazyUpstream(serverKey: string): boolean;
   /** Says when a server is tried next. */
-  prospect(serverKey: string): string | undefined;
+  retryHint(serverKey: string): string | undefined;
   /** The command that hints tell users to run. */
   readonly commandName: string;
   /** Milliseconds since 1970. */
@@ -80,13 +80,13 @@ export class AwayServers {
   #describe({ serverKey, health, since, isUnsteady }: AwayServer): string {
     const { lastError, failureCount } = health;
     const seconds = Math.round((this.#options.now() - since) / 1000);
-    const prospect = this.#options.prospect(serverKey);
+    const retryHint = this.#options.retryHint(serverKey);
     const lines = [
       isUnsteady
         ? `Server '${serverKey}' runs again, but was lost ${failureCount + 1} times since ${timeOf(since)}.`
         : `Server '${serverKey}' is not available since ${timeOf(since)} (${seconds} s).`,
       lastError === undefined ? '' : `Reason: ${withoutTail(lastError)}`,
-      isUnsteady || prospect === undefined ? '' : `Next: ${prospect}.`,
+      isUnsteady || retryHint === undefined ? '' : `Next: ${retryHint}.`,
       `What to do: ${remedy(serverKey, health, this.#options.commandName)}`,
     ];
     return lines.filter((line) => line !== '').join('\n');

@@ -18,7 +18,7 @@ export interface Client extends Caller, ClientHandle {
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
   /** No other client will come beside it. */
-  readonly isAlone: boolean;
+  readonly isOnlyClient: boolean;
 }
 
 /** The side that clients are on. */
@@ -62,7 +62,7 @@ export class Clients implements Front {
   /** A server of both ways that only one client will ever use may as well be greeted in that client's. */
   get preferLegacy(): boolean {
     const [client] = this.clients;
-    return client?.isAlone === true && client.era === 'legacy' && client.canBeAsked;
+    return client?.isOnlyClient === true && client.era === 'legacy' && client.canBeAsked;
   }
 
   /** One of them wants to hear of something that this server has. */
@@ -75,7 +75,7 @@ export class Clients implements Front {
     const owner = typeof to === 'string' ? undefined : this.known(to.identity);
     if (owner !== undefined) owner.notified(upstream, message, related);
     // A client that stays the only one is told all: there is nobody else whose it could be.
-    else if (to === 'all' || this.only?.isAlone === true) {
+    else if (to === 'all' || this.only?.isOnlyClient === true) {
       spend(this.clients.size, message.bytes.length);
       for (const client of this.clients) client.notified(upstream, message, related);
     } else return false;

@@ -146,7 +146,7 @@ export class Parts {
       keys: () => fleet.children.keys(),
       healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
       hasLazyUpstream: (serverKey) => fleet.lazyUpstream(serverKey) !== undefined,
-      prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
+      retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
       commandName: this.#options.commandName,
       now: () => systemTimers.now(),
     });
@@ -200,7 +200,7 @@ export class Parts {
       needsAcquire,
       acquire,
       servers: new Set(fleet.children.keys()),
-      prospect: (serverKey) => fleet.supervisor.prospect(serverKey),
+      retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
       askerOf: (serverKey) => fleet.askerOf(serverKey),
       trace: log.debug,

@@ -115,7 +115,7 @@ test('a folder that cannot be used is told, and nothing worse', async () => {
   one.remember('s', off, true);
   await one.flush();
   expect(said.join()).toContain("The state of server 's' is not kept");
-  expect(await one.whyNotKept('s')).toContain('records');
+  expect(await one.persistError('s')).toContain('records');
   expect(await one.recall(['s'])).toEqual(new Map());
 });
 
@@ -123,9 +123,9 @@ verifies('HEALTH-3', 'a folder that can be used again is used again', async () =
   writeFileSync(join(folder, 'records'), '');
   const one = memory();
   one.remember('s', runs, true);
-  expect(await one.whyNotKept('s')).toContain('records');
+  expect(await one.persistError('s')).toContain('records');
   rmSync(join(folder, 'records'));
   one.remember('s', off, true);
-  expect(await one.whyNotKept('s')).toBeUndefined();
+  expect(await one.persistError('s')).toBeUndefined();
   expect(await memory().recall(['s'])).toEqual(new Map([['s', off]]));
 });

@@ -88,7 +88,7 @@ export class ServerMemory {
   }
 
   /** Undefined where all is written that there is to know of a server. */
-  async whyNotKept(serverKey: string): Promise<string | undefined> {
+  async persistError(serverKey: string): Promise<string | undefined> {
     await this.flush();
     return this.#unkept.get(serverKey);
   }

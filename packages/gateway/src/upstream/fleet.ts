@@ -226,14 +226,14 @@ export class Fleet {
   }
 
   /** Why what is known of a server will be forgotten with the gateway, if so. */
-  whyNotKept(serverKey: string): Promise<string | undefined> {
-    return this.#memory.whyNotKept(serverKey);
+  persistError(serverKey: string): Promise<string | undefined> {
+    return this.#memory.persistError(serverKey);
   }
 
   /** Starts a server that is needed now; however many need it, it is started once. */
   async wake(serverKey: string): Promise<ChildServer> {
     const isLost = this.supervisor.healthOf(serverKey)?.connectionState === 'error';
-    if (isLost) throw new Error(Texts.notRunning(serverKey, this.supervisor.prospect(serverKey)));
+    if (isLost) throw new Error(Texts.notRunning(serverKey, this.supervisor.retryHint(serverKey)));
     await this.supervisor.start(serverKey);
     const child = this.#children.get(serverKey);
     if (child?.status === ServerStatus.RUNNING) return child;

@@ -40,8 +40,8 @@ export class HealthMemory {
     if (urgency !== 'none') this.#memory?.remember(serverKey, recordOf(health), urgency === 'urgent');
   }
 
-  async whyNotKept(serverKey: string): Promise<string | undefined> {
-    return await this.#memory?.whyNotKept(serverKey);
+  async persistError(serverKey: string): Promise<string | undefined> {
+    return await this.#memory?.persistError(serverKey);
   }
 
   /** Resolves when everything is written that can be. */

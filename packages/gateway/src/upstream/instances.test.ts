@@ -3,7 +3,7 @@ import { Instances } from './instances.ts';
 import type { Upstream } from './upstream.ts';
 
 interface Client {
-  readonly isMany: boolean;
+  readonly isSharedToken: boolean;
   isAttended(): boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ function newInstances(): Instances<Client> {
 }
 
 function client(isAttended: boolean | undefined): Client {
-  return { isMany: false, isAttended: () => isAttended };
+  return { isSharedToken: false, isAttended: () => isAttended };
 }
 
 /** Begins a call of a client to its own server. */

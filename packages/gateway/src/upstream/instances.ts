@@ -36,7 +36,7 @@ export interface DedicatedServer {
 
 /** A client, as far as it matters for the servers that it has for itself. */
 interface Owner {
-  readonly isMany: boolean;
+  readonly isSharedToken: boolean;
   /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */
   isAttended?(): boolean | undefined;
 }
@@ -121,7 +121,7 @@ export class Instances<Client extends Owner> {
     const release = (): void => {
       own.users--;
       own.idleSince = now();
-      if (own.users === 0 && client.isMany) own.idle = setTimeout(() => stop(own), IDLE_MS).unref();
+      if (own.users === 0 && client.isSharedToken) own.idle = setTimeout(() => stop(own), IDLE_MS).unref();
     };
     try {
       return { upstream: (await own.starting).upstream, release };

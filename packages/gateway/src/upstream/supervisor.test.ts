@@ -219,7 +219,7 @@ describe('a lost server', () => {
     }
     expect(starts).toEqual([1, 6, 21, 321, 621, 921]);
     expect(stage.events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
-    expect(stage.supervisor.prospect('s')).toBe(
+    expect(stage.supervisor.retryHint('s')).toBe(
       'it could not be reached and is tried again in 4 min; "weir enable s" tries at once',
     );
     expect(stage.said.at(-1)).toBe(
@@ -306,12 +306,12 @@ describe('a lost server', () => {
   verifies('HEALTH-2', 'says when it is tried next', async () => {
     const stage = new Stage();
     await stage.open();
-    expect(stage.supervisor.prospect('s')).toBeUndefined();
+    expect(stage.supervisor.retryHint('s')).toBeUndefined();
     stage.last.dies();
     await stage.clock.pass(600);
-    expect(stage.supervisor.prospect('s')).toBe('it is tried again in 0.4 s');
+    expect(stage.supervisor.retryHint('s')).toBe('it is tried again in 0.4 s');
     await stage.supervisor.disable('s');
-    expect(stage.supervisor.prospect('s')).toContain('"weir enable s" enables it');
+    expect(stage.supervisor.retryHint('s')).toContain('"weir enable s" enables it');
   });
 
   test('is not started while something of it is left', async () => {

@@ -130,7 +130,7 @@ export class Supervisor {
   }
 
   /** When a server that does not run is tried next, as the end of a sentence about it. */
-  prospect(serverKey: string): string | undefined {
+  retryHint(serverKey: string): string | undefined {
     const health = this.healthOf(serverKey);
     if (health === undefined) return undefined;
     const { enabled, connectionState, nextRetryAt } = health;

@@ -102,7 +102,7 @@ export class ModernRequests {
     const session = new Session(this.#gateway, () => NO_LINK, {
       serverInfo,
       identity: principal,
-      isMany: true,
+      isSharedToken: true,
       era: 'modern',
     });
     this.#sessions.set(principal, session);
