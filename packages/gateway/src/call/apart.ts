@@ -17,7 +17,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
   const { origin } = caller;
   let isCalledOff = false;
   // A call that gets through is noted on its way.
-  const noted = () => beginCall(asked, target.client.serverKey, target.originalText);
+  const noted = () => beginCall(asked, target.upstream.serverKey, target.originalText);
   const refuse = (refusal: RpcError): void => {
     asked.permit?.over();
     noted()?.ended('error', refusal);
@@ -35,7 +35,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
     cancel: callOff,
     abandon: callOff,
   });
-  directory.acquire(target.client, caller, asked.folder).then(
+  directory.acquire(target.upstream, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();
       origin.served(ticket);
@@ -61,19 +61,19 @@ function pass(
 ): void {
   const { directory, caller, message } = asked;
   const { logLevel } = caller.envelope;
-  if (caller.era === 'modern') directory.logLevels.askedBy(message, target.client);
+  if (caller.era === 'modern') directory.logLevels.askedBy(message, target.upstream);
   // What is shared hears the wishes of all clients, not those of one.
-  else if (logLevel !== undefined && target.client.sharing !== 'shared')
-    directory.logLevels.tell(target.client, decode(logLevel));
+  else if (logLevel !== undefined && target.upstream.sharing !== 'shared')
+    directory.logLevels.tell(target.upstream, decode(logLevel));
   const passage = withTasks(
     new Passage(asked, target, address, () => instance.release()),
     asked,
-    target.client,
+    target.upstream,
   );
-  relayPermitted(asked, withFolderAgain(passage, asked, target.client));
+  relayPermitted(asked, withFolderAgain(passage, asked, target.upstream));
 }
 
 /** The same thing of another server; a route tells its text only when asked for it. */
-function sameOf({ originalText, publicUri }: Target, client: Upstream): Target {
-  return { client, originalText, ...(publicUri !== undefined && { publicUri }) };
+function sameOf({ originalText, publicUri }: Target, upstream: Upstream): Target {
+  return { upstream, originalText, ...(publicUri !== undefined && { publicUri }) };
 }

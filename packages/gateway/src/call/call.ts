@@ -78,7 +78,7 @@ const BY_URI_REF: Route = { ...BY_URI, holder: refOf };
 function taskOf(era: Era): Route['resolve'] {
   return (directory, id) => {
     const target = resolveTask(directory, id);
-    if (target instanceof RpcError || (target.client.era === era && offersTasks(target.client)))
+    if (target instanceof RpcError || (target.upstream.era === era && offersTasks(target.upstream)))
       return target;
     return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.taskNotFound(id));
   };
@@ -99,8 +99,8 @@ function forward(asked: ClientRequest, route: Route): void {
   const value = holder && stringValue(holder, route.key);
   const target = value === undefined ? missing(message.method, route.key) : route.resolve(directory, value);
   if (target instanceof RpcError && readNews(asked, route)) return;
-  if (target instanceof RpcError || !target.client.cwdFromRoots) return goOn(asked, target, route);
-  const settled = withFolder(asked, target.client);
+  if (target instanceof RpcError || !target.upstream.cwdFromRoots) return goOn(asked, target, route);
+  const settled = withFolder(asked, target.upstream);
   if (settled !== undefined) goOn(settled, target, route);
 }
 
@@ -137,7 +137,7 @@ function readNews(asked: ClientRequest, route: Route): boolean {
 
 function goOn(asked: ClientRequest, target: Target | RpcError, route: Route): void {
   const isGone = target instanceof RpcError;
-  if (asked.caller.era === 'modern' && (isGone || target.client.era === 'legacy'))
+  if (asked.caller.era === 'modern' && (isGone || target.upstream.era === 'legacy'))
     cross(asked, target, route);
   else if (isGone) refuse(asked, target);
   else pass(asked, target, route);
@@ -150,20 +150,20 @@ function pass(asked: ClientRequest, target: Target, route: Route): void {
 }
 
 function send(asked: ClientRequest, target: Target, route: Route): void {
-  if (asked.directory.needsAcquire(target.client, asked.caller)) forwardApart(asked, target, route);
+  if (asked.directory.needsAcquire(target.upstream, asked.caller)) forwardApart(asked, target, route);
   else if (isRepeatable(asked, target)) sendRepeatable(noteFirst(asked, target), target, route);
-  else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.client));
+  else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.upstream));
 }
 
 /** A call that is not sent at once, or not only once, is one call all the same. */
 function noteFirst(asked: ClientRequest, target: Target): ClientRequest {
-  const { client, originalText } = target;
+  const { upstream: client, originalText } = target;
   const maxRetries = isRepeatable(asked, target) ? MAX_RETRIES : 0;
   return { ...asked, invocation: beginCall(asked, client.serverKey, originalText, maxRetries) };
 }
 
 function admit(asked: ClientRequest, target: Target, route: Route): void {
-  const { serverKey } = target.client;
+  const { serverKey } = target.upstream;
   asked.directory.limits?.admit(asked, target, (permit, hasWaited) => {
     const permitted = { ...asked, permit };
     if (hasWaited) sendLate(permitted, serverKey, route);
@@ -192,9 +192,9 @@ function resolveAnew({ directory, message }: ClientRequest, route: Route): Targe
 }
 
 function sendRepeatable(asked: ClientRequest, target: Target, route: Route): void {
-  const hop = withTasks(new Passage(asked, target, route), asked, target.client);
+  const hop = withTasks(new Passage(asked, target, route), asked, target.upstream);
   const repeat = (error: RpcError): void =>
-    makeAgain(asked, route, { serverKey: target.client.serverKey, error });
+    makeAgain(asked, route, { serverKey: target.upstream.serverKey, error });
   relayPermitted(asked, new RepeatableHop(hop, asked, repeat));
 }
 
@@ -222,8 +222,8 @@ function makeAgain(
 /** From a modern client to a server that knows no rounds and learns the log level once, or that is no more. */
 function cross(asked: ClientRequest, target: Target | RpcError, route: Route): void {
   const { directory, caller, message } = asked;
-  if (!(target instanceof RpcError) && !directory.needsAcquire(target.client, caller))
-    directory.logLevels.askedBy(message, target.client);
+  if (!(target instanceof RpcError) && !directory.needsAcquire(target.upstream, caller))
+    directory.logLevels.askedBy(message, target.upstream);
   const next = isRetry(message) ? directory.suspendedCalls.resume(message, caller) : message;
   if (next === undefined) return;
   if (target instanceof RpcError) refuse(asked, target);

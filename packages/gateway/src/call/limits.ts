@@ -94,7 +94,7 @@ export class CallLimits {
 
   /** Lets a call begin, at once or when its turn has come; or refuses it. */
   admit(asked: ClientRequest, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
-    const { serverKey } = target.client;
+    const { serverKey } = target.upstream;
     const queue = this.#queueOf(serverKey);
     const refusal =
       this.refusal ??
@@ -154,7 +154,7 @@ export class CallLimits {
     return limit === -1 ? Infinity : limit;
   }
 
-  #timeOf({ message }: ClientRequest, { client, originalText }: Target): TimeLimit | undefined {
+  #timeOf({ message }: ClientRequest, { upstream: client, originalText }: Target): TimeLimit | undefined {
     const { mcpServers, mcpGlobalTimeout } = this.#config;
     const { serverKey } = client;
     const server = mcpServers[serverKey] ?? {};

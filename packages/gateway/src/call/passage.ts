@@ -53,7 +53,7 @@ export class Passage implements Hop {
 
   constructor(
     asked: ClientRequest,
-    { client, publicUri, originalText }: Target,
+    { upstream: client, publicUri, originalText }: Target,
     address?: Address,
     onEnded?: () => void,
   ) {

@@ -54,7 +54,7 @@ const LONGEST_UNLISTED = 256;
 
 /** Where a request goes, and the JSON text of the name or URI that its server knows. */
 export interface Target {
-  readonly client: Upstream;
+  readonly upstream: Upstream;
   readonly originalText: string;
   /** What the client calls the resource, where that differs from what its server does. */
   readonly publicUri?: string;
@@ -96,8 +96,8 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const { owner, heldBack } = builder.uris.claimantsOf(uri);
   if (owner !== undefined) return ofServers(directory, uri, [owner]);
   if (heldBack.length > 0) return notUnique(uri, heldBack);
-  const client = onlyOneWithResources(directory);
-  if (client !== undefined) return { client, originalText: encode(uri) };
+  const upstream = onlyOneWithResources(directory);
+  if (upstream !== undefined) return { upstream, originalText: encode(uri) };
   return (
     notYet(directory, { what: 'Resource', name: uri }) ?? invalid(Texts.notFound('Resource', uri), { uri })
   );
@@ -108,9 +108,9 @@ export function resolveTask(directory: Directory, publicId: string): Target | Rp
   const own = directory.tasks.ownId(publicId);
   if (own === undefined) return invalid(Texts.taskNotFound(publicId));
   const { serverKey } = own;
-  const client = directory.registry.upstreams.get(serverKey);
-  if (client === undefined) return absent(directory, { what: 'Task', name: publicId, serverKey });
-  return { client, originalText: encode(own.id) };
+  const upstream = directory.registry.upstreams.get(serverKey);
+  if (upstream === undefined) return absent(directory, { what: 'Task', name: publicId, serverKey });
+  return { upstream, originalText: encode(own.id) };
 }
 
 /** A URI that names its server. */
@@ -120,20 +120,20 @@ function resolveOwnUri(
   { serverKey, uri }: { serverKey: string; uri: string },
 ): Target | RpcError {
   const { registry, builder } = directory;
-  const client = registry.upstreams.get(serverKey);
-  if (client === undefined) return absent(directory, { what: 'Resource', name: publicUri, serverKey });
+  const upstream = registry.upstreams.get(serverKey);
+  if (upstream === undefined) return absent(directory, { what: 'Resource', name: publicUri, serverKey });
   const isListed = builder.uris.sharedUri(serverKey, uri) !== undefined;
   const expanded = isListed ? undefined : builder.uris.expanded(serverKey, publicUri);
-  return { client, originalText: encode(expanded ?? uri), publicUri };
+  return { upstream, originalText: encode(expanded ?? uri), publicUri };
 }
 
 /** No other server is asked for what these have listed, or a template of theirs stands for; its owner knows whether it is still there. */
 function ofServers(directory: Directory, uri: string, serverKeys: readonly string[]): Target | RpcError {
   const [serverKey = '', ...others] = serverKeys;
   if (others.length > 0) return notUnique(uri, serverKeys);
-  const client = directory.registry.upstreams.get(serverKey);
-  if (client === undefined) return absent(directory, { what: 'Resource', name: uri, serverKey });
-  return { client, originalText: encode(uri) };
+  const upstream = directory.registry.upstreams.get(serverKey);
+  if (upstream === undefined) return absent(directory, { what: 'Resource', name: uri, serverKey });
+  return { upstream, originalText: encode(uri) };
 }
 
 /** Names the URIs under which each of these servers can be asked. */
@@ -199,12 +199,12 @@ function ofOnlyServer(
   kind: 'tools' | 'prompts',
   name: string,
 ): Target | RpcError | undefined {
-  const [client] = registry.upstreams.values();
-  if (servers.size !== 1 || client === undefined || client.isLazy === true) return undefined;
-  const { serverKey } = client;
+  const [upstream] = registry.upstreams.values();
+  if (servers.size !== 1 || upstream === undefined || upstream.isLazy === true) return undefined;
+  const { serverKey } = upstream;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
   if (key !== undefined) return invalid(Texts.toolHeldBack(name, serverKey, key));
-  return name.length > LONGEST_UNLISTED ? undefined : { client, originalText: encode(name) };
+  return name.length > LONGEST_UNLISTED ? undefined : { upstream, originalText: encode(name) };
 }
 
 /** True for a server of the config that does not run, also where the config switches it off. */

@@ -302,7 +302,7 @@ export class Session implements Client {
     const { directory, caller, message } = asked;
     const [only, ...others] = directory.registry.upstreams.values();
     if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
-      const target = { client: only, originalText: '' };
+      const target = { upstream: only, originalText: '' };
       if (directory.needsAcquire(only, caller)) return forwardApart(asked, target);
       relay(message, withTasks(new Passage(asked, target), asked, only));
       return;

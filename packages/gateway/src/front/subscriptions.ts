@@ -383,9 +383,9 @@ function followedTasks(publicIds: readonly string[], directory: Directory): Foll
   const followed: FollowedTasks = new Map();
   for (const publicId of publicIds) {
     const target = resolveTask(directory, publicId);
-    if (target instanceof RpcError || !canFollow(target.client)) continue;
-    const ids = followed.get(target.client) ?? new Map<string, string>();
-    followed.set(target.client, ids.set(decode(target.originalText), publicId));
+    if (target instanceof RpcError || !canFollow(target.upstream)) continue;
+    const ids = followed.get(target.upstream) ?? new Map<string, string>();
+    followed.set(target.upstream, ids.set(decode(target.originalText), publicId));
   }
   return followed;
 }
@@ -410,6 +410,6 @@ function listenToTasks(
 function watchable(publicUri: string, directory: Directory): Followed | undefined {
   if (publicUri.length > LONGEST_URI) return undefined;
   const target = resolveUri(directory, publicUri);
-  if (target instanceof RpcError || !canWatch(target.client)) return undefined;
-  return { publicUri, upstream: target.client, uri: decode(target.originalText) };
+  if (target instanceof RpcError || !canWatch(target.upstream)) return undefined;
+  return { publicUri, upstream: target.upstream, uri: decode(target.originalText) };
 }

@@ -9,7 +9,7 @@ const CURSOR = 'weir:';
 
 /** Something that is listed. */
 interface Entry {
-  readonly client: { readonly era: Era };
+  readonly upstream: { readonly era: Era };
   /** It can be called as a task alone, by a client that knows the tasks of its server's era. */
   readonly mustBeTask: boolean;
   /** The bytes that hold its definition, and those of others. */
@@ -62,7 +62,7 @@ export class Pages {
     const known = this.#built.get(key);
     if (known !== undefined) return known;
     const entries = [...this.#entries.values()].filter(
-      (entry) => !entry.mustBeTask || entry.client.era === tasksEra,
+      (entry) => !entry.mustBeTask || entry.upstream.era === tasksEra,
     );
     const built = new Cut(KINDS[this.#kind].list, entries, isEdited);
     this.#built.set(key, built);

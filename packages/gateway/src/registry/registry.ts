@@ -38,7 +38,7 @@ export interface Registry {
 }
 
 export interface AppResource {
-  readonly client: Upstream;
+  readonly upstream: Upstream;
   /** The server's own URI as JSON. */
   readonly originalText: string;
 }
@@ -152,7 +152,7 @@ export class RegistryBuilder {
         return [kind, rest];
       }),
     ) as Record<Kind, Routes>;
-    const apps = [...registry.apps].filter(([, { client }]) => client.serverKey !== serverKey);
+    const apps = [...registry.apps].filter(([, { upstream }]) => upstream.serverKey !== serverKey);
     return publish(
       routes,
       new Map(apps),
@@ -296,10 +296,10 @@ export class RegistryBuilder {
 
   #apps(offers: readonly Offer[], listed: Routes): Map<string, AppResource> {
     const apps = new Map<string, AppResource>();
-    for (const { upstream: client, serverKey, catalogue } of offers) {
+    for (const { upstream, serverKey, catalogue } of offers) {
       for (const { uri } of allAppUris(catalogue.tools)) {
         const publicUri = this.uris.publicUri(serverKey, uri);
-        if (!listed.has(publicUri)) apps.set(publicUri, { client, originalText: encode(uri) });
+        if (!listed.has(publicUri)) apps.set(publicUri, { upstream, originalText: encode(uri) });
       }
     }
     return apps;

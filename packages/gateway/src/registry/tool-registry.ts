@@ -66,7 +66,7 @@ export function lookupTool<Entry extends ToolRegistryEntry>(
 
 /** One entry of the registry: a tool, a prompt, a resource or a template, and the server that has it. */
 export class Route<Client extends ServerClient = Upstream> implements ToolRegistryEntry<Client> {
-  readonly client: Client;
+  readonly upstream: Client;
   readonly serverKey: string;
   readonly originalName: string;
   readonly publicName: string;
@@ -87,14 +87,19 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   #mustBeTask: boolean | undefined;
   #legacyEdits: readonly Edit[] | undefined;
 
-  constructor(client: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
-    this.client = client;
+  constructor(upstream: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
+    this.upstream = upstream;
     this.serverKey = serverKey;
     this.originalName = listed.key;
     this.publicName = publicName;
     this.#listed = listed;
     this.#uriOf = uriOf;
     Object.defineProperty(this, 'schema', Route.#SCHEMA);
+  }
+
+  /** The server, under the name that the published type of an entry has for it. */
+  get client(): Client {
+    return this.upstream;
   }
 
   /** The original name as JSON, one character a byte, ready to be spliced into a request. */
@@ -167,7 +172,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** Edits without which clients of the earlier era drop a whole list; none for nearly all definitions. */
   get legacyEdits(): readonly Edit[] {
-    this.#legacyEdits ??= legacyEdits(this.client as { readonly era?: Era }, this.#listed);
+    this.#legacyEdits ??= legacyEdits(this.upstream as { readonly era?: Era }, this.#listed);
     return this.#legacyEdits;
   }
 
