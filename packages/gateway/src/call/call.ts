@@ -157,9 +157,9 @@ function send(asked: ClientRequest, target: Target, route: Route): void {
 
 /** A call that is not sent at once, or not only once, is one call all the same. */
 function noteFirst(asked: ClientRequest, target: Target): ClientRequest {
-  const { upstream: client, originalText } = target;
+  const { upstream, originalText } = target;
   const maxRetries = isRepeatable(asked, target) ? MAX_RETRIES : 0;
-  return { ...asked, invocation: beginCall(asked, client.serverKey, originalText, maxRetries) };
+  return { ...asked, invocation: beginCall(asked, upstream.serverKey, originalText, maxRetries) };
 }
 
 function admit(asked: ClientRequest, target: Target, route: Route): void {

@@ -154,9 +154,9 @@ export class CallLimits {
     return limit === -1 ? Infinity : limit;
   }
 
-  #timeOf({ message }: ClientRequest, { upstream: client, originalText }: Target): TimeLimit | undefined {
+  #timeOf({ message }: ClientRequest, { upstream, originalText }: Target): TimeLimit | undefined {
     const { mcpServers, mcpGlobalTimeout } = this.#config;
-    const { serverKey } = client;
+    const { serverKey } = upstream;
     const server = mcpServers[serverKey] ?? {};
     const tool = message.method === 'tools/call' ? decode(originalText) : undefined;
     const ofTool = tool === undefined ? undefined : toolTimeout(server, tool);

@@ -53,17 +53,17 @@ export class Passage implements Hop {
 
   constructor(
     asked: ClientRequest,
-    { upstream: client, publicUri, originalText }: Target,
+    { upstream, publicUri, originalText }: Target,
     address?: Address,
     onEnded?: () => void,
   ) {
     const { caller, directory, message } = asked;
     this.from = caller.origin;
-    this.to = client.peer;
+    this.to = upstream.peer;
     this.caller = caller;
     this.logLevel = caller.era === 'modern' ? levelAskedBy(message) : undefined;
-    this.request = caller.era !== client.era && canEndInRound(message.method) ? message : undefined;
-    this.#upstream = client;
+    this.request = caller.era !== upstream.era && canEndInRound(message.method) ? message : undefined;
+    this.#upstream = upstream;
     this.#builder = directory.builder;
     this.#askerOf = directory.askerOf;
     this.#suspendedCalls = directory.suspendedCalls;
@@ -72,7 +72,7 @@ export class Passage implements Hop {
     this.#address = address;
     this.#name = originalText;
     this.#onEnded = onEnded;
-    this.#invocation = beginCall(asked, client.serverKey, originalText);
+    this.#invocation = beginCall(asked, upstream.serverKey, originalText);
     this.#renamed = publicUri === undefined ? undefined : { uri: decode(originalText), publicUri };
     this.#began = directory.trace === undefined ? 0 : now();
   }
