@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
-import { now } from './clock.ts';
+import { now } from './time/clock.ts';
 
 export interface ReadOptions {
   /** Bytes; a larger file is refused. */

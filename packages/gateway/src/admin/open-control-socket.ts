@@ -1,5 +1,5 @@
-import { Deferred } from '../deferred.ts';
 import type { Gateway } from '../gateway.ts';
+import { Deferred } from '../time/deferred.ts';
 import type { GatewayInfo } from './control-requests.ts';
 import type { SocketLocation } from './socket-paths.ts';
 import type { Control } from './socket-server.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { ToolInvocationRequest } from '../call/invocation.ts';
-import { now } from '../clock.ts';
+import { now } from '../time/clock.ts';
 import { isAlive } from '../upstream/is-alive.ts';
 import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';

@@ -1,7 +1,7 @@
 import { isRetry } from '../bridge/rounds.ts';
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { within } from '../time/timeouts.ts';
 import type { Kind } from '../upstream/catalogue.ts';
-import { within } from '../upstream/within.ts';
 import { answerError } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';

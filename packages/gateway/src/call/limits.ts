@@ -1,7 +1,7 @@
 import { isRetry } from '../bridge/rounds.ts';
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import type { Timers } from '../upstream/schedule.ts';
+import type { Timers } from '../time/schedule.ts';
 import { answerError } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
 import { decode } from '../wire/splice.ts';

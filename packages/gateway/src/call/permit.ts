@@ -1,5 +1,5 @@
 import type { RpcError } from '../errors.ts';
-import type { Timers } from '../upstream/schedule.ts';
+import type { Timers } from '../time/schedule.ts';
 import type { Message } from '../wire/message.ts';
 import type { Edit } from '../wire/splice.ts';
 import { CallClock } from './call-clock.ts';

@@ -1,5 +1,5 @@
-import { now as uptime } from '../clock.ts';
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { now as uptime } from '../time/clock.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Questions that may be open at a time: servers that sample in parallel send about ten. */

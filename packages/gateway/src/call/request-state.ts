@@ -1,4 +1,4 @@
-import { now as uptime } from '../clock.ts';
+import { now as uptime } from '../time/clock.ts';
 
 /** What a state says; openly, but nobody else can make one that says it. */
 export interface Claim {

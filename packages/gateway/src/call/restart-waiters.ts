@@ -1,5 +1,5 @@
+import type { Timers } from '../time/schedule.ts';
 import type { ServerHealthStatus } from '../upstream/health.ts';
-import type { Timers } from '../upstream/schedule.ts';
 import type { ServerEvent } from '../upstream/supervisor.ts';
 
 /** Nobody waits for longer, whatever becomes of the server. */

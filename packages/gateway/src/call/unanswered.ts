@@ -1,4 +1,4 @@
-import { now as uptime } from '../clock.ts';
+import { now as uptime } from '../time/clock.ts';
 import type { InFlightRequest } from './relay.ts';
 
 /** Milliseconds after which a client that does not answer no longer keeps others from being asked. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import { now } from '../clock.ts';
 import { Texts } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { now } from '../time/clock.ts';
 import type { Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message } from '../wire/message.ts';

@@ -1,4 +1,4 @@
-import { BackOff } from '../upstream/remote/back-off.ts';
+import { BackOff } from '../time/back-off.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine } from '../wire/answer.ts';
 import { Meta } from '../wire/era.ts';

@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
 import type { EraCache } from '../state/era-cache.ts';
+import type { StartClock } from '../time/start-clock.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
@@ -11,7 +12,6 @@ import type { Containers } from './container/containers.ts';
 import type { Guard } from './guard.ts';
 import type { ServerLogs } from './server-logs.ts';
 import type { Slots } from './slots.ts';
-import type { StartClock } from './start-clock.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all children of a gateway share. */

@@ -1,5 +1,5 @@
-import { Deferred } from '../deferred.ts';
 import { Texts } from '../errors.ts';
+import { Deferred } from '../time/deferred.ts';
 import { ALL_KINDS, type Kind } from './catalogue.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';
 import { ChildServer } from './child-server.ts';

@@ -1,6 +1,8 @@
 import type { ConfigChanges } from '../config/changes.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { systemTimers } from '../time/schedule.ts';
+import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Implementation } from '../wire/era.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
@@ -14,7 +16,6 @@ import { DEFAULT_RULES, NEW_SERVER, type Health, type SupervisionRules } from '.
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
 import { LazyUpstreams } from './lazy/lazy-upstreams.ts';
 import { stopTiming } from './process-group.ts';
-import { systemTimers } from './schedule.ts';
 import { ServerContext } from './server-context.ts';
 import type { ServerLogs } from './server-logs.ts';
 import { ServerStatus } from './server-status.ts';
@@ -22,7 +23,6 @@ import { startAll } from './start-all.ts';
 import type { Skipped } from './start-failure.ts';
 import { Supervisor, type ServerEvent } from './supervisor.ts';
 import type { Upstream } from './upstream.ts';
-import { within } from './within.ts';
 
 /** How long the end of a gateway may be held up by what is to be remembered. */
 const LAST_WRITE_MS = 1000;

@@ -2,9 +2,9 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { within } from '../time/timeouts.ts';
 import { childProcess } from './child-process.ts';
 import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
-import { within } from './within.ts';
 
 /** Outlives the gateway by seconds, to stop whatever is left of its servers. */
 export interface Guard {

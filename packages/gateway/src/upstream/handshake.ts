@@ -1,11 +1,11 @@
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { inTime } from '../time/timeouts.ts';
 import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { isShallow } from '../wire/shallow.ts';
 import { encode } from '../wire/splice.ts';
 import { Unavailable } from './unavailable.ts';
-import { inTime } from './within.ts';
 
 /** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */
 const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '2024-10-07']);

@@ -1,5 +1,5 @@
-import { now } from '../clock.ts';
 import { Texts } from '../errors.ts';
+import { now } from '../time/clock.ts';
 import type { Era } from '../wire/era.ts';
 import type { Upstream } from './upstream.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Deferred } from '../deferred.ts';
+import { Deferred } from '../time/deferred.ts';
 import type { DedicatedServer } from './instances.ts';
 import { LegacyConnections } from './legacy-connections.ts';
 import type { Upstream } from './upstream.ts';

@@ -1,4 +1,4 @@
-import { now as systemNow } from '../clock.ts';
+import { now as systemNow } from '../time/clock.ts';
 import type { DedicatedServer } from './instances.ts';
 import type { Upstream } from './upstream.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { Deferred } from '../deferred.ts';
+import { Deferred } from '../time/deferred.ts';
 import { Accounts, type Account } from '../wire/account.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { NO_LISTS } from './catalogue.ts';

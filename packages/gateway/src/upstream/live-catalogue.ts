@@ -1,13 +1,13 @@
 import { quoted, RpcErrorCode, type RpcError } from '../errors.ts';
+import type { Timers } from '../time/schedule.ts';
+import { within } from '../time/timeouts.ts';
 import type { Account } from '../wire/account.ts';
 import type { Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';
 import { LiveList } from './live-list.ts';
-import type { Timers } from './schedule.ts';
 import { screenDefinitions } from './screening.ts';
-import { within } from './within.ts';
 
 export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;

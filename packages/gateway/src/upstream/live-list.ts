@@ -1,5 +1,5 @@
+import type { Timers } from '../time/schedule.ts';
 import { inOrderOf, isSameListing, NOTHING, type Listing } from './catalogue.ts';
-import type { Timers } from './schedule.ts';
 
 export interface LiveListOptions {
   /** What the server listed before it was started: nothing, or what is remembered. */

@@ -1,5 +1,5 @@
+import type { Schedule, Timers } from '../time/schedule.ts';
 import type { SupervisionRules } from './health.ts';
-import type { Schedule, Timers } from './schedule.ts';
 
 /** A server as a probe sees it. */
 export interface Probed {

@@ -1,6 +1,7 @@
-import { Deferred } from '../deferred.ts';
 import { quoted } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
+import { Deferred } from '../time/deferred.ts';
+import { within } from '../time/timeouts.ts';
 import { resultLine } from '../wire/answer.ts';
 import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
 import { openLink } from '../wire/link.ts';
@@ -11,7 +12,6 @@ import type { StopTiming } from './process-group.ts';
 import type { ServerProcess } from './process.ts';
 import { refuseOversized, refuseUnusable } from './refuse-message.ts';
 import { describeExit, Unavailable } from './unavailable.ts';
-import { within } from './within.ts';
 
 /** The end of a server's streams is most often that of the server, whose exit says more. */
 const OUTPUT_DRAIN_MS = 500;

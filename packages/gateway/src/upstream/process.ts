@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { within } from '../time/timeouts.ts';
 import type { Guard } from './guard.ts';
 import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type StopTiming } from './process-group.ts';
 import { explainSpawnFailure } from './spawn-error.ts';
 import { startProcess, type Child, type ServerSpec } from './start-process.ts';
 import { readLines, StderrLines } from './stderr-lines.ts';
-import { within } from './within.ts';
 
 export interface SpawnOptions {
   guard: Pick<Guard, 'mark' | 'watch' | 'unwatch' | 'note'>;

@@ -1,6 +1,8 @@
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import { noVerdicts, eraCacheIn } from '../state/era-cache.ts';
+import { StartClock } from '../time/start-clock.ts';
+import { within } from '../time/timeouts.ts';
 import { CHAIN_VARIABLE, type Chain } from './chain.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Stoppable } from './connection.ts';
@@ -9,9 +11,7 @@ import { startGuard, type Guard } from './guard.ts';
 import type { StopTiming } from './process-group.ts';
 import { ServerLogs } from './server-logs.ts';
 import { createSlots, type Slots } from './slots.ts';
-import { StartClock } from './start-clock.ts';
 import { stopServers } from './stop-servers.ts';
-import { within } from './within.ts';
 
 /** As many servers start at a time; with more of them on their way, each may take longer. */
 function startPlaces(): number {

@@ -1,4 +1,4 @@
-import { within } from './within.ts';
+import { within } from '../time/timeouts.ts';
 
 /** A limited number of places, given out in the order of asking. */
 export interface Slots {

@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import type { StartLimit } from './deadline.ts';
+import type { StartLimit } from '../time/deadline.ts';
 import { isLauncher } from './launcher.ts';
 
 /** How long a start and an unanswered probe may take, in milliseconds. */

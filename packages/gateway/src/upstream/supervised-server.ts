@@ -1,7 +1,7 @@
+import type { Schedule, Timers } from '../time/schedule.ts';
 import type { ChildServer } from './child-server.ts';
 import { nextHealth, type Health, type HealthEvent, type SupervisionRules } from './health.ts';
 import { probe } from './probe.ts';
-import type { Schedule, Timers } from './schedule.ts';
 import { ServerStatus } from './server-status.ts';
 import { Skipped } from './start-failure.ts';
 

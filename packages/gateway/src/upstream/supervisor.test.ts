@@ -1,9 +1,9 @@
 // One server that is looked after, with a clock that only moves when it is told to.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import type { Timers } from '../time/schedule.ts';
 import type { ChildServer } from './child-server.ts';
 import { DEFAULT_RULES, NEW_SERVER } from './health.ts';
-import type { Timers } from './schedule.ts';
 import { Supervisor, type ServerEvent } from './supervisor.ts';
 
 /** A clock and its alarms. */

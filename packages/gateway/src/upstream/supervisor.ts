@@ -1,6 +1,7 @@
-import { duration } from '../clock.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { duration } from '../time/clock.ts';
+import { Schedule, type Timers } from '../time/schedule.ts';
 import type { ChildServer } from './child-server.ts';
 import {
   healthStatus,
@@ -10,7 +11,6 @@ import {
   type ServerHealthStatus,
   type SupervisionRules,
 } from './health.ts';
-import { Schedule, type Timers } from './schedule.ts';
 import type { Skipped } from './start-failure.ts';
 import { SupervisedServer, type SupervisedServerOptions } from './supervised-server.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Deferred } from '../deferred.ts';
+import { Deferred } from '../time/deferred.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Watching } from './watching.ts';

@@ -1,10 +1,10 @@
+import { BackOff } from '../time/back-off.ts';
+import { within } from '../time/timeouts.ts';
 import { requestLine } from '../wire/answer.ts';
 import type { Era } from '../wire/era.ts';
 import type { Peer } from '../wire/peer.ts';
 import { atEndOfSlice } from '../wire/slices.ts';
 import { encode } from '../wire/splice.ts';
-import { BackOff } from './remote/back-off.ts';
-import { within } from './within.ts';
 
 export interface WatchingOptions {
   readonly era: Era;

@@ -1,5 +1,5 @@
 import type { EventLoopUtilization } from 'node:perf_hooks';
-import { now } from '../clock.ts';
+import { now } from '../time/clock.ts';
 
 /** Elements of one turn of the event loop. The most expensive of them, a relayed call, takes about 20 µs: together 5 ms. */
 export const MOST_ELEMENTS = 256;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { EVERYTHING } from '../../bridge/capabilities.ts';
-import { now } from '../../clock.ts';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import { now } from '../../time/clock.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { describeFault } from '../../wire/fault.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';

@@ -3,7 +3,7 @@ import { Flow, turns } from '../../wire/turns.ts';
 import { LargeBodies, type LargeBody } from './large-bodies.ts';
 
 // Time stands still: a peer that is busy stays so, however long this machine takes.
-vi.mock('../../clock.ts', () => ({ now: () => 1000 }));
+vi.mock('../../time/clock.ts', () => ({ now: () => 1000 }));
 
 const CHUNK = 64 * 1024;
 

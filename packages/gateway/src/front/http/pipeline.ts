@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { now } from '../../clock.ts';
+import { now } from '../../time/clock.ts';
 import { accountOf, makeFlood } from './connection-account.ts';
 
 /** Requests that may wait behind one of the same connection before no more are read from it. */

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { now } from '../../clock.ts';
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { shownAddress } from '../../config/redact.ts';
+import { now } from '../../time/clock.ts';
 import type { Implementation } from '../../wire/era.ts';
 import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue.ts';

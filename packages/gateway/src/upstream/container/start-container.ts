@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
+import { inTime } from '../../time/timeouts.ts';
 import type { Implementation } from '../../wire/era.ts';
 import { CHAIN_VARIABLE, type Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
@@ -7,7 +8,6 @@ import type { Guard } from '../guard.ts';
 import { STOP_TIMING } from '../process-group.ts';
 import { spawnServer, type ServerProcess } from '../process.ts';
 import type { Slots } from '../slots.ts';
-import { inTime } from '../within.ts';
 import { AttachedConnection } from './attached-connection.ts';
 import { containerSpec, type ContainerSpec } from './container-spec.ts';
 import type { Containers } from './containers.ts';

@@ -1,9 +1,9 @@
 import { quoted } from '../../errors.ts';
+import { BackOff } from '../../time/back-off.ts';
 import { Batch } from '../../wire/batch.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
-import { BackOff } from './back-off.ts';
 import { asAnswer, LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import { describeContentType, describeStatus } from './http-errors.ts';

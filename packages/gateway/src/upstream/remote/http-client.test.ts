@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Deferred } from '../../deferred.ts';
+import { Deferred } from '../../time/deferred.ts';
 import { Accounts } from '../../wire/account.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
 import type { HttpResponse } from './http-response.ts';

@@ -1,3 +1,4 @@
+import { BackOff } from '../../time/back-off.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import { describeUnusable } from '../../wire/fault.ts';
@@ -6,7 +7,6 @@ import { valueText } from '../../wire/members.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
 import { LOOP_DETECTED } from '../chain.ts';
-import { BackOff } from './back-off.ts';
 import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Abortable, HttpClient } from './http-client.ts';

@@ -1,6 +1,6 @@
+import { BackOff } from '../../time/back-off.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
-import { BackOff } from './back-off.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-response.ts';
 import { contentType, readEvents } from './response-stream.ts';

@@ -1,5 +1,6 @@
-import { Deferred } from '../../deferred.ts';
 import { quoted, RpcErrorCode } from '../../errors.ts';
+import { Deferred } from '../../time/deferred.ts';
+import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
 import { describeUnusable } from '../../wire/fault.ts';
@@ -8,7 +9,6 @@ import { valueText } from '../../wire/members.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
 import type { ParameterHeader } from '../parameter-headers.ts';
-import { within } from '../within.ts';
 import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
 import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
 import { HeldMessages } from './held-messages.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { verifies } from '../../../../../tests/verifies.ts';
+import { verifies } from '../../../../tests/verifies.ts';
 import { BackOff } from './back-off.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
+import { startupTimeouts } from '../upstream/startup-timeouts.ts';
 import { Deadline } from './deadline.ts';
 import { StartClock } from './start-clock.ts';
-import { startupTimeouts } from './startup-timeouts.ts';
 
 /** As a machine with two cores has them. */
 const PLACES = 4;

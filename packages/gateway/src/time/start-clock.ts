@@ -1,4 +1,4 @@
-import { now as systemNow } from '../clock.ts';
+import { now as systemNow } from './clock.ts';
 
 /**
  * Measures how long starts take. While more servers start than the machine has places for, its time passes slower in
