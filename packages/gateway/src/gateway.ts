@@ -15,6 +15,7 @@ import type { GatewayOptions } from './gateway/options.ts';
 import { Parts } from './gateway/parts.ts';
 import { reportOf, type ServerReport } from './gateway/server-report.ts';
 import { printable, silentLog, type Log } from './log.ts';
+import type { Implementation } from './protocol/eras.ts';
 import { DEFAULT_SEPARATOR } from './registry/names.ts';
 import type { ToolRegistry } from './registry/tool-registry.ts';
 import { stateProblem } from './state/state-problem.ts';
@@ -28,7 +29,6 @@ import type { ChildServerClient } from './upstream/server-status.ts';
 import type { Supervisor } from './upstream/supervisor.ts';
 import type { ToolSchema } from './upstream/tool-schema.ts';
 import { Accounts } from './wire/account.ts';
-import type { Implementation } from './wire/era.ts';
 import type { Line } from './wire/splice.ts';
 
 const DEFAULT_COMMAND = 'weir';

@@ -1,8 +1,8 @@
-import { EVERYTHING } from '../bridge/capabilities.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { checkConfig } from '../config/prepare.ts';
 import { chainFor, Gateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
+import { EVERYTHING } from '../protocol/capabilities.ts';
 import type { ChildServer } from '../upstream/child-server.ts';
 import { entryHash } from '../upstream/lazy/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';

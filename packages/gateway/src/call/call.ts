@@ -1,9 +1,9 @@
-import { isRetry } from '../bridge/rounds.ts';
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Era } from '../protocol/eras.ts';
+import { isRetry } from '../protocol/input-required.ts';
 import { within } from '../time/timeouts.ts';
 import type { Kind } from '../upstream/catalogue.ts';
 import { answerError } from '../wire/answer.ts';
-import type { Era } from '../wire/era.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';

@@ -1,5 +1,5 @@
+import { Meta, type Envelope, type Era } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Meta, type Envelope, type Era } from '../wire/era.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';

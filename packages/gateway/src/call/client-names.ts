@@ -1,6 +1,6 @@
 import { withoutUnsafe } from '../log.ts';
+import { Meta } from '../protocol/eras.ts';
 import { startOf } from '../shorten.ts';
-import { Meta } from '../wire/era.ts';
 import { valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Caller } from './caller.ts';

@@ -1,4 +1,4 @@
-import { entriesOf } from '../bridge/objects.ts';
+import { entriesOf } from '../wire/json/objects.ts';
 import type { Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 

@@ -1,6 +1,6 @@
-import { isRetry } from '../bridge/rounds.ts';
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import { isRetry } from '../protocol/input-required.ts';
 import type { Timers } from '../time/schedule.ts';
 import { answerError } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';

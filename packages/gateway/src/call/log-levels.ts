@@ -1,5 +1,5 @@
+import { Meta } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Meta } from '../wire/era.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';

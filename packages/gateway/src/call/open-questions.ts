@@ -1,6 +1,6 @@
-import { modernQuestion } from '../bridge/questions.ts';
-import type { Question } from '../bridge/rounds.ts';
 import type { RpcError } from '../errors.ts';
+import { modernQuestion } from '../protocol/elicitation.ts';
+import type { Question } from '../protocol/input-required.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';

@@ -1,9 +1,9 @@
-import { addressesFirst } from '../bridge/addresses.ts';
-import { askerEdits, mayAsk, namedQuestion } from '../bridge/asker.ts';
-import { metaEdits } from '../bridge/requests.ts';
-import { answerEdits } from '../bridge/results.ts';
-import { asksTooMuch, canEndInRound, crowded, readRound, type Question } from '../bridge/rounds.ts';
 import { quoted, RpcError } from '../errors.ts';
+import { askerEdits, mayAsk, namedQuestion } from '../protocol/asking-server.ts';
+import { asksTooMuch, canEndInRound, crowded, readRound, type Question } from '../protocol/input-required.ts';
+import { metaEdits } from '../protocol/translate-request.ts';
+import { answerEdits } from '../protocol/translate-result.ts';
+import { addressesFirst } from '../protocol/url-elicitation.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import { now } from '../time/clock.ts';
 import type { Upstream } from '../upstream/upstream.ts';

@@ -1,4 +1,4 @@
-import { EVERYTHING } from '../bridge/capabilities.ts';
+import { EVERYTHING } from '../protocol/capabilities.ts';
 import type { DedicatedEvents } from '../upstream/dedicated.ts';
 import type { Fleet } from '../upstream/fleet.ts';
 import {

@@ -1,8 +1,8 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Envelope, Implementation } from '../protocol/eras.ts';
 import { readError, readResult } from '../upstream/handshake.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { requestLine } from '../wire/answer.ts';
-import type { Envelope, Implementation } from '../wire/era.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import { encode, lineBytes, type Line } from '../wire/splice.ts';

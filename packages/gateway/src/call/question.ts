@@ -1,6 +1,6 @@
-import { isKnownQuestion, lackingFor } from '../bridge/capabilities.ts';
-import { metaEdits } from '../bridge/requests.ts';
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { isKnownQuestion, lackingFor } from '../protocol/capabilities.ts';
+import { metaEdits } from '../protocol/translate-request.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';

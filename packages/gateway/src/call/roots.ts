@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { lackingFor } from '../bridge/capabilities.ts';
+import type { RpcError } from '../errors.ts';
+import { lackingFor } from '../protocol/capabilities.ts';
 import {
   alsoAsking,
   canEndInRound,
@@ -8,8 +9,7 @@ import {
   roundResult,
   withoutAnswer,
   type Question,
-} from '../bridge/rounds.ts';
-import type { RpcError } from '../errors.ts';
+} from '../protocol/input-required.ts';
 import { isTooLarge, readResult } from '../upstream/handshake.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine, resultLine } from '../wire/answer.ts';

@@ -1,7 +1,7 @@
-import { lackingFor } from '../bridge/capabilities.ts';
-import { legacyQuestion } from '../bridge/questions.ts';
-import { retryOf, type Question, type Round } from '../bridge/rounds.ts';
 import { LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { lackingFor } from '../protocol/capabilities.ts';
+import { legacyQuestion } from '../protocol/elicitation.ts';
+import { retryOf, type Question, type Round } from '../protocol/input-required.ts';
 import { requestLine } from '../wire/answer.ts';
 import { stringValue, valueText, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';

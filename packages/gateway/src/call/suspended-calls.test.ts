@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { Meta } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
-import { Meta } from '../wire/era.ts';
 import type { Link } from '../wire/link.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { Peer } from '../wire/peer.ts';

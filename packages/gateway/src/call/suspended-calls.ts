@@ -1,9 +1,9 @@
-import { lackingFor } from '../bridge/capabilities.ts';
-import { objectOf } from '../bridge/objects.ts';
-import { firstTryOf, readRetry, roundResult, type Question } from '../bridge/rounds.ts';
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { lackingFor } from '../protocol/capabilities.ts';
+import { firstTryOf, readRetry, roundResult, type Question } from '../protocol/input-required.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { resultLine } from '../wire/answer.ts';
+import { objectOf } from '../wire/json/objects.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';

@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import { LEGACY_VERSIONS, Meta, type Era } from '../protocol/eras.ts';
 import { joinTaskId, splitTaskId, taskPrefix } from '../registry/task-ids.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { LEGACY_VERSIONS, Meta, type Era } from '../wire/era.ts';
 import { findMember, objectValue, readMembers, stringValue, type Members } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';

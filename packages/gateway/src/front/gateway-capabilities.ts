@@ -1,7 +1,7 @@
 import { TASKS_EXTENSION } from '../call/tasks.ts';
 import type { Gateway } from '../gateway.ts';
+import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Era, Implementation } from '../wire/era.ts';
 
 type Capabilities = Readonly<Record<string, unknown>>;
 

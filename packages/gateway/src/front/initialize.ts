@@ -1,5 +1,5 @@
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
-import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../wire/era.ts';
+import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../protocol/eras.ts';
 import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';

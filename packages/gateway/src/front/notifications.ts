@@ -1,5 +1,3 @@
-import { roundEdits } from '../bridge/asker.ts';
-import { asksTooMuch, crowded } from '../bridge/rounds.ts';
 import { callEdits, callNamed } from '../call/addressee.ts';
 import { isWanted } from '../call/log-levels.ts';
 import { callsOf } from '../call/question.ts';
@@ -7,8 +5,10 @@ import { isOver, taskIdOf } from '../call/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { roundEdits } from '../protocol/asking-server.ts';
+import { Meta } from '../protocol/eras.ts';
+import { asksTooMuch, crowded } from '../protocol/input-required.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Meta } from '../wire/era.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, splice, type Edit } from '../wire/splice.ts';

@@ -1,8 +1,8 @@
 import type { Caller } from '../call/caller.ts';
 import type { RpcError } from '../errors.ts';
+import type { Envelope, Era } from '../protocol/eras.ts';
 import type { Account } from '../wire/account.ts';
 import { notificationLine } from '../wire/answer.ts';
-import type { Envelope, Era } from '../wire/era.ts';
 import type { Origin, Peer, Recipient, ResponseHandler } from '../wire/peer.ts';
 import { encode, type Line } from '../wire/splice.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,3 @@
-import { canBeAsked } from '../bridge/capabilities.ts';
 import { forwardApart } from '../call/apart.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { ClientRequest, Caller } from '../call/caller.ts';
@@ -14,12 +13,13 @@ import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks.ts'
 import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Client } from '../gateway/clients.ts';
+import { canBeAsked } from '../protocol/capabilities.ts';
+import type { Envelope, Era, Implementation } from '../protocol/eras.ts';
 import { now } from '../time/clock.ts';
 import { Repeats } from '../upstream/repeats.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
 import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
-import type { Envelope, Era, Implementation } from '../wire/era.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
 import { stringValue } from '../wire/members.ts';
 import type { Message, Unusable } from '../wire/message.ts';

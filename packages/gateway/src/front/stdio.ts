@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { Texts } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import type { Implementation } from '../protocol/eras.ts';
 import { now } from '../time/clock.ts';
-import type { Implementation } from '../wire/era.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message } from '../wire/message.ts';
 import { Session } from './session.ts';

@@ -1,7 +1,7 @@
+import { Meta } from '../protocol/eras.ts';
 import { BackOff } from '../time/back-off.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine } from '../wire/answer.ts';
-import { Meta } from '../wire/era.ts';
 import { stringValue, valueText } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { encode } from '../wire/splice.ts';

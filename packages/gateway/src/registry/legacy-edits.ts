@@ -1,6 +1,6 @@
+import type { Era } from '../protocol/eras.ts';
 import type { Listed } from '../upstream/catalogue.ts';
 import { isLegacyOutputSchema } from '../upstream/judge-definition.ts';
-import type { Era } from '../wire/era.ts';
 import { findMember, readMembers } from '../wire/members.ts';
 import { changeMembers, type Edit } from '../wire/splice.ts';
 

@@ -1,7 +1,7 @@
+import type { Era } from '../protocol/eras.ts';
 import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
 import type { ToolSchema } from '../upstream/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
-import type { Era } from '../wire/era.ts';
 import { objectValue, readMembers, stringValue, valueText } from '../wire/members.ts';
 import { encode, type Edit } from '../wire/splice.ts';
 import { appUris } from './apps.ts';

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
+import type { Era } from '../protocol/eras.ts';
 import { OWN_FILE, readWhole } from '../read-file.ts';
-import type { Era } from '../wire/era.ts';
 import { makeFolder } from './make-folder.ts';
 import { removeFile } from './remove-file.ts';
 

@@ -1,9 +1,9 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
+import type { Era, Implementation } from '../protocol/eras.ts';
 import type { EraCache } from '../state/era-cache.ts';
 import type { StartClock } from '../time/start-clock.ts';
 import type { Accounts } from '../wire/account.ts';
-import type { Era, Implementation } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Catalogue, Kind, Listing } from './catalogue.ts';
 import type { Chain } from './chain.ts';

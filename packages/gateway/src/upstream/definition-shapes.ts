@@ -1,4 +1,4 @@
-import type { Era } from '../wire/era.ts';
+import type { Era } from '../protocol/eras.ts';
 import type { Kind } from './catalogue.ts';
 
 /** A condition that a value meets; `is` ends the sentence "it is not …". */

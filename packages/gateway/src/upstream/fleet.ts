@@ -1,10 +1,10 @@
 import type { ConfigChanges } from '../config/changes.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Implementation } from '../protocol/eras.ts';
 import { systemTimers } from '../time/schedule.ts';
 import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
-import type { Implementation } from '../wire/era.ts';
 import { listedKinds, NO_LISTS, type Catalogue, type Kind } from './catalogue.ts';
 import { isOwnEntry, type Chain } from './chain.ts';
 import type { ChildContext, ChildEvents } from './child-context.ts';

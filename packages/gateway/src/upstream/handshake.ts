@@ -1,6 +1,12 @@
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import {
+  envelopeMembers,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  type Envelope,
+  type Era,
+} from '../protocol/eras.ts';
 import { inTime } from '../time/timeouts.ts';
-import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION, type Envelope, type Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import { isShallow } from '../wire/shallow.ts';

@@ -1,6 +1,6 @@
 import { Texts } from '../errors.ts';
+import type { Era } from '../protocol/eras.ts';
 import { now } from '../time/clock.ts';
-import type { Era } from '../wire/era.ts';
 import type { Upstream } from './upstream.ts';
 
 /** How clients share a server. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import type { Era } from '../wire/era.ts';
+import type { Era } from '../protocol/eras.ts';
 import { ALL_KINDS, KINDS, readItem, type Kind, type Listed } from './catalogue.ts';
 import { SHAPES } from './definition-shapes.ts';
 import { judgeDefinition, type Judged } from './judge-definition.ts';

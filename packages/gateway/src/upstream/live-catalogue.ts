@@ -1,8 +1,8 @@
 import { quoted, RpcErrorCode, type RpcError } from '../errors.ts';
+import type { Era } from '../protocol/eras.ts';
 import type { Timers } from '../time/schedule.ts';
 import { within } from '../time/timeouts.ts';
 import type { Account } from '../wire/account.ts';
-import type { Era } from '../wire/era.ts';
 import type { Message } from '../wire/message.ts';
 import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { readError } from './handshake.ts';

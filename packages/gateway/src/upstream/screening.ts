@@ -1,5 +1,5 @@
 import { quoted } from '../errors.ts';
-import type { Era } from '../wire/era.ts';
+import type { Era } from '../protocol/eras.ts';
 import { spend, workOff } from '../wire/slices.ts';
 import { KINDS, readItem, type Kind, type Listed, type Listing } from './catalogue.ts';
 import { SHAPES } from './definition-shapes.ts';

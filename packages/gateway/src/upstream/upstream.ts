@@ -1,4 +1,4 @@
-import type { Era } from '../wire/era.ts';
+import type { Era } from '../protocol/eras.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Catalogue, Kind } from './catalogue.ts';
 import type { Sharing } from './instances.ts';

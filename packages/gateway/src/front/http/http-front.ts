@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { EVERYTHING } from '../../bridge/capabilities.ts';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
+import { EVERYTHING } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
 import { describeFault } from '../../wire/fault.ts';

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
-import { decodeHeaderValue } from '../../upstream/parameter-headers.ts';
+import { Meta, MODERN_VERSION, type Implementation } from '../../protocol/eras.ts';
+import { decodeHeaderValue } from '../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
-import { Meta, MODERN_VERSION, type Implementation } from '../../wire/era.ts';
 import { findMember, stringStart, stringValue, valueText } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';

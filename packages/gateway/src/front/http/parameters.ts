@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { resolveTool, type Directory } from '../../call/resolve.ts';
-import { Route } from '../../registry/tool-registry.ts';
 import {
   mayHaveParameterHeaders,
   parameterMismatch,
   readParameterHeaders,
   type ParameterHeader,
-} from '../../upstream/parameter-headers.ts';
+} from '../../protocol/param-headers.ts';
+import { Route } from '../../registry/tool-registry.ts';
 import { findMember, stringValue } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Gateway } from '../../gateway.ts';
+import type { Implementation } from '../../protocol/eras.ts';
 import type { Account } from '../../wire/account.ts';
-import type { Implementation } from '../../wire/era.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { EventStream } from './event-stream.ts';

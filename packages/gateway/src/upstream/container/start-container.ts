@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
+import type { Implementation } from '../../protocol/eras.ts';
 import { inTime } from '../../time/timeouts.ts';
-import type { Implementation } from '../../wire/era.ts';
 import { CHAIN_VARIABLE, type Chain } from '../chain.ts';
 import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
 import type { Guard } from '../guard.ts';

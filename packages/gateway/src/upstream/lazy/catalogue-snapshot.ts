@@ -1,5 +1,5 @@
+import type { Era } from '../../protocol/eras.ts';
 import { canonicalJson } from '../../wire/canonical-json.ts';
-import type { Era } from '../../wire/era.ts';
 import {
   ALL_KINDS,
   definitionOf,

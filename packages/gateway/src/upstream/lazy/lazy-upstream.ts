@@ -1,5 +1,5 @@
+import type { Era } from '../../protocol/eras.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
-import type { Era } from '../../wire/era.ts';
 import { Peer } from '../../wire/peer.ts';
 import { readTools, type Catalogue } from '../catalogue.ts';
 import type { Sharing } from '../instances.ts';

@@ -1,19 +1,19 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { quoted } from '../../errors.ts';
-import { resultLine } from '../../wire/answer.ts';
-import { BATCH_VERSION } from '../../wire/batch.ts';
-import type { Implementation } from '../../wire/era.ts';
-import type { Message } from '../../wire/message.ts';
-import { Peer } from '../../wire/peer.ts';
-import { definitionOf, type Listed, type Listing } from '../catalogue.ts';
-import { CHAIN_HEADER, type Chain } from '../chain.ts';
-import type { Connection, ConnectionOptions } from '../connection.ts';
+import type { Implementation } from '../../protocol/eras.ts';
 import {
   InvalidAnnotation,
   mayHaveParameterHeaders,
   readParameterHeaders,
   type ParameterHeader,
-} from '../parameter-headers.ts';
+} from '../../protocol/param-headers.ts';
+import { resultLine } from '../../wire/answer.ts';
+import { BATCH_VERSION } from '../../wire/batch.ts';
+import type { Message } from '../../wire/message.ts';
+import { Peer } from '../../wire/peer.ts';
+import { definitionOf, type Listed, type Listing } from '../catalogue.ts';
+import { CHAIN_HEADER, type Chain } from '../chain.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
 import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
 import { Unavailable } from '../unavailable.ts';
 import { createHttpClient, type ClientContext, type HttpClient } from './http-client.ts';

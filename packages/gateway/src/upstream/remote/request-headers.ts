@@ -1,7 +1,7 @@
-import { Meta, MODERN_VERSION } from '../../wire/era.ts';
+import { Meta, MODERN_VERSION } from '../../protocol/eras.ts';
+import { encodeHeaderValue, parameterHeaders, type ParameterHeader } from '../../protocol/param-headers.ts';
 import { findMember, stringValue, type Members } from '../../wire/members.ts';
 import type { Message } from '../../wire/message.ts';
-import { encodeHeaderValue, parameterHeaders, type ParameterHeader } from '../parameter-headers.ts';
 import { InvalidHeader } from './http-errors.ts';
 
 /** What every request of the modern era repeats of its body in headers. */

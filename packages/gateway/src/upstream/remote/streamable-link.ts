@@ -1,4 +1,5 @@
 import { quoted, RpcErrorCode } from '../../errors.ts';
+import type { ParameterHeader } from '../../protocol/param-headers.ts';
 import { Deferred } from '../../time/deferred.ts';
 import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
@@ -8,7 +9,6 @@ import type { Link } from '../../wire/link.ts';
 import { valueText } from '../../wire/members.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { lineBytes, type Line } from '../../wire/splice.ts';
-import type { ParameterHeader } from '../parameter-headers.ts';
 import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
 import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
 import { HeldMessages } from './held-messages.ts';

@@ -1,5 +1,5 @@
+import { objectIn, objectOf } from '../wire/json/objects.ts';
 import { findMember, stringValue, type Members } from '../wire/members.ts';
-import { objectIn, objectOf } from './objects.ts';
 
 /** What a client must be able to do to be asked something. */
 const NEEDED: ReadonlyMap<string, string> = new Map([

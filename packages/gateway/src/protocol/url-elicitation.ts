@@ -1,10 +1,10 @@
 import type { RpcError } from '../errors.ts';
+import { objectIn, objectOf, readObject } from '../wire/json/objects.ts';
 import { stringValue, valueText, readElements, type Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
-import { objectIn, objectOf, readObject } from './objects.ts';
-import { modernQuestion } from './questions.ts';
-import { asksTooMuch, crowded, type Question } from './rounds.ts';
+import { modernQuestion } from './elicitation.ts';
+import { asksTooMuch, crowded, type Question } from './input-required.ts';
 
 /** The error of 2025-11-25 for a call that can be made only after its user has been to some addresses. */
 export const ADDRESSES_FIRST = -32042;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { legacyQuestion, modernQuestion } from './questions.ts';
+import { legacyQuestion, modernQuestion } from './elicitation.ts';
 
 const ELICIT = 'elicitation/create';
 

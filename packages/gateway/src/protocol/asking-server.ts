@@ -1,5 +1,6 @@
 // A host's dialog names only the gateway, so that each question to a person begins with the name of the server that asks.
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { objectOf, readObject } from '../wire/json/objects.ts';
 import {
   findMember,
   hasAmbiguousKeys,
@@ -12,9 +13,8 @@ import {
 } from '../wire/members.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
-import { ADDRESSES_FIRST } from './addresses.ts';
-import { objectOf, readObject } from './objects.ts';
-import type { Question } from './rounds.ts';
+import type { Question } from './input-required.ts';
+import { ADDRESSES_FIRST } from './url-elicitation.ts';
 
 const ELICIT = 'elicitation/create';
 const QUOTE = 0x22;

@@ -7,9 +7,9 @@ import { parseJson } from '../../../../tests/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { addressesFirst } from './addresses.ts';
 import { lackingFor } from './capabilities.ts';
-import { firstTryOf, readRetry, readRound, retryOf, roundResult, type Round } from './rounds.ts';
+import { firstTryOf, readRetry, readRound, retryOf, roundResult, type Round } from './input-required.ts';
+import { addressesFirst } from './url-elicitation.ts';
 
 type Json = Record<string, unknown>;
 type Texts = fc.Arbitrary<string>;

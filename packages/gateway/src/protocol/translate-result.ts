@@ -1,5 +1,4 @@
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
-import { Meta, type Era } from '../wire/era.ts';
 import {
   findMember,
   hasAmbiguousKeys,
@@ -10,7 +9,8 @@ import {
 } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
-import { ADDRESSES_FIRST } from './addresses.ts';
+import { Meta, type Era } from './eras.ts';
+import { ADDRESSES_FIRST } from './url-elicitation.ts';
 
 /** Codes of the earlier revisions that the modern one forbids, and what stands for them there. */
 const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([

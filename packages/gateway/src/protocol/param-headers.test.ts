@@ -9,7 +9,7 @@ import {
   parameterHeaders,
   parameterMismatch,
   readParameterHeaders,
-} from './parameter-headers.ts';
+} from './param-headers.ts';
 
 function tool(inputSchema: unknown): Buffer {
   return Buffer.from(JSON.stringify({ name: 'sql', inputSchema }));

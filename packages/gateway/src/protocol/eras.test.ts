@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION } from './era.ts';
+import { envelopeMembers, LEGACY_VERSIONS, MODERN_VERSION } from './eras.ts';
 
 const clientInfo = { name: 'ü', version: '1' };
 const read = (members: string): unknown => JSON.parse(Buffer.from(`{${members}}`, 'latin1').toString('utf8'));

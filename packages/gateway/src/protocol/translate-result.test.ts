@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
-import type { Era } from '../wire/era.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { lineBytes, splice } from '../wire/splice.ts';
-import { answerEdits } from './results.ts';
+import type { Era } from './eras.ts';
+import { answerEdits } from './translate-result.ts';
 
 const INFO = '"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}';
 

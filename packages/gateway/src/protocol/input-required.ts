@@ -1,4 +1,5 @@
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { entriesOf, objectIn, objectOf, readObject } from '../wire/json/objects.ts';
 import {
   findMember,
   hasMoreThan,
@@ -12,7 +13,6 @@ import {
 import { readMessage, type Message } from '../wire/message.ts';
 import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import { isKnownQuestion } from './capabilities.ts';
-import { entriesOf, objectIn, objectOf, readObject } from './objects.ts';
 
 /** What a server wants to know before it can answer; `key` and `params` are JSON texts. */
 export interface Question {
