@@ -29,7 +29,7 @@ import type { ChildServerClient } from './upstream/server-status.ts';
 import type { Supervisor } from './upstream/supervisor.ts';
 import type { ToolSchema } from './upstream/tool-schema.ts';
 import { Accounts } from './wire/account.ts';
-import type { Line } from './wire/splice.ts';
+import type { Line } from './wire/json/splice.ts';
 
 const DEFAULT_COMMAND = 'weir';
 const CLIENT_NAME = 'mcp-aggregator-client';

@@ -1,8 +1,8 @@
 import type { Upstream } from '../upstream/upstream.ts';
-import { findMember, stringValue, valueText } from '../wire/members.ts';
+import { findMember, stringValue, valueText } from '../wire/json/members.ts';
+import { replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { sentId } from '../wire/peer.ts';
-import { replaceValue, type Edit } from '../wire/splice.ts';
 import type { Elicitations } from './elicitations.ts';
 import { callsOf } from './question.ts';
 import type { InFlightRequest } from './relay.ts';

@@ -2,7 +2,7 @@ import { forClients, Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError } from '../wire/answer.ts';
-import { decode } from '../wire/splice.ts';
+import { decode } from '../wire/json/splice.ts';
 import type { ClientRequest } from './caller.ts';
 import { beginCall } from './noted.ts';
 import { Passage, type Address } from './passage.ts';

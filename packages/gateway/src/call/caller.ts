@@ -1,6 +1,6 @@
 import { Meta, type Envelope, type Era } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { valueText } from '../wire/members.ts';
+import { valueText } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
 import type { Invocation } from './history.ts';

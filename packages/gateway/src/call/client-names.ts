@@ -1,7 +1,7 @@
 import { withoutUnsafe } from '../log.ts';
 import { Meta } from '../protocol/eras.ts';
 import { startOf } from '../shorten.ts';
-import { valueText } from '../wire/members.ts';
+import { valueText } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Caller } from './caller.ts';
 import type { InvokingClient } from './invocation.ts';

@@ -6,7 +6,7 @@ import {
   stringValue,
   findMember,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import { Owners } from './owners.ts';
 

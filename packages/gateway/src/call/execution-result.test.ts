@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { readMembers, type Members } from '../wire/members.ts';
+import { readMembers, type Members } from '../wire/json/members.ts';
 import { outlineOf, wholeResult } from './execution-result.ts';
 
 function bytesOf(result: object): Buffer {

@@ -5,8 +5,8 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../wire/members.ts';
-import { closingQuote } from '../wire/scan.ts';
+} from '../wire/json/members.ts';
+import { closingQuote } from '../wire/json/scan.ts';
 import type { ToolExecutionResult } from './invocation.ts';
 
 type ContentType = ToolExecutionResult['contentType'];

@@ -1,6 +1,6 @@
 import { LONGEST_NOTED } from '../config/redact.ts';
 import { startOf } from '../shorten.ts';
-import { stringStart, valueText, type Members } from '../wire/members.ts';
+import { stringStart, valueText, type Members } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { ErrorInfo } from './invocation.ts';
 

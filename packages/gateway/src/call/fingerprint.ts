@@ -1,5 +1,5 @@
+import type { Members } from '../wire/json/members.ts';
 import { entriesOf } from '../wire/json/objects.ts';
-import type { Members } from '../wire/members.ts';
 import type { Message } from '../wire/message.ts';
 
 /** The members that may differ from try to try. */

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { encode } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { encode } from '../wire/splice.ts';
 import { History, type HistoryOptions, type Invocation, type Subject } from './history.ts';
 import type { ToolInvocationRequest } from './invocation.ts';
 

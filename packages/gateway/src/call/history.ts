@@ -1,10 +1,10 @@
 import { LONGEST_NOTED, redactedBy } from '../config/redact.ts';
 import { quoted } from '../errors.ts';
 import { startOf } from '../shorten.ts';
-import { isAscii } from '../wire/latin1.ts';
-import { readStart } from '../wire/members.ts';
+import { isAscii } from '../wire/json/latin1.ts';
+import { readStart } from '../wire/json/members.ts';
+import { decode, encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { decode, encode } from '../wire/splice.ts';
 import { ClientNames } from './client-names.ts';
 import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';

@@ -1,7 +1,7 @@
 import type { RpcError } from '../errors.ts';
+import type { Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
-import type { Edit } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import type { Hop, Outcome, InFlightRequest, Rest, TAKEN } from './relay.ts';
 

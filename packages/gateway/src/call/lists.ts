@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { KINDS, type Kind } from '../upstream/catalogue.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
-import { findMember, stringValue } from '../wire/members.ts';
+import { findMember, stringValue } from '../wire/json/members.ts';
 import type { Call } from './call.ts';
 import { declaresTasks } from './tasks.ts';
 

@@ -1,8 +1,8 @@
 import { Meta } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { stringValue } from '../wire/members.ts';
+import { stringValue } from '../wire/json/members.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { encode } from '../wire/splice.ts';
 
 /** From the most verbose on. */
 export const LOG_LEVELS: readonly string[] = [

@@ -1,5 +1,5 @@
 import type { RpcError } from '../errors.ts';
-import { valueText } from '../wire/members.ts';
+import { valueText } from '../wire/json/members.ts';
 import type { ClientRequest } from './caller.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Invocation } from './history.ts';

@@ -3,9 +3,9 @@ import { modernQuestion } from '../protocol/elicitation.ts';
 import type { Question } from '../protocol/input-required.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
+import { encode, type Line } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import { encode, type Line } from '../wire/splice.ts';
 
 interface Open extends Question {
   readonly peer: Peer;

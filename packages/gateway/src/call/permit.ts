@@ -1,7 +1,7 @@
 import type { RpcError } from '../errors.ts';
 import type { Timers } from '../time/schedule.ts';
+import type { Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import type { Edit } from '../wire/splice.ts';
 import { CallClock } from './call-clock.ts';
 import type { ClientRequest } from './caller.ts';
 import { HopAround } from './hop-around.ts';

@@ -1,10 +1,10 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Account } from '../wire/account.ts';
 import { answerError, errorLine, resultLine } from '../wire/answer.ts';
-import { findMember, valueText } from '../wire/members.ts';
+import { findMember, valueText } from '../wire/json/members.ts';
+import { replaceValue, splice, type Edit, type Line } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Pause, Recipient, Cancellable, ResponseHandler } from '../wire/peer.ts';
-import { replaceValue, splice, type Edit, type Line } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import { levelAskedBy } from './log-levels.ts';
 

@@ -6,7 +6,7 @@ import { lookupTool } from '../registry/tool-registry.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Instance } from '../upstream/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { encode } from '../wire/splice.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Caller } from './caller.ts';
 import type { History } from './history.ts';
 import type { CallLimits } from './limits.ts';

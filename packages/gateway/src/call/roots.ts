@@ -13,9 +13,9 @@ import {
 import { isTooLarge, readResult } from '../upstream/handshake.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine, resultLine } from '../wire/answer.ts';
-import { valueText } from '../wire/members.ts';
+import { valueText } from '../wire/json/members.ts';
+import { encode, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { encode, type Edit } from '../wire/splice.ts';
 import { capabilitiesOf, type ClientRequest, type Caller } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { Hop, InFlightRequest, TAKEN } from './relay.ts';

@@ -3,10 +3,10 @@ import { lackingFor } from '../protocol/capabilities.ts';
 import { legacyQuestion } from '../protocol/elicitation.ts';
 import { retryOf, type Question, type Round } from '../protocol/input-required.ts';
 import { requestLine } from '../wire/answer.ts';
-import { stringValue, valueText, type Members } from '../wire/members.ts';
+import { stringValue, valueText, type Members } from '../wire/json/members.ts';
+import { decode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
-import { decode } from '../wire/splice.ts';
 import type { Caller } from './caller.ts';
 import type { InFlightRequest } from './relay.ts';
 

@@ -1,9 +1,9 @@
 import type { RpcError } from '../errors.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { findMember, objectValue, stringValue, valueText, type Members } from '../wire/members.ts';
+import { findMember, objectValue, stringValue, valueText, type Members } from '../wire/json/members.ts';
+import type { Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import type { Edit } from '../wire/splice.ts';
 import type { ClientRequest } from './caller.ts';
 import { HopAround } from './hop-around.ts';
 import type { Hop, InFlightRequest, TAKEN } from './relay.ts';

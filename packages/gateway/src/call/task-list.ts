@@ -2,11 +2,11 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import { readError } from '../upstream/handshake.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, requestLine, resultLine } from '../wire/answer.ts';
-import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/members.ts';
+import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/json/members.ts';
+import { skipValue } from '../wire/json/scan.ts';
+import { encode, lineBytes, splice } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Cancellable } from '../wire/peer.ts';
-import { skipValue } from '../wire/scan.ts';
-import { encode, lineBytes, splice } from '../wire/splice.ts';
 import type { ClientRequest } from './caller.ts';
 
 /** A server that does not answer must not hold up the others. */

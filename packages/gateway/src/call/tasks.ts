@@ -2,10 +2,10 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import { LEGACY_VERSIONS, Meta, type Era } from '../protocol/eras.ts';
 import { joinTaskId, splitTaskId, taskPrefix } from '../registry/task-ids.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { findMember, objectValue, readMembers, stringValue, type Members } from '../wire/members.ts';
+import { findMember, objectValue, readMembers, stringValue, type Members } from '../wire/json/members.ts';
+import { changeMembers, encode, lineBytes, replaceValue, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Recipient } from '../wire/peer.ts';
-import { changeMembers, encode, lineBytes, replaceValue, splice, type Edit } from '../wire/splice.ts';
 import { Owners } from './owners.ts';
 
 /** What the modern revision calls the extension that tasks are; before that they were part of the protocol. */

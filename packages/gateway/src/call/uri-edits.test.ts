@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { lineBytes, splice } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { lineBytes, splice } from '../wire/splice.ts';
 import { uriEdits } from './uri-edits.ts';
 
 const answer = (result: string): Message =>

@@ -5,10 +5,10 @@ import {
   readString,
   walkArray,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
+import { skipValue } from '../wire/json/scan.ts';
+import { encode, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { skipValue } from '../wire/scan.ts';
-import { encode, replaceValue, type Edit } from '../wire/splice.ts';
 
 /** The public form of a URI that a server mentions; undefined where it stays as it is. */
 export type PublicUri = (uri: string) => string | undefined;

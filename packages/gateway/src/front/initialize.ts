@@ -1,8 +1,8 @@
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../protocol/eras.ts';
-import { stringValue, valueText } from '../wire/members.ts';
+import { stringValue, valueText } from '../wire/json/members.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { encode } from '../wire/splice.ts';
 import type { Offer } from './gateway-capabilities.ts';
 
 /** The answer to the handshake of the earlier revisions, and the version it settles on. */

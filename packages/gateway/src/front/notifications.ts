@@ -9,9 +9,9 @@ import { roundEdits } from '../protocol/asking-server.ts';
 import { Meta } from '../protocol/eras.ts';
 import { asksTooMuch, crowded } from '../protocol/input-required.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { stringValue } from '../wire/members.ts';
+import { stringValue } from '../wire/json/members.ts';
+import { changeMembers, splice, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { changeMembers, splice, type Edit } from '../wire/splice.ts';
 import type { Session } from './session.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

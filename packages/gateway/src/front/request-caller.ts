@@ -3,8 +3,8 @@ import type { RpcError } from '../errors.ts';
 import type { Envelope, Era } from '../protocol/eras.ts';
 import type { Account } from '../wire/account.ts';
 import { notificationLine } from '../wire/answer.ts';
+import { encode, type Line } from '../wire/json/splice.ts';
 import type { Origin, Peer, Recipient, ResponseHandler } from '../wire/peer.ts';
-import { encode, type Line } from '../wire/splice.ts';
 import type { Session } from './session.ts';
 
 /** A client as one of its requests sees it, where requests are answered apart from each other. */

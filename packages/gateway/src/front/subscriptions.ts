@@ -8,11 +8,11 @@ import { envelopeMembers, Meta } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Account } from '../wire/account.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
-import { hasMoreThan, objectValue, stringValue, valueText } from '../wire/members.ts';
+import { hasMoreThan, objectValue, stringValue, valueText } from '../wire/json/members.ts';
+import { changeMembers, decode, encode, splice, type Edit, type Line } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin } from '../wire/peer.ts';
 import { spend, workOff, type Slices } from '../wire/slices.ts';
-import { changeMembers, decode, encode, splice, type Edit, type Line } from '../wire/splice.ts';
 import { TaskListener } from './task-listener.ts';
 import { LONGEST_URI, UriIndex, type Followed } from './uri-index.ts';
 

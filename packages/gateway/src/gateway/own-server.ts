@@ -13,10 +13,10 @@ import {
 import type { Upstream } from '../upstream/upstream.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';
-import { stringValue } from '../wire/members.ts';
+import { stringValue } from '../wire/json/members.ts';
+import { encode, lineBytes, type Line } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import { Peer } from '../wire/peer.ts';
-import { encode, lineBytes, type Line } from '../wire/splice.ts';
 
 export const STATUS = 'status';
 

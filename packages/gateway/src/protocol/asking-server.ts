@@ -1,6 +1,5 @@
 // A host's dialog names only the gateway, so that each question to a person begins with the name of the server that asks.
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
-import { objectOf, readObject } from '../wire/json/objects.ts';
 import {
   findMember,
   hasAmbiguousKeys,
@@ -10,9 +9,10 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
+import { objectOf, readObject } from '../wire/json/objects.ts';
+import { encode, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import type { Question } from './input-required.ts';
 import { ADDRESSES_FIRST } from './url-elicitation.ts';
 

@@ -1,5 +1,5 @@
+import { findMember, stringValue, type Members } from '../wire/json/members.ts';
 import { objectIn, objectOf } from '../wire/json/objects.ts';
-import { findMember, stringValue, type Members } from '../wire/members.ts';
 
 /** What a client must be able to do to be asked something. */
 const NEEDED: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
+import { findMember, stringValue, type Members } from '../wire/json/members.ts';
 import { objectOf } from '../wire/json/objects.ts';
-import { findMember, stringValue, type Members } from '../wire/members.ts';
-import { changeMembers, lineBytes, splice } from '../wire/splice.ts';
+import { changeMembers, lineBytes, splice } from '../wire/json/splice.ts';
 
 /** The earlier revisions give every visit to a URL an id; 2026-07-28 has none. */
 const VISIT = 'elicitationId';

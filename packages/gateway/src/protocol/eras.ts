@@ -1,4 +1,4 @@
-import { encode } from '../wire/splice.ts';
+import { encode } from '../wire/json/splice.ts';
 
 /** The two generations of the protocol: a handshake and a session, or an envelope with every request. */
 export type Era = 'legacy' | 'modern';

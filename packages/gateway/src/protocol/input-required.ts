@@ -1,5 +1,4 @@
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
-import { entriesOf, objectIn, objectOf, readObject } from '../wire/json/objects.ts';
 import {
   findMember,
   hasMoreThan,
@@ -9,9 +8,10 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
+import { entriesOf, objectIn, objectOf, readObject } from '../wire/json/objects.ts';
+import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/splice.ts';
 import { isKnownQuestion } from './capabilities.ts';
 
 /** What a server wants to know before it can answer; `key` and `params` are JSON texts. */

@@ -1,6 +1,6 @@
-import { findMember } from '../wire/members.ts';
+import { findMember } from '../wire/json/members.ts';
+import { changeMembers, encode, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { changeMembers, encode, replaceValue, type Edit } from '../wire/splice.ts';
 import { envelopeMembers, Meta, type Envelope, type Era } from './eras.ts';
 
 /** A hop of a request: who speaks which era, and what a modern server is told of a client that does not say it itself. */

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
+import { lineBytes, splice } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { lineBytes, splice } from '../wire/splice.ts';
 import type { Era } from './eras.ts';
 import { answerEdits } from './translate-result.ts';
 

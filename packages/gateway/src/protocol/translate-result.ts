@@ -6,9 +6,9 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
+import { changeMembers, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { changeMembers, replaceValue, type Edit } from '../wire/splice.ts';
 import { Meta, type Era } from './eras.ts';
 import { ADDRESSES_FIRST } from './url-elicitation.ts';
 

@@ -1,8 +1,8 @@
 import type { RpcError } from '../errors.ts';
+import { stringValue, valueText, readElements, type Members } from '../wire/json/members.ts';
 import { objectIn, objectOf, readObject } from '../wire/json/objects.ts';
-import { stringValue, valueText, readElements, type Members } from '../wire/members.ts';
+import { changeMembers, encode, lineBytes, splice } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { changeMembers, encode, lineBytes, splice } from '../wire/splice.ts';
 import { modernQuestion } from './elicitation.ts';
 import { asksTooMuch, crowded, type Question } from './input-required.ts';
 

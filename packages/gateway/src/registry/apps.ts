@@ -1,5 +1,5 @@
 import type { Listed, Listing } from '../upstream/catalogue.ts';
-import { findMember, objectValue, readMembers, readString, type Members } from '../wire/members.ts';
+import { findMember, objectValue, readMembers, readString, type Members } from '../wire/json/members.ts';
 
 /** Where a tool's definition names the resource that shows its results; `start` and `end` include the quotes. */
 export interface AppUri {

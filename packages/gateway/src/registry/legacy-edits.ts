@@ -1,8 +1,8 @@
 import type { Era } from '../protocol/eras.ts';
 import type { Listed } from '../upstream/catalogue.ts';
 import { isLegacyOutputSchema } from '../upstream/judge-definition.ts';
-import { findMember, readMembers } from '../wire/members.ts';
-import { changeMembers, type Edit } from '../wire/splice.ts';
+import { findMember, readMembers } from '../wire/json/members.ts';
+import { changeMembers, type Edit } from '../wire/json/splice.ts';
 
 const NONE: readonly Edit[] = [];
 const OUTPUT_SCHEMA = Buffer.from('"outputSchema"');

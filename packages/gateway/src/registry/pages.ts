@@ -1,6 +1,6 @@
 import type { Era } from '../protocol/eras.ts';
 import { KINDS, type CacheHints, type Kind } from '../upstream/catalogue.ts';
-import type { Edit, Line } from '../wire/splice.ts';
+import type { Edit, Line } from '../wire/json/splice.ts';
 
 /** A page ends after so many bytes: widely used clients give up on a message of 10 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024;

@@ -11,8 +11,8 @@ import {
 } from '../upstream/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Account } from '../wire/account.ts';
+import { encode } from '../wire/json/splice.ts';
 import { workThrough } from '../wire/slices.ts';
-import { encode } from '../wire/splice.ts';
 import { MOST_ELEMENTS } from '../wire/turns.ts';
 import { allAppUris, mayHaveApps, readAppUris } from './apps.ts';
 import { NameBook, type Collision, type NameRules } from './name-book.ts';

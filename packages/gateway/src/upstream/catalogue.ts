@@ -1,5 +1,5 @@
 import { quoted } from '../errors.ts';
-import { canonicalObject } from '../wire/canonical.ts';
+import { canonicalObject } from '../wire/json/canonical.ts';
 import {
   ArrayWalk,
   findMember,
@@ -11,11 +11,11 @@ import {
   valueText,
   walkArray,
   type Members,
-} from '../wire/members.ts';
+} from '../wire/json/members.ts';
+import { NATIVE_SEARCH_SOON, skipValue } from '../wire/json/scan.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { NATIVE_SEARCH_SOON, skipValue } from '../wire/scan.ts';
 import { spend, workThrough } from '../wire/slices.ts';
-import { encode } from '../wire/splice.ts';
 import { readPlainList } from './plain-list.ts';
 import type { ToolSchema } from './tool-schema.ts';
 

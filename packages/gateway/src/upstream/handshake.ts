@@ -7,10 +7,10 @@ import {
   type Era,
 } from '../protocol/eras.ts';
 import { inTime } from '../time/timeouts.ts';
+import { isShallow } from '../wire/json/shallow.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import { isShallow } from '../wire/shallow.ts';
-import { encode } from '../wire/splice.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */

@@ -1,7 +1,7 @@
 import { isRecord } from '../config/findings.ts';
-import { findMember, hasAmbiguousKeys, readElements, readMembers } from '../wire/members.ts';
-import { isShallow } from '../wire/shallow.ts';
-import { changeMembers, lineBytes, splice, type Edit } from '../wire/splice.ts';
+import { findMember, hasAmbiguousKeys, readElements, readMembers } from '../wire/json/members.ts';
+import { isShallow } from '../wire/json/shallow.ts';
+import { changeMembers, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { definitionOf, type Listed } from './catalogue.ts';
 import { OUTPUT_SCHEMA, type ObjectShape, type Shape } from './definition-shapes.ts';
 

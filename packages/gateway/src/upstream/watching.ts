@@ -2,9 +2,9 @@ import type { Era } from '../protocol/eras.ts';
 import { BackOff } from '../time/back-off.ts';
 import { within } from '../time/timeouts.ts';
 import { requestLine } from '../wire/answer.ts';
+import { encode } from '../wire/json/splice.ts';
 import type { Peer } from '../wire/peer.ts';
 import { atEndOfSlice } from '../wire/slices.ts';
-import { encode } from '../wire/splice.ts';
 
 export interface WatchingOptions {
   readonly era: Era;

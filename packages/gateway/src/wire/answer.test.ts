@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RpcError } from '../errors.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from './answer.ts';
-import { lineBytes, type Line } from './splice.ts';
+import { lineBytes, type Line } from './json/splice.ts';
 
 const parsed = (line: Line): unknown => JSON.parse(lineBytes(line).toString('utf8'));
 

@@ -1,7 +1,7 @@
 import type { RpcError } from '../errors.ts';
+import { isShallow } from './json/shallow.ts';
+import { encode, type Line } from './json/splice.ts';
 import type { Origin } from './peer.ts';
-import { isShallow } from './shallow.ts';
-import { encode, type Line } from './splice.ts';
 
 // The only place where our own results and errors become JSON-RPC. Ids arrive as the text they were sent as.
 

@@ -1,6 +1,6 @@
-import { walkArray } from './members.ts';
+import { walkArray } from './json/members.ts';
+import { onOneLine, skipLoosely, skipSpace } from './json/scan.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
-import { onOneLine, skipLoosely, skipSpace } from './scan.ts';
 import { spend } from './slices.ts';
 
 /** The one revision with batches. */

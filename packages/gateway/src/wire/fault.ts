@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { findMember, readMembers } from './members.ts';
+import { findMember, readMembers } from './json/members.ts';
+import { skipSpace } from './json/scan.ts';
+import { skipEscape } from './json/sound.ts';
 import type { Unusable } from './message.ts';
-import { skipSpace } from './scan.ts';
-import { skipEscape } from './sound.ts';
 import { MOST_BYTES } from './turns.ts';
 
 const SPACE = 0x20;

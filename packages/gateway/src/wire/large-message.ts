@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { inPart, walkOf, type Meter } from './json/scan.ts';
 import { readMessage, readPlain, type Message, type Unusable } from './message.ts';
 import { OversizedLine } from './oversized.ts';
-import { inPart, walkOf, type Meter } from './scan.ts';
 import { spend } from './slices.ts';
 import { MOST_BYTES } from './turns.ts';
 

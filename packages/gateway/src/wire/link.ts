@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Account } from './account.ts';
+import type { Line } from './json/splice.ts';
 import { MessageReader } from './message-reader.ts';
 import type { Message, Unusable } from './message.ts';
 import type { Oversized } from './oversized.ts';
 import { chunksOf, SlicedInput } from './sliced-input.ts';
-import type { Line } from './splice.ts';
 import { LineWriter } from './writer.ts';
 
 /** A two-way stream of JSON-RPC messages. */

@@ -6,12 +6,19 @@ import { test } from 'vitest';
 import { idText, inChunks, jsonText, lineBytes, messageText, mutated } from '../../../../tests/json-texts.ts';
 import { parseJson } from '../../../../tests/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
+import { findMember, readMembers, stringValue, type Members } from './json/members.ts';
+import { validateValue, skipSpace, skipValue } from './json/scan.ts';
+import {
+  changeMembers,
+  encode,
+  lineBytes as bytesOf,
+  replaceValue,
+  splice,
+  type Edit,
+} from './json/splice.ts';
 import { LineReader } from './lines.ts';
-import { findMember, readMembers, stringValue, type Members } from './members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 import { OversizedLine, readLoosely } from './oversized.ts';
-import { validateValue, skipSpace, skipValue } from './scan.ts';
-import { changeMembers, encode, lineBytes as bytesOf, replaceValue, splice, type Edit } from './splice.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { stringValue, valueText } from './members.ts';
+import { stringValue, valueText } from './json/members.ts';
 import { readMessage, type Message, type Unusable } from './message.ts';
 
 const read = (line: string): Message | Unusable => readMessage(Buffer.from(line));

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { canonicalMessage, canonicalObject } from './canonical.ts';
-import { textAt } from './latin1.ts';
+import { canonicalMessage, canonicalObject } from './json/canonical.ts';
+import { textAt } from './json/latin1.ts';
 import {
   findMember,
   hasEscape,
@@ -11,9 +11,9 @@ import {
   readMembers,
   readString,
   type Members,
-} from './members.ts';
+} from './json/members.ts';
+import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue, WHOLE } from './json/scan.ts';
 import { LONGEST_TEXT, readLoosely, type Meant } from './oversized.ts';
-import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue, WHOLE } from './scan.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {

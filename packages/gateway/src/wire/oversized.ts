@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closingQuote } from './scan.ts';
+import { closingQuote } from './json/scan.ts';
 
 // A line that is too long to be kept, or no JSON, is followed here all the same, so that the one call it answers can fail.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RpcError } from '../errors.ts';
 import { Accounts, NO_ACCOUNT } from './account.ts';
+import { lineBytes } from './json/splice.ts';
 import type { Link } from './link.ts';
 import { readMessage, type Message } from './message.ts';
 import { Peer, type Cancellable, type ResponseHandler } from './peer.ts';
-import { lineBytes } from './splice.ts';
 
 const V = '"jsonrpc":"2.0"';
 const message = (line: string): Message => readMessage(Buffer.from(line)) as Message;

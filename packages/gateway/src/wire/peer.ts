@@ -1,14 +1,14 @@
 import type { RpcError } from '../errors.ts';
 import type { Account } from './account.ts';
 import { notificationLine, requestLine } from './answer.ts';
+import { valueText } from './json/members.ts';
+import { encode, type Line } from './json/splice.ts';
 import type { Link } from './link.ts';
-import { valueText } from './members.ts';
 import type { Message } from './message.ts';
 import { readDamaged } from './repair.ts';
 import { RequestTable } from './request-table.ts';
 import { workOff } from './slices.ts';
 import { SlotMap } from './slot-map.ts';
-import { encode, type Line } from './splice.ts';
 
 /** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
 export interface Origin {

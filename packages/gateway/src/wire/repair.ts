@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { skipEscape } from './json/sound.ts';
+import { lineBytes, splice, type Edit } from './json/splice.ts';
 import { readMessage, type Message } from './message.ts';
-import { skipEscape } from './sound.ts';
-import { lineBytes, splice, type Edit } from './splice.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;

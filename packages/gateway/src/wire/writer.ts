@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Holding, type Account } from './account.ts';
+import type { Line } from './json/splice.ts';
 import { atEndOfSlice } from './slices.ts';
-import type { Line } from './splice.ts';
 
 /** What waits for it runs before anything else happens; `queueMicrotask` costs seven times as much. */
 const endOfTurn: Promise<void> = Promise.resolve();

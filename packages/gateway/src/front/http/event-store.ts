@@ -1,5 +1,5 @@
 import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../wire/account.ts';
-import type { Line } from '../../wire/splice.ts';
+import type { Line } from '../../wire/json/splice.ts';
 import { sizeOf } from './respond.ts';
 
 /** What is kept for clients that come back to a stream which has broken off. */

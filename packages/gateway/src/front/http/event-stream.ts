@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Line } from '../../wire/splice.ts';
+import type { Line } from '../../wire/json/splice.ts';
 import { chargeUnread } from './connection-account.ts';
 import { sizeOf, writeParts } from './respond.ts';
 

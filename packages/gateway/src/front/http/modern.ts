@@ -4,7 +4,7 @@ import type { Gateway } from '../../gateway.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../protocol/eras.ts';
 import { decodeHeaderValue } from '../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
-import { findMember, stringStart, stringValue, valueText } from '../../wire/members.ts';
+import { findMember, stringStart, stringValue, valueText } from '../../wire/json/members.ts';
 import type { Message } from '../../wire/message.ts';
 import { Session } from '../session.ts';
 import { Exchange, LISTEN } from './exchange.ts';

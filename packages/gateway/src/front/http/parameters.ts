@@ -7,7 +7,7 @@ import {
   type ParameterHeader,
 } from '../../protocol/param-headers.ts';
 import { Route } from '../../registry/tool-registry.ts';
-import { findMember, stringValue } from '../../wire/members.ts';
+import { findMember, stringValue } from '../../wire/json/members.ts';
 import type { Message } from '../../wire/message.ts';
 
 const NONE: readonly ParameterHeader[] = [];

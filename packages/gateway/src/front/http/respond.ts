@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { errorLine } from '../../wire/answer.ts';
+import type { Line } from '../../wire/json/splice.ts';
 import { spend } from '../../wire/slices.ts';
-import type { Line } from '../../wire/splice.ts';
 import { chargeUnread } from './connection-account.ts';
 
 /** Why a request is not served, and how that is said. */

@@ -1,5 +1,5 @@
 import type { Era } from '../../protocol/eras.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { canonicalJson } from '../../wire/json/canonical-json.ts';
 import {
   ALL_KINDS,
   definitionOf,

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
 import { OWN_FILE, readWhole } from '../../read-file.ts';
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { canonicalJson } from '../../wire/json/canonical-json.ts';
 import { CatalogueFiles } from './catalogue-files.ts';
 import { isSameSnapshot, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { readLock, type LockedSnapshot } from './read-lock.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../wire/canonical-json.ts';
+import { canonicalJson } from '../../wire/json/canonical-json.ts';
 import { snapshotLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { snapshotHash, textHash } from './snapshot-hash.ts';
 

@@ -7,8 +7,8 @@ import {
   stringValue,
   valueText,
   type Members,
-} from '../../wire/members.ts';
-import { validateValue, skipValue } from '../../wire/scan.ts';
+} from '../../wire/json/members.ts';
+import { validateValue, skipValue } from '../../wire/json/scan.ts';
 import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 

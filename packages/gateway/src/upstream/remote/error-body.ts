@@ -1,9 +1,9 @@
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
-import { readMembers, valueText } from '../../wire/members.ts';
+import { readMembers, valueText } from '../../wire/json/members.ts';
+import { skipSpace } from '../../wire/json/scan.ts';
+import { lineBytes } from '../../wire/json/splice.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
-import { skipSpace } from '../../wire/scan.ts';
-import { lineBytes } from '../../wire/splice.ts';
 
 /** A refusal is short. */
 export const LONGEST_REFUSAL: number = 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { ParameterHeader } from '../../protocol/param-headers.ts';
 import type { Account } from '../../wire/account.ts';
+import { splice, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import type { Message } from '../../wire/message.ts';
-import { splice, type Line } from '../../wire/splice.ts';
 import type { HttpClient } from './http-client.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { SseLink } from './sse-link.ts';

@@ -1,4 +1,4 @@
-import { stringValue } from '../../wire/members.ts';
+import { stringValue } from '../../wire/json/members.ts';
 import type { Message } from '../../wire/message.ts';
 import type { HttpResponse } from './http-response.ts';
 

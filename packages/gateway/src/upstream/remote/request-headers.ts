@@ -1,6 +1,6 @@
 import { Meta, MODERN_VERSION } from '../../protocol/eras.ts';
 import { encodeHeaderValue, parameterHeaders, type ParameterHeader } from '../../protocol/param-headers.ts';
-import { findMember, stringValue, type Members } from '../../wire/members.ts';
+import { findMember, stringValue, type Members } from '../../wire/json/members.ts';
 import type { Message } from '../../wire/message.ts';
 import { InvalidHeader } from './http-errors.ts';
 

@@ -1,6 +1,6 @@
-import { stringValue } from '../../wire/members.ts';
+import { stringValue } from '../../wire/json/members.ts';
+import { lineBytes, splice } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
-import { lineBytes, splice } from '../../wire/splice.ts';
 
 /** What a server was told that a new session has to hear again: the handshake, the log level, the watched resources. */
 export class SessionMemory {

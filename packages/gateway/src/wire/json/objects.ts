@@ -1,5 +1,5 @@
-import { canonicalObject } from '../canonical.ts';
-import { hasAmbiguousKeys, readMembers, valueText, type Members } from '../members.ts';
+import { canonicalObject } from './canonical.ts';
+import { hasAmbiguousKeys, readMembers, valueText, type Members } from './members.ts';
 
 /** The members of an object, each once and plainly spelled: what a parser would take them for. */
 export function readObject(bytes: Buffer, at: number): Members | undefined {
