@@ -16,7 +16,7 @@ export type {
   ToolExecutionResult,
   ToolInvocationRequest,
 } from './call/invocation.ts';
-export type { ConfigChanges } from './config/changes.ts';
+export type { ConfigChanges } from './config/diff.ts';
 export type { CliArgs } from './config/cli-args.ts';
 export type { McpConfig, ServerConfig } from './config/config.generated.ts';
 export { describeConfigError } from './config/describe-error.ts';

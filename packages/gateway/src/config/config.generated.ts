@@ -1,7 +1,7 @@
 // Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.
 
 import { type Findings, has, isList, isRecord } from './findings.ts';
-import type { JsonPath } from './json-path.ts';
+import type { JsonPath } from './json/json-path.ts';
 
 /** The config file. */
 export interface McpConfig {

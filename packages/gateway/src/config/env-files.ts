@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { CompleteServerConfig } from './config.generated.ts';
 import type { ConfigFinding, Findings } from './findings.ts';
-import { isSwitchedOff, ServerKind, serverKind } from './server-entry.ts';
+import { isSwitchedOff, ServerKind, serverKind } from './server-kind.ts';
 
 type Servers = Record<string, CompleteServerConfig>;
 

@@ -1,8 +1,8 @@
 import { Texts } from '../errors.ts';
 import { expandText } from './expand-text.ts';
 import { isRecord } from './findings.ts';
-import { formatLocation, type JsonPath } from './json-path.ts';
-import { isSwitchedOff } from './server-entry.ts';
+import { formatLocation, type JsonPath } from './json/json-path.ts';
+import { isSwitchedOff } from './server-kind.ts';
 
 /** What references in a config are looked up in. */
 export interface ExpansionContext {

@@ -1,4 +1,4 @@
-import type { JsonPath } from './json-path.ts';
+import type { JsonPath } from './json/json-path.ts';
 
 /** What the checks of a config have found, with paths still in parts. */
 export interface Findings {

@@ -3,7 +3,13 @@ import { basename } from 'node:path';
 import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { ConfigFinding } from './findings.ts';
-import { type DuplicateKey, JsonSyntaxError, NOT_UTF8, type ParsedJson, parseJson } from './json.ts';
+import {
+  type DuplicateKey,
+  JsonSyntaxError,
+  NOT_UTF8,
+  type ParsedJson,
+  parseJson,
+} from './json/parse-json.ts';
 import { adoptConfig } from './other-hosts.ts';
 import { type CompleteConfig, prepareConfig } from './prepare.ts';
 

@@ -1,5 +1,5 @@
 import { type ConfigFinding, has, isList, isRecord } from './findings.ts';
-import type { JsonPath } from './json-path.ts';
+import type { JsonPath } from './json/json-path.ts';
 
 type Entry = Record<string, unknown>;
 

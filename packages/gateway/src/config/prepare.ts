@@ -6,7 +6,7 @@ import { readEnvFiles } from './env-files.ts';
 import { expandConfigEnvVars, type ExpansionContext } from './expand-env.ts';
 import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
 import { hostVariables } from './host-variables.ts';
-import { formatLocation, type JsonPath } from './json-path.ts';
+import { formatLocation, type JsonPath } from './json/json-path.ts';
 import { type Adopted, adoptConfig } from './other-hosts.ts';
 import { inspectAdopted, inspectConfig, type Places, toValidation } from './validate.ts';
 

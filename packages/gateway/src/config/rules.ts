@@ -1,8 +1,8 @@
 import { Texts } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
-import type { JsonPath } from './json-path.ts';
-import { isSwitchedOff, ServerKind, serverKinds } from './server-entry.ts';
+import type { JsonPath } from './json/json-path.ts';
+import { isSwitchedOff, ServerKind, serverKinds } from './server-kind.ts';
 
 type Entry = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { checkMcpConfig } from './config.generated.ts';
 import { createFindings } from './findings.ts';
-import { formatPath } from './json-path.ts';
+import { formatPath } from './json/json-path.ts';
 import { configSchema } from './schema.ts';
 
 const generator = fileURLToPath(new URL('../../scripts/generate-config.mjs', import.meta.url));

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { ServerKind, serverKind } from './server-entry.ts';
+import { ServerKind, serverKind } from './server-kind.ts';
 import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 import { validateConfig } from './validate.ts';
 

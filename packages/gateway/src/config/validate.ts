@@ -1,7 +1,7 @@
 import { checkMcpConfig } from './config.generated.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
-import { formatPath, type JsonPath } from './json-path.ts';
+import { formatPath, type JsonPath } from './json/json-path.ts';
 import { type Adopted, adoptConfig } from './other-hosts.ts';
 import { checkRules } from './rules.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { withoutRemoteSecrets } from '../config/redact.ts';
-import { ServerKind, serverKind } from '../config/server-entry.ts';
+import { ServerKind, serverKind } from '../config/server-kind.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
 import { envelopeMembers, type Era } from '../protocol/eras.ts';

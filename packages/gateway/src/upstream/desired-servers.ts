@@ -1,6 +1,6 @@
-import { configChanges, type ConfigChanges } from '../config/changes.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { isSwitchedOff } from '../config/server-entry.ts';
+import { configChanges, type ConfigChanges } from '../config/diff.ts';
+import { isSwitchedOff } from '../config/server-kind.ts';
 import type { KnownServer } from '../state/server-memory.ts';
 
 export type Servers = Readonly<Record<string, ServerConfig>>;

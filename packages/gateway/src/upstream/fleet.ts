@@ -1,4 +1,4 @@
-import type { ConfigChanges } from '../config/changes.ts';
+import type { ConfigChanges } from '../config/diff.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Implementation } from '../protocol/eras.ts';

@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { ServerKind, serverKind } from '../config/server-entry.ts';
+import { ServerKind, serverKind } from '../config/server-kind.ts';
 import type { Log } from '../log.ts';
 import type { ChildContext } from './child-context.ts';
 import type { Connection, ConnectionOptions, Stoppable } from './connection.ts';

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { checkContainer } from '../../config/container-rules.ts';
 import { createFindings } from '../../config/findings.ts';
-import { formatLocation } from '../../config/json-path.ts';
+import { formatLocation } from '../../config/json/json-path.ts';
 import { EngineError } from './engine-error.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 

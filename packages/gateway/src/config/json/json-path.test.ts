@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { verifies } from '../../../../tests/verifies.ts';
+import { verifies } from '../../../../../tests/verifies.ts';
 import { formatLocation, formatPath } from './json-path.ts';
 
 describe('paths', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { parseJson as parseStrictly } from '../../../../tests/parse-json.ts';
-import { verifies } from '../../../../tests/verifies.ts';
-import { JsonSyntaxError, parseJson } from './json.ts';
+import { parseJson as parseStrictly } from '../../../../../tests/parse-json.ts';
+import { verifies } from '../../../../../tests/verifies.ts';
+import { JsonSyntaxError, parseJson } from './parse-json.ts';
 
 describe('parseJson', () => {
   verifies('AGG-CFG-3', 'reads whatever JSON.stringify writes as JSON.parse does', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { configChanges, isNoChange } from './changes.ts';
+import { configChanges, isNoChange } from './diff.ts';
 import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 
 const a = { command: 'a', args: ['1'] };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerConfig } from './config.generated.ts';
-import { isSwitchedOff } from './server-entry.ts';
+import { isSwitchedOff } from './server-kind.ts';
 import { withoutToolLists } from './tool-lists.ts';
 
 type Servers = Readonly<Record<string, ServerConfig>>;
