@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../packages/gateway/src/log.ts';
 import { ServerMemory } from '../packages/gateway/src/state/server-memory.ts';
-import { Chain } from '../packages/gateway/src/upstream/chain.ts';
 import { Fleet, type FleetOptions } from '../packages/gateway/src/upstream/fleet.ts';
-import type { DedicatedServer } from '../packages/gateway/src/upstream/instances.ts';
+import { Chain } from '../packages/gateway/src/upstream/gateway-chain.ts';
+import type { DedicatedServer } from '../packages/gateway/src/upstream/pool/instances.ts';
 import { Accounts } from '../packages/gateway/src/wire/account.ts';
 import { fixture, scripted, temporaryFolder } from './e2e/harness.ts';
 

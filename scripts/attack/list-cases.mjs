@@ -42,7 +42,7 @@ export const CONFIGS = [
   ]),
   attackCase(10, 'Escape sequences and line breaks on stderr are escaped in the log.', [
     [
-      'packages/gateway/src/upstream/stderr-lines.test.ts',
+      'packages/gateway/src/upstream/process/stderr-lines.test.ts',
       'a server can neither forge a line nor speak to the terminal',
     ],
   ]),
@@ -54,7 +54,7 @@ export const CONFIGS = [
   ]),
   attackCase(13, 'On Windows an argument that could leave its quotes is refused.', [
     [
-      'packages/gateway/src/upstream/windows-command.test.ts',
+      'packages/gateway/src/upstream/process/windows-command.test.ts',
       'an argument that could leave its quotes is refused, and is not shown',
     ],
   ]),

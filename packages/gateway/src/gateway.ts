@@ -21,13 +21,13 @@ import type { ToolRegistry } from './registry/tool-registry.ts';
 import { stateProblem } from './state/state-problem.ts';
 import { Deferred } from './time/deferred.ts';
 import { within } from './time/timeouts.ts';
-import { Chain, CHAIN_VARIABLE, gatewayId } from './upstream/chain.ts';
-import type { ChildServer } from './upstream/child-server.ts';
+import type { ToolSchema } from './upstream/catalogue/tool-schema.ts';
 import type { Reloaded } from './upstream/fleet.ts';
-import type { LoggedLine } from './upstream/server-logs.ts';
+import { Chain, CHAIN_VARIABLE, gatewayId } from './upstream/gateway-chain.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
-import type { Supervisor } from './upstream/supervisor.ts';
-import type { ToolSchema } from './upstream/tool-schema.ts';
+import type { ChildServer } from './upstream/server.ts';
+import type { LoggedLine } from './upstream/supervision/server-logs.ts';
+import type { Supervisor } from './upstream/supervision/supervisor.ts';
 import { Accounts } from './wire/account.ts';
 import type { Line } from './wire/json/splice.ts';
 

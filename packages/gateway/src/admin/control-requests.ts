@@ -1,7 +1,7 @@
 import type { ToolInvocationRequest } from '../call/invocation.ts';
 import type { Gateway } from '../gateway.ts';
-import type { ServerHealthStatus } from '../upstream/health.ts';
-import type { LoggedLine } from '../upstream/server-logs.ts';
+import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
+import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
 import { executionTracker } from './execution-tracker.ts';
 import { serverConfigs, type MCPServerConfig } from './server-config.ts';
 

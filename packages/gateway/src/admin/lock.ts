@@ -3,9 +3,9 @@ import { checkConfig } from '../config/prepare.ts';
 import { chainFor, Gateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
 import { EVERYTHING } from '../protocol/capabilities.ts';
-import type { ChildServer } from '../upstream/child-server.ts';
 import { entryHash } from '../upstream/lazy/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';
+import type { ChildServer } from '../upstream/server.ts';
 
 export interface LockOptions extends Omit<GatewayOptions, 'lazy' | 'keepGoing'> {
   /** The file that the config came from: an entry that leads back to its gateway is left out. */

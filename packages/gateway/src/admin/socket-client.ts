@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { ToolInvocationRequest } from '../call/invocation.ts';
 import { now } from '../time/clock.ts';
-import { isAlive } from '../upstream/is-alive.ts';
+import { isAlive } from '../upstream/process/is-alive.ts';
 import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { makeFolder } from '../state/make-folder.ts';
 import { stateProblem } from '../state/state-problem.ts';
-import { isAlive } from '../upstream/is-alive.ts';
+import { isAlive } from '../upstream/process/is-alive.ts';
 
 /** Where gateways can be spoken to, as a process sees it. */
 export interface SocketLocation {

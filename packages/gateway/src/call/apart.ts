@@ -1,5 +1,5 @@
 import { forClients, Texts, RpcError, RpcErrorCode } from '../errors.ts';
-import type { Instance } from '../upstream/instances.ts';
+import type { Instance } from '../upstream/pool/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError } from '../wire/answer.ts';
 import { decode } from '../wire/json/splice.ts';

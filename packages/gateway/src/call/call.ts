@@ -2,7 +2,7 @@ import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Era } from '../protocol/eras.ts';
 import { isRetry } from '../protocol/input-required.ts';
 import { within } from '../time/timeouts.ts';
-import type { Kind } from '../upstream/catalogue.ts';
+import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { answerError } from '../wire/answer.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';

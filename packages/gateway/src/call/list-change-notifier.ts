@@ -1,4 +1,4 @@
-import { KINDS, type Kind } from '../upstream/catalogue.ts';
+import { KINDS, type Kind } from '../upstream/catalogue/catalogue.ts';
 
 /** The lists that a client can be told about. */
 export type ListName = (typeof KINDS)[Kind]['capability'];

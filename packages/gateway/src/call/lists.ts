@@ -1,5 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import { KINDS, type Kind } from '../upstream/catalogue.ts';
+import { KINDS, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
 import { findMember, stringValue } from '../wire/json/members.ts';
 import type { Call } from './call.ts';

@@ -1,13 +1,13 @@
 import { EVERYTHING } from '../protocol/capabilities.ts';
-import type { DedicatedEvents } from '../upstream/dedicated.ts';
 import type { Fleet } from '../upstream/fleet.ts';
+import type { DedicatedEvents } from '../upstream/pool/dedicated.ts';
 import {
   Instances,
   type DedicatedServer,
   type Instance,
   type InstanceOptions,
-} from '../upstream/instances.ts';
-import { LegacyConnections } from '../upstream/legacy-connections.ts';
+} from '../upstream/pool/instances.ts';
+import { LegacyConnections } from '../upstream/pool/legacy-connections.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { ClientHandle, Caller } from './caller.ts';
 import { folderOf } from './roots.ts';

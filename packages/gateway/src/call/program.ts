@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Envelope, Implementation } from '../protocol/eras.ts';
-import { readError, readResult } from '../upstream/handshake.ts';
+import { readError, readResult } from '../upstream/negotiate.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { requestLine } from '../wire/answer.ts';
 import { encode, lineBytes, type Line } from '../wire/json/splice.ts';

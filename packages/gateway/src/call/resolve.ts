@@ -4,7 +4,7 @@ import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
-import type { Instance } from '../upstream/instances.ts';
+import type { Instance } from '../upstream/pool/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Caller } from './caller.ts';

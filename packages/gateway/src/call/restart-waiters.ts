@@ -1,6 +1,6 @@
 import type { Timers } from '../time/schedule.ts';
-import type { ServerHealthStatus } from '../upstream/health.ts';
-import type { ServerEvent } from '../upstream/supervisor.ts';
+import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
+import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 
 /** Nobody waits for longer, whatever becomes of the server. */
 const LONGEST_WAIT_MS = 60_000;

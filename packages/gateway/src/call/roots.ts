@@ -10,7 +10,7 @@ import {
   withoutAnswer,
   type Question,
 } from '../protocol/input-required.ts';
-import { isTooLarge, readResult } from '../upstream/handshake.ts';
+import { isTooLarge, readResult } from '../upstream/negotiate.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine, resultLine } from '../wire/answer.ts';
 import { valueText } from '../wire/json/members.ts';

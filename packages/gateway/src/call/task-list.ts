@@ -1,5 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
-import { readError } from '../upstream/handshake.ts';
+import { readError } from '../upstream/negotiate.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, requestLine, resultLine } from '../wire/answer.ts';
 import { findMember, readMembers, stringValue, walkArray, type Members } from '../wire/json/members.ts';

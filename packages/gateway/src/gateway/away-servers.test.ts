@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { NEW_SERVER, type Health } from '../upstream/health.ts';
+import { NEW_SERVER, type Health } from '../upstream/supervision/health.ts';
 import { AwayServers } from './away-servers.ts';
 
 function described(health: Partial<Health>): string {

@@ -1,5 +1,5 @@
 import { quoted, withoutTail } from '../errors.ts';
-import { isAwaited, type Health } from '../upstream/health.ts';
+import { isAwaited, type Health } from '../upstream/supervision/health.ts';
 
 /** A configured server that clients cannot use now, though nobody has switched it off. */
 export interface AwayServer {

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
-import type { SupervisionRules } from '../upstream/health.ts';
-import type { ServerEvent } from '../upstream/supervisor.ts';
+import type { SupervisionRules } from '../upstream/supervision/health.ts';
+import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 
 export interface GatewayOptions {
   /** The product's version, told to the servers. */

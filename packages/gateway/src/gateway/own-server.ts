@@ -9,7 +9,7 @@ import {
   readItem,
   type Catalogue,
   type Kind,
-} from '../upstream/catalogue.ts';
+} from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';

@@ -7,7 +7,7 @@ import type { Collision } from '../registry/name-book.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
 import type { CoveringTemplate } from '../registry/uri-book.ts';
-import { listedKinds, type Kind } from '../upstream/catalogue.ts';
+import { listedKinds, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { differingKinds } from '../upstream/lazy/catalogue-snapshot.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 

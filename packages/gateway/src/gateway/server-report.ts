@@ -1,5 +1,5 @@
-import type { ServerHealthStatus } from '../upstream/health.ts';
-import type { Supervisor } from '../upstream/supervisor.ts';
+import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
+import type { Supervisor } from '../upstream/supervision/supervisor.ts';
 
 /** A server as people ask about it. */
 export interface ServerReport {

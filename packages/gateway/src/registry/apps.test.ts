@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { readItem } from '../upstream/catalogue.ts';
+import { readItem } from '../upstream/catalogue/catalogue.ts';
 import { appUris } from './apps.ts';
 
 function urisIn(definition: string): (readonly [string, string])[] {

@@ -1,4 +1,4 @@
-import type { Listed, Listing } from '../upstream/catalogue.ts';
+import type { Listed, Listing } from '../upstream/catalogue/catalogue.ts';
 import { findMember, objectValue, readMembers, readString, type Members } from '../wire/json/members.ts';
 
 /** Where a tool's definition names the resource that shows its results; `start` and `end` include the quotes. */

@@ -1,6 +1,6 @@
 import type { Era } from '../protocol/eras.ts';
-import type { Listed } from '../upstream/catalogue.ts';
-import { isLegacyOutputSchema } from '../upstream/judge-definition.ts';
+import type { Listed } from '../upstream/catalogue/catalogue.ts';
+import { isLegacyOutputSchema } from '../upstream/catalogue/validate-definition.ts';
 import { findMember, readMembers } from '../wire/json/members.ts';
 import { changeMembers, type Edit } from '../wire/json/splice.ts';
 

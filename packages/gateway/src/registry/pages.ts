@@ -1,5 +1,5 @@
 import type { Era } from '../protocol/eras.ts';
-import { KINDS, type CacheHints, type Kind } from '../upstream/catalogue.ts';
+import { KINDS, type CacheHints, type Kind } from '../upstream/catalogue/catalogue.ts';
 import type { Edit, Line } from '../wire/json/splice.ts';
 
 /** A page ends after so many bytes: widely used clients give up on a message of 10 MiB. */

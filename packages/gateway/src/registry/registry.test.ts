@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { NO_LISTS, readItem, type Listed } from '../upstream/catalogue.ts';
+import { NO_LISTS, readItem, type Listed } from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Accounts, type Account } from '../wire/account.ts';
 import { RegistryBuilder } from './registry.ts';

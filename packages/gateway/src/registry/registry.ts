@@ -8,7 +8,7 @@ import {
   type Catalogue,
   type Kind,
   type Listing,
-} from '../upstream/catalogue.ts';
+} from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import type { Catalogue, Listed, Listing } from '../upstream/catalogue.ts';
+import type { Catalogue, Listed, Listing } from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Aliases } from './aliases.ts';
 import type { Claim } from './key-prefixes.ts';

@@ -1,6 +1,6 @@
 import type { Era } from '../protocol/eras.ts';
-import { definitionOf, readItem, type Listed } from '../upstream/catalogue.ts';
-import type { ToolSchema } from '../upstream/tool-schema.ts';
+import { definitionOf, readItem, type Listed } from '../upstream/catalogue/catalogue.ts';
+import type { ToolSchema } from '../upstream/catalogue/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
 import { encode, type Edit } from '../wire/json/splice.ts';

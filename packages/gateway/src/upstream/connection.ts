@@ -2,8 +2,8 @@ import type { Log } from '../log.ts';
 import type { Account } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Listing } from './catalogue.ts';
-import type { StopTiming } from './process-group.ts';
+import type { Listing } from './catalogue/catalogue.ts';
+import type { StopTiming } from './process/process-group.ts';
 
 /** Something that runs and can be ended. */
 export interface Stoppable {

@@ -1,4 +1,4 @@
-import type { ChildServer } from './child-server.ts';
+import type { ChildServer } from './server.ts';
 
 /** How long calls under way may take to end, once their server is to go. */
 const LAST_CALLS_MS = 5000;

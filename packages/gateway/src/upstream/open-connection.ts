@@ -1,12 +1,12 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ServerKind, serverKind } from '../config/server-kind.ts';
 import type { Log } from '../log.ts';
-import type { ChildContext } from './child-context.ts';
 import type { Connection, ConnectionOptions, Stoppable } from './connection.ts';
-import { ProcessConnection } from './process-connection.ts';
-import { spawnServer } from './process.ts';
-import { startInTurn } from './slots.ts';
-import type { ServerSpec } from './start-process.ts';
+import { ProcessConnection } from './process/process-connection.ts';
+import { spawnServer } from './process/spawn.ts';
+import type { ServerSpec } from './process/start-process.ts';
+import { startInTurn } from './process/start-slots.ts';
+import type { ChildContext } from './server-options.ts';
 
 export interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { Chain } from './chain.ts';
-import { stopTiming } from './process-group.ts';
+import { Chain } from './gateway-chain.ts';
+import { stopTiming } from './process/process-group.ts';
 import { ServerContext } from './server-context.ts';
 
 const serverContext = (): ServerContext =>

@@ -3,15 +3,15 @@ import type { Log } from '../log.ts';
 import { noVerdicts, eraCacheIn } from '../state/era-cache.ts';
 import { StartClock } from '../time/start-clock.ts';
 import { within } from '../time/timeouts.ts';
-import { CHAIN_VARIABLE, type Chain } from './chain.ts';
-import type { ChildContext } from './child-context.ts';
 import type { Stoppable } from './connection.ts';
 import type { Containers } from './container/containers.ts';
-import { startGuard, type Guard } from './guard.ts';
-import type { StopTiming } from './process-group.ts';
-import { ServerLogs } from './server-logs.ts';
-import { createSlots, type Slots } from './slots.ts';
+import { CHAIN_VARIABLE, type Chain } from './gateway-chain.ts';
+import { startGuard, type Guard } from './process/guard.ts';
+import type { StopTiming } from './process/process-group.ts';
+import { createSlots, type Slots } from './process/start-slots.ts';
+import type { ChildContext } from './server-options.ts';
 import { stopServers } from './stop-servers.ts';
+import { ServerLogs } from './supervision/server-logs.ts';
 
 /** As many servers start at a time; with more of them on their way, each may take longer. */
 function startPlaces(): number {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import type { ChildServer } from './child-server.ts';
+import type { ChildServer } from './server.ts';
 import { startAll } from './start-all.ts';
 
 beforeEach(() => void vi.useFakeTimers());

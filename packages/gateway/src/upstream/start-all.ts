@@ -1,4 +1,4 @@
-import type { ChildServer } from './child-server.ts';
+import type { ChildServer } from './server.ts';
 import { Skipped } from './start-failure.ts';
 
 /** How long latecomers are waited for after the last server became ready. */

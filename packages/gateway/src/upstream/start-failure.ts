@@ -1,8 +1,8 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { withoutRemoteSecrets } from '../config/redact.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
-import { refusalIn, type Refusal } from './chain.ts';
 import type { Connection } from './connection.ts';
+import { refusalIn, type Refusal } from './gateway-chain.ts';
 import { reasonOf } from './unavailable.ts';
 
 /** A server that is a gateway has refused to serve this one, and always will: nothing has failed, and it is not tried again. */

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { StartLimit } from '../time/deadline.ts';
-import { isLauncher } from './launcher.ts';
+import { isLauncher } from './process/launcher.ts';
 
 /** How long a start and an unanswered probe may take, in milliseconds. */
 export interface StartupTimeouts extends StartLimit {

@@ -1,7 +1,7 @@
 import { within } from '../time/timeouts.ts';
 import type { Stoppable } from './connection.ts';
-import type { Guard } from './guard.ts';
-import { STOP_TIMING, type StopTiming } from './process-group.ts';
+import type { Guard } from './process/guard.ts';
+import { STOP_TIMING, type StopTiming } from './process/process-group.ts';
 
 const LONGEST_GRACE_MS = 2000;
 

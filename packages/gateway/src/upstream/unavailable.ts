@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import { shortened } from '../shorten.ts';
-import type { Exit } from './process.ts';
+import type { Exit } from './process/spawn.ts';
 
 /** Characters of a server's own error that are told. */
 const LONGEST_REASON = 1000;

@@ -1,8 +1,8 @@
 import type { Era } from '../protocol/eras.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Catalogue, Kind } from './catalogue.ts';
-import type { Sharing } from './instances.ts';
-import type { ToolSchema } from './tool-schema.ts';
+import type { Catalogue, Kind } from './catalogue/catalogue.ts';
+import type { ToolSchema } from './catalogue/tool-schema.ts';
+import type { Sharing } from './pool/instances.ts';
 
 /** A server behind the gateway, as programs see it. */
 export interface ServerClient {

@@ -3,7 +3,7 @@ import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway.ts';
 import { EVERYTHING } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
-import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/chain.ts';
+import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/gateway-chain.ts';
 import { describeFault } from '../../wire/fault.ts';
 import { DEEPEST, isTooDeep } from '../../wire/json/scan.ts';
 import { readMessage, type Unusable } from '../../wire/message.ts';

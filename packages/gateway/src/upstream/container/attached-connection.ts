@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from '../connection.ts';
-import { ProcessConnection } from '../process-connection.ts';
-import type { StopTiming } from '../process-group.ts';
+import { ProcessConnection } from '../process/process-connection.ts';
+import type { StopTiming } from '../process/process-group.ts';
 import { endContainer, type RunningContainer } from './end-container.ts';
 
 /** When its streams have ended, the engine's command ends as well, and the engine is asked what happened. */

@@ -1,6 +1,6 @@
 import { within } from '../../time/timeouts.ts';
-import { STOP_TIMING, type StopTiming } from '../process-group.ts';
-import type { ServerProcess } from '../process.ts';
+import { STOP_TIMING, type StopTiming } from '../process/process-group.ts';
+import type { ServerProcess } from '../process/spawn.ts';
 import type { Engine } from './engine.ts';
 
 /** A container, and the command that is attached to it. */

@@ -1,4 +1,4 @@
-import type { Exit, ServerProcess } from '../process.ts';
+import type { Exit, ServerProcess } from '../process/spawn.ts';
 import type { ContainerSpec } from './container-spec.ts';
 import { explainEngine, takenPort } from './engine-error.ts';
 import type { Engine } from './engine.ts';

@@ -8,7 +8,7 @@ import {
   type Kind,
   type Listed,
   type Listing,
-} from '../catalogue.ts';
+} from '../catalogue/catalogue.ts';
 
 /** What a server offers, as it can be told without it. */
 export interface CatalogueSnapshot {

@@ -14,7 +14,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
 import { fileEntry } from '../../state/server-record.ts';
-import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue.ts';
+import { definitionOf, readItem, type Kind, type Listed, type Listing } from '../catalogue/catalogue.ts';
 import { differingKinds, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues, LOCK_FILE, type Recalled } from './catalogues.ts';
 import { lockText } from './lock-file.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
-import type { Catalogue } from '../catalogue.ts';
-import type { ChildServer } from '../child-server.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
+import type { ChildServer } from '../server.ts';
 import type { Upstream } from '../upstream.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues } from './catalogues.ts';

@@ -8,7 +8,7 @@ import {
   type Kind,
   type Listed,
   type Listing,
-} from '../catalogue.ts';
+} from '../catalogue/catalogue.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** What one server offered, and when that counts. */

@@ -3,7 +3,7 @@ import { quoted } from '../../errors.ts';
 import { Holding, type Account } from '../../wire/account.ts';
 import { inSlice, spend } from '../../wire/slices.ts';
 import { Flow } from '../../wire/turns.ts';
-import { CHAIN_HEADER } from '../chain.ts';
+import { CHAIN_HEADER } from '../gateway-chain.ts';
 import {
   createSocketOpener,
   HttpConnection,

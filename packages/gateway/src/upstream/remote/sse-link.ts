@@ -6,7 +6,7 @@ import { valueText } from '../../wire/json/members.ts';
 import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
-import { LOOP_DETECTED } from '../chain.ts';
+import { LOOP_DETECTED } from '../gateway-chain.ts';
 import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Abortable, HttpClient } from './http-client.ts';

@@ -1,0 +1,19 @@
+import type { OwnedContainer, Reaped } from './inventory.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type { OwnedContainer, Reaped };
+
+// Whoever only has these functions at hand has not loaded what they need.
+
+/** The containers that gateways have started on the engine which `docker` finds in this environment. */
+export async function listContainers(env: Environment): Promise<OwnedContainer[]> {
+  const { listHere } = await import('./housekeeping.ts');
+  return listHere(env);
+}
+
+/** Removes those whose gateways are gone. */
+export async function removeOrphans(env: Environment): Promise<Reaped> {
+  const { reapHere } = await import('./housekeeping.ts');
+  return reapHere(env);
+}

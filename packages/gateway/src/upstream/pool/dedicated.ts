@@ -1,0 +1,146 @@
+import { Texts } from '../../errors.ts';
+import { Deferred } from '../../time/deferred.ts';
+import { ALL_KINDS, type Kind } from '../catalogue/catalogue.ts';
+import type { DesiredServers } from '../desired-servers.ts';
+import { drain } from '../drain.ts';
+import type { ChildContext, ChildEvents } from '../server-options.ts';
+import { ChildServer } from '../server.ts';
+import type { DedicatedServer, InstanceOptions } from './instances.ts';
+
+/** What a server says that was started apart. */
+export type DedicatedEvents = Pick<ChildEvents, 'request' | 'notification'>;
+
+/** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
+export class DedicatedServers {
+  readonly #desired: DesiredServers;
+  /** As those that clients share have it. */
+  readonly #context: ChildContext;
+  /** Until nothing is left of them, with what tells that they can be called no more. */
+  readonly #all = new Map<ChildServer, Deferred<void>>();
+  /** What is left of servers that have been removed or changed. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(desired: DesiredServers, context: ChildContext) {
+    this.#desired = desired;
+    this.#context = context;
+  }
+
+  [Symbol.iterator](): Iterator<ChildServer> {
+    return this.#all.keys();
+  }
+
+  /** Starts a server once more, for one client or call. */
+  start(serverKey: string, options: InstanceOptions, on: DedicatedEvents): DedicatedServer {
+    return this.#start(serverKey, options, on).dedicated;
+  }
+
+  /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
+  async openLegacyConnection(
+    first: ChildServer,
+    capabilities: string,
+    on: DedicatedEvents,
+  ): Promise<DedicatedServer | undefined> {
+    const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
+      first.isRemote ? undefined : this.#context.on.changed(first, kinds);
+    const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
+    const { dedicated, child } = this.#start(first.serverKey, options, { ...on, changed });
+    await first.busyWith(dedicated.started);
+    if (!child.keepsSession) {
+      void dedicated.stop();
+      return undefined;
+    }
+    this.#setLegacyConnection(first, child);
+    void dedicated.ended.then(() => {
+      const { log, logs } = this.#context;
+      if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
+      this.#setLegacyConnection(first, undefined);
+    });
+    return dedicated;
+  }
+
+  /** Ends all of a server's processes and conversations but the one that clients share. */
+  stopOf(serverKey: string): void {
+    for (const child of this.#of(serverKey)) void this.#end(child);
+  }
+
+  /** It is called no more; those who wait for it, or for what was started beside it, do so for a while longer. */
+  dismiss(child: ChildServer, what: string, cleared: Promise<unknown> | undefined): void {
+    const { serverKey } = child;
+    this.#all.set(child, new Deferred());
+    const all = this.#of(serverKey);
+    // New calls are not for these.
+    for (const one of all) this.#all.get(one)?.resolve();
+    const ended = Promise.all([
+      cleared,
+      this.leaving(serverKey),
+      ...all.map((one) => this.#drain(one, what)),
+    ]);
+    this.#leaving.set(serverKey, ended);
+    void ended.then(() => this.leaving(serverKey) === ended && this.#leaving.delete(serverKey));
+  }
+
+  /** Resolves when nothing is left of what was dismissed; undefined where that is so already. */
+  leaving(serverKey: string): Promise<unknown> | undefined {
+    return this.#leaving.get(serverKey);
+  }
+
+  /** The gateway ends: nothing is started any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #of(key: string): ChildServer[] {
+    return [...this].filter(({ serverKey }) => serverKey === key);
+  }
+
+  #start(
+    serverKey: string,
+    { capabilities, cwd, era, isEraFixed }: InstanceOptions,
+    on: DedicatedEvents & Partial<ChildEvents>,
+  ): { dedicated: DedicatedServer; child: ChildServer } {
+    if (this.#isClosed) throw new Error(Texts.gatewayEnds());
+    const ended = new Deferred<void>();
+    const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
+    const child = new ChildServer(serverKey, config, {
+      ...this.#context,
+      capabilities: Promise.resolve(capabilities),
+      era,
+      isEraFixed,
+      isClientFolder: cwd !== undefined,
+      prefersLegacy: undefined,
+      on: { changed() {}, ...on, crashed: () => this.#over(child) },
+    });
+    this.#all.set(child, ended);
+    const started = child.start();
+    started.catch(() => this.#over(child));
+    const stop = (): Promise<void> => this.#end(child);
+    return { child, dedicated: { upstream: child, started, ended: ended.promise, stop } };
+  }
+
+  /** What only the one of two conversations lists comes and goes with it. */
+  #setLegacyConnection(server: ChildServer, legacyConnection: ChildServer | undefined): void {
+    const before = server.catalogue;
+    server.setLegacyConnection(legacyConnection);
+    const now = server.catalogue;
+    const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
+    if (kinds.length > 0) this.#context.on.changed(server, kinds);
+  }
+
+  async #drain(child: ChildServer, what: string): Promise<void> {
+    await drain(child, what);
+    this.#over(child);
+  }
+
+  async #end(child: ChildServer): Promise<void> {
+    const rest = child.retire();
+    this.#all.get(child)?.resolve();
+    await rest?.stop();
+    this.#over(child);
+  }
+
+  #over(child: ChildServer): void {
+    this.#all.get(child)?.resolve();
+    this.#all.delete(child);
+  }
+}

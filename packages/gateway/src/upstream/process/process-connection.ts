@@ -1,0 +1,141 @@
+import { quoted } from '../../errors.ts';
+import { escapeUnsafe } from '../../log.ts';
+import { Deferred } from '../../time/deferred.ts';
+import { within } from '../../time/timeouts.ts';
+import { resultLine } from '../../wire/answer.ts';
+import { BATCH_VERSION, visitBatch } from '../../wire/batch.ts';
+import { openLink } from '../../wire/link.ts';
+import type { Message, Unusable } from '../../wire/message.ts';
+import { Peer } from '../../wire/peer.ts';
+import type { Connection, ConnectionOptions } from '../connection.ts';
+import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
+import { describeExit, Unavailable } from '../unavailable.ts';
+import type { StopTiming } from './process-group.ts';
+import type { ServerProcess } from './spawn.ts';
+
+/** The end of a server's streams is most often that of the server, whose exit says more. */
+const OUTPUT_DRAIN_MS = 500;
+/** How much of what is no message is kept to be shown. */
+const LONGEST_NOISE = 200;
+const KEPT_NOISE = 5;
+
+/** One process of a server and the conversation with it. */
+export class ProcessConnection implements Connection {
+  readonly peer: Peer;
+  /** A process is its own session. */
+  readonly keepsSession: boolean = true;
+  readonly #process: ServerProcess;
+  readonly #options: ConnectionOptions;
+  readonly #lastBreathMs: number;
+  readonly #lost = new Deferred<string>();
+  readonly #ended = new Deferred<void>();
+  #flowing = new Deferred<void>();
+  #heard = 0;
+  #noise: readonly string[] = [];
+
+  constructor(process: ServerProcess, options: ConnectionOptions, lastBreathMs: number = OUTPUT_DRAIN_MS) {
+    this.#process = process;
+    this.#options = options;
+    this.#lastBreathMs = lastBreathMs;
+    const link = openLink(
+      { ...options, input: process.stdout, output: process.stdin },
+      {
+        message: (message) => this.#receive(message),
+        unusable: (line) => this.#unusable(line),
+        takesBatches: () => this.peer.version === BATCH_VERSION,
+        isAwaited: () => this.peer.isAwaited,
+        oversized: (line) => refuseOversized(this.peer, this.#options, line),
+        failed: (error) => options.failed(error),
+        ended: () => {
+          this.#ended.resolve();
+          void this.#cutOff('has closed its stdout');
+        },
+      },
+    );
+    this.peer = new Peer(link, (error) => options.failed(error));
+    process.stdin.once('error', () => void this.#cutOff('has closed its stdin'));
+    this.#flowing.resolve();
+    void process.exited.then((exit) => this.#exited(describeExit(exit)));
+    void this.lost.then((what) => this.fail(what));
+  }
+
+  get lost(): Promise<string> {
+    return this.#lost.promise;
+  }
+
+  get heard(): number {
+    return this.#heard;
+  }
+
+  fail(what: string): void {
+    this.peer.fail(new Unavailable(this.#options.serverKey, what));
+  }
+
+  raceExit<T>(promised: Promise<T>): Promise<T> {
+    const ended = this.#process.exited.then((exit): never => {
+      throw new Unavailable(this.#options.serverKey, describeExit(exit));
+    });
+    return Promise.race([promised, ended]);
+  }
+
+  stop(timing?: StopTiming): Promise<void> {
+    return this.#process.stop(timing);
+  }
+
+  /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
+  outputTail(): string[] {
+    const stderr = this.#process.stderrTail().map((line) => `  stderr | ${line}`);
+    return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
+  }
+
+  hold(hold: boolean): void {
+    if (hold) {
+      this.peer.pause();
+      if (this.#flowing.isResolved) this.#flowing = new Deferred();
+    } else {
+      this.peer.resume();
+      this.#flowing.resolve();
+    }
+  }
+
+  /** What it said before its end counts, also where a slow client has held it up. */
+  async #exited(how: string): Promise<void> {
+    if (!this.#flowing.isResolved) {
+      await this.#flowing.promise;
+      await within(this.#lastBreathMs, this.#ended.promise);
+    }
+    this.#lost.resolve(how);
+  }
+
+  /** A server that lives on but has shut one of its ends is as good as dead. */
+  async #cutOff(what: string): Promise<void> {
+    if (await within(this.#lastBreathMs, this.#process.exited)) return;
+    this.#lost.resolve(what);
+    await this.stop();
+  }
+
+  #receive(message: Message): void {
+    this.#heard++;
+    if (this.peer.take(message)) return;
+    if (message.kind === 'notification') this.#options.notification(message);
+    else if (message.kind === 'response')
+      this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
+    else if (message.method === 'ping') this.peer.reply(resultLine(message.id, '{}'));
+    else this.#options.request(message);
+  }
+
+  #unusable(line: Unusable): void {
+    const start = escapeUnsafe(line.bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
+    this.#options.log.debug?.(`wrote to stdout what is no message: ${start}`);
+    if (start !== '') this.#noise = [...this.#noise, start].slice(-KEPT_NOISE);
+    if (line.reason !== 'batch') return refuseUnusable(this.peer, this.#options, line);
+    visitBatch(line.bytes, (part) => refuseUnusable(this.peer, this.#options, asUnusable(part)));
+  }
+}
+
+/** A message of a batch that the server's revision does not know. */
+function asUnusable(part: Message | Unusable): Unusable {
+  if (part.kind === 'unusable') return part;
+  const meant = part.kind === 'response' ? part.kind : 'request';
+  return { kind: 'unusable', reason: 'batch', bytes: part.bytes, id: part.id || undefined, meant };
+}

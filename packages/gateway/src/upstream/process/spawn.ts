@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { within } from '../../time/timeouts.ts';
+import type { Guard } from './guard.ts';
+import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type StopTiming } from './process-group.ts';
+import { explainSpawnFailure } from './spawn-error.ts';
+import { startProcess, type Child, type ServerSpec } from './start-process.ts';
+import { readLines, StderrLines } from './stderr-lines.ts';
+
+export interface SpawnOptions {
+  guard: Pick<Guard, 'mark' | 'watch' | 'unwatch' | 'note'>;
+  /** One line of stderr, escaped. */
+  onStderrLine: (line: string) => void;
+  platform?: NodeJS.Platform;
+  timing?: StopTiming;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What became of it, where that says more. */
+  why?: string;
+}
+
+/** A server as a process. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Resolves when the first byte arrives on stdout; never, if none does. */
+  readonly firstByte: Promise<void>;
+  /** Resolves when it has ended and all it wrote has been read; never rejects. */
+  readonly exited: Promise<Exit>;
+  /** The last lines of its stderr, escaped. */
+  stderrTail(): string[];
+  /** Ends it and all that it started in its group; resolves when they are gone. The timing of the first call counts. */
+  stop(timing?: StopTiming): Promise<void>;
+}
+
+/** How long a pipe that something else still holds open may delay the news that the server has ended. */
+const DRAIN_MS = 200;
+
+/** Starts a server, without a shell and as the leader of a process group of its own; rejects with a `SpawnError`. */
+export async function spawnServer(spec: ServerSpec, options: SpawnOptions): Promise<ServerProcess> {
+  try {
+    const child = startProcess(spec, options.guard.mark, options.platform);
+    if (child.pid !== undefined) return running(child, child.pid, { ...options, env: spec.env });
+    throw (await once(child, 'error'))[0];
+  } catch (error) {
+    throw await explainSpawnFailure(error, spec);
+  }
+}
+
+function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerSpec, 'env'>): ServerProcess {
+  const { guard, platform = process.platform } = options;
+  let { timing = STOP_TIMING } = options;
+  // Told in the same breath as the start: the gateway may be killed at any moment.
+  guard.watch(pid);
+  ignoreStreamErrors(child);
+  const stderr = new StderrLines(options.onStderrLine);
+  const stderrRead = readLines(child.stderr, stderr);
+  const group = platform === 'win32' ? windowsTree(child, options.env) : posixGroup(pid);
+  const clear = onlyOnce(async () => {
+    if (await clearGroup(group, timing)) guard.unwatch(pid);
+  });
+  const exit = exitOf(child);
+  const stopOnce = onlyOnce(() => stop(child, { guard, exit, clear, eofMs: timing.eofMs }));
+  void exit.then(clear);
+  return {
+    pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    firstByte: firstByteOf(child.stdout),
+    exited: drained(child, exit, stderrRead).finally(() => stderr.end()),
+    stderrTail: () => stderr.tail(),
+    stop: (wanted) => {
+      timing = wanted ?? timing;
+      return stopOnce();
+    },
+  };
+}
+
+/** A server that stops reading or is killed breaks its pipes; its exit tells of that. */
+function ignoreStreamErrors({ stdin, stdout, stderr }: Child): void {
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
+}
+
+function exitOf(child: Child): Promise<Exit> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
+/** Watched at the door of the stream: a listener for its data would set it flowing before its reader is there. */
+function firstByteOf(stdout: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const push = stdout.push.bind(stdout);
+    stdout.push = (chunk: unknown, encoding) => {
+      stdout.push = push;
+      if (chunk !== null) resolve();
+      return push(chunk, encoding);
+    };
+  });
+}
+
+/** The exit, once what was written before it has been read, or a little later if something else holds the pipes. */
+async function drained(child: Child, exit: Promise<Exit>, stderrRead: Promise<void>): Promise<Exit> {
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const result = await exit;
+  await within(DRAIN_MS, Promise.all([closed, stderrRead]));
+  return result;
+}
+
+async function stop(child: Child, { guard, exit, clear, eofMs }: Stopping): Promise<void> {
+  const began = performance.now();
+  // Once it has ended, nothing tells any more what it had started in other groups.
+  await guard.note();
+  child.stdin.end();
+  await within(eofMs - (performance.now() - began), exit);
+  await clear();
+  // Something outside the group may hold the other ends; the gateway lets go.
+  child.stdout.destroy();
+  child.stderr.destroy();
+}
+
+interface Stopping {
+  guard: Pick<Guard, 'note'>;
+  exit: Promise<Exit>;
+  clear: () => Promise<void>;
+  eofMs: number;
+}
+
+function onlyOnce(action: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined;
+  return () => (result ??= action());
+}

@@ -1,0 +1,60 @@
+import type { ServerConfig } from '../config/config.generated.ts';
+import type { Log } from '../log.ts';
+import type { Era, Implementation } from '../protocol/eras.ts';
+import type { EraCache } from '../state/era-cache.ts';
+import type { StartClock } from '../time/start-clock.ts';
+import type { Accounts } from '../wire/account.ts';
+import type { Message } from '../wire/message.ts';
+import type { Catalogue, Kind, Listing } from './catalogue/catalogue.ts';
+import type { Containers } from './container/containers.ts';
+import type { Chain } from './gateway-chain.ts';
+import type { Guard } from './process/guard.ts';
+import type { Slots } from './process/start-slots.ts';
+import type { ChildServer } from './server.ts';
+import type { ServerLogs } from './supervision/server-logs.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What all children of a gateway share. */
+export interface ChildContext {
+  readonly guard: () => Guard;
+  /** What servers in containers share; loaded with the first of them. */
+  readonly containers: () => Promise<Containers>;
+  /** Handed on to every server that may be a gateway. */
+  readonly chain: Chain;
+  readonly slots: Slots;
+  /** Measures all starts of this gateway. */
+  readonly startClock: StartClock;
+  readonly eraCache: EraCache;
+  readonly clientInfo: Implementation;
+  /** What the client can do, as JSON; known once it has opened the conversation. */
+  readonly capabilities: Promise<string>;
+  readonly startupTimeout?: number;
+  readonly maxMessageSize: number;
+  readonly accounts: Accounts;
+  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
+  readonly log: Log;
+  /** The last words of and about each server. */
+  readonly logs: ServerLogs;
+  readonly on: ChildEvents;
+  /** How the server is greeted, where that is not to be found out. */
+  readonly era?: Era | undefined;
+  readonly isEraFixed?: boolean | undefined;
+  /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
+  readonly prefersLegacy?: (() => boolean) | undefined;
+  /** What the server listed before this start, as far as that is known: the order of its lists stays. */
+  readonly earlierLists?: ((serverKey: string) => Catalogue | undefined) | undefined;
+  /** The working directory is the client's, not that of the config. */
+  readonly isClientFolder?: boolean | undefined;
+}
+
+export interface ChildEvents {
+  /** Works through a new list of a server in slices before it takes effect; undefined where it is short. */
+  prepare?(child: ChildServer, kind: Kind, listing: Listing): Promise<void> | undefined;
+  changed(child: ChildServer, kinds: readonly Kind[]): void;
+  request(child: ChildServer, message: Message, related?: number): void;
+  notification(child: ChildServer, message: Message, related?: number): void;
+  /** It ran, and runs no more. */
+  crashed(child: ChildServer): void;
+  /** A client wants to hear from it. */
+  isFollowed?(server: Pick<Upstream, 'serverKey'>): boolean;
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../log.ts';
+import { ServerLogs } from './server-logs.ts';
+
+test('the last lines of each server are kept, in order, and cut where they are long', () => {
+  let time = 0;
+  const logs = new ServerLogs(() => time++);
+  const said: string[] = [];
+  const log = logs.keeping('a', { ...silentLog, info: (text) => void said.push(text) });
+  for (let line = 0; line < 1000; line++) log.info(`line ${line}`);
+  logs.keeping('b', silentLog).warn('x'.repeat(5000));
+  expect(said).toHaveLength(1000);
+  expect(logs.of('a')).toHaveLength(200);
+  expect([logs.of('a')[0], logs.of('a').at(-1)]).toEqual([
+    { at: 800, text: 'line 800' },
+    { at: 999, text: 'line 999' },
+  ]);
+  expect(logs.of('b')[0]?.text).toHaveLength(1000);
+  expect(logs.of('c')).toEqual([]);
+});
+
+test('a server that is started again goes on where it ended', () => {
+  const logs = new ServerLogs(() => 0);
+  logs.keeping('a', silentLog).error('one');
+  logs.keeping('a', silentLog).error('two');
+  expect(logs.of('a').map(({ text }) => text)).toEqual(['one', 'two']);
+});

@@ -1,0 +1,59 @@
+import type { Log } from '../../log.ts';
+import { startOf } from '../../shorten.ts';
+import { Repeats } from '../repeats.ts';
+
+/** Something that a server wrote to stderr, or that was said of it. */
+export interface LoggedLine {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** How much is kept of each server. */
+const KEPT = 200;
+const LONGEST = 1000;
+
+/** The last lines about each server; they outlive its processes. */
+export class ServerLogs {
+  readonly #now: () => number;
+  readonly #lines = new Map<string, LoggedLine[]>();
+  readonly #repeats = new Map<string, Repeats>();
+  /** Keys of the servers whose last start failed. */
+  readonly failing: Set<string> = new Set();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  of(serverKey: string): readonly LoggedLine[] {
+    return (this.#lines.get(serverKey) ?? []).slice(-KEPT);
+  }
+
+  /** Returns the same log, of which the lines about this server are kept, and warnings are not repeated. */
+  keeping(serverKey: string, log: Log): Log {
+    const lines = this.#lines.get(serverKey) ?? [];
+    const repeats = this.#repeats.get(serverKey) ?? new Repeats(this.#now);
+    this.#lines.set(serverKey, lines);
+    this.#repeats.set(serverKey, repeats);
+    const kept = (write: (text: string) => void) => (text: string) => {
+      this.#keep(lines, text);
+      write(text);
+    };
+    const warnOnce = (text: string): void => {
+      const said = repeats.say(text);
+      if (said === undefined) log.debug?.(text);
+      else log.warn(said);
+    };
+    return {
+      ...log,
+      info: kept((text) => log.info(text)),
+      warn: kept(warnOnce),
+      error: kept((text) => log.error(text)),
+    };
+  }
+
+  /** Trimmed now and then: cutting off the front is not for every line. */
+  #keep(lines: LoggedLine[], text: string): void {
+    lines.push({ at: this.#now(), text: startOf(text, LONGEST) });
+    if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
+  }
+}
