@@ -25,7 +25,7 @@ import type { ToolSchema } from './upstream/catalogue/tool-schema.ts';
 import type { Reloaded } from './upstream/fleet.ts';
 import { Chain, CHAIN_VARIABLE, gatewayId } from './upstream/gateway-chain.ts';
 import type { ChildServerClient } from './upstream/server-status.ts';
-import type { ChildServer } from './upstream/server.ts';
+import type { UpstreamServer } from './upstream/server.ts';
 import type { LoggedLine } from './upstream/supervision/server-logs.ts';
 import type { Supervisor } from './upstream/supervision/supervisor.ts';
 import { Accounts } from './wire/account.ts';
@@ -129,7 +129,7 @@ export class Gateway implements AggregatorServer {
   }
 
   /** A copy, like `registry`: a change of it changes nothing here. */
-  get children(): Map<string, ChildServer> {
+  get children(): Map<string, UpstreamServer> {
     return new Map(this.#parts.fleet.children);
   }
 

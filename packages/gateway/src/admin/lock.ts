@@ -5,7 +5,7 @@ import type { GatewayOptions } from '../gateway/options.ts';
 import { EVERYTHING } from '../protocol/capabilities.ts';
 import { entryHash } from '../upstream/lazy/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';
-import type { ChildServer } from '../upstream/server.ts';
+import type { UpstreamServer } from '../upstream/server.ts';
 
 export interface LockOptions extends Omit<GatewayOptions, 'lazy' | 'keepGoing'> {
   /** The file that the config came from: an entry that leads back to its gateway is left out. */
@@ -32,7 +32,7 @@ export async function createLock(config: McpConfig, options: LockOptions): Promi
   }
 }
 
-function lockedServer(child: ChildServer, { unexpanded, packageOf }: LockOptions): LockedServer {
+function lockedServer(child: UpstreamServer, { unexpanded, packageOf }: LockOptions): LockedServer {
   const { serverKey, era, capabilities, instructions, catalogue } = child;
   return {
     serverKey,

@@ -23,7 +23,7 @@ import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { Fleet } from '../upstream/fleet.ts';
 import type { Chain } from '../upstream/gateway-chain.ts';
 import type { DedicatedEvents } from '../upstream/pool/dedicated.ts';
-import type { ChildServer } from '../upstream/server.ts';
+import type { UpstreamServer } from '../upstream/server.ts';
 import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Accounts } from '../wire/account.ts';
@@ -207,14 +207,14 @@ export class Parts {
     };
   }
 
-  #ready(child: ChildServer, before: Upstream | undefined): void {
+  #ready(child: UpstreamServer, before: Upstream | undefined): void {
     this.wishes.tell(child);
     this.clients.returned(child);
     this.publication.add(child, before);
     this.restartWaiters.ready(child.serverKey);
   }
 
-  #gone(child: ChildServer): void {
+  #gone(child: UpstreamServer): void {
     this.#serving.forget(child);
     // Nothing is missed where something stands in for it.
     if (this.fleet.lazyUpstream(child.serverKey) !== undefined) this.publication.rebuild([]);
@@ -236,7 +236,7 @@ export class Parts {
     }
   }
 
-  #notified(child: ChildServer, message: Message, related: number | undefined): void {
+  #notified(child: UpstreamServer, message: Message, related: number | undefined): void {
     const { clients, suspendedCalls, tasks } = this;
     const to = addresseeOf(child, message, related, { tasks, elicitations: suspendedCalls.elicitations });
     if (!clients.notified(child, message, related, to))
@@ -246,7 +246,7 @@ export class Parts {
   }
 
   /** `owner` is the client that has the server for itself. */
-  #asked(child: ChildServer, message: Message, { related, owner }: QuestionContext): void {
+  #asked(child: UpstreamServer, message: Message, { related, owner }: QuestionContext): void {
     const { clients, fleet, suspendedCalls, tasks } = this;
     const asker = fleet.askerOf(child.serverKey);
     const told = tasks.publicMessage(child, message);

@@ -1,4 +1,4 @@
-import type { ChildServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 
 /** How long calls under way may take to end, once their server is to go. */
 const LAST_CALLS_MS = 5000;
@@ -7,7 +7,7 @@ const LOOK_MS = 20;
 
 /** Ends a server that is called no more, once what is under way has been answered or has had its time. */
 export async function drain(
-  child: ChildServer,
+  child: UpstreamServer,
   what: string,
   patienceMs: number = LAST_CALLS_MS,
 ): Promise<void> {

@@ -13,9 +13,9 @@ import { DedicatedServers, type DedicatedEvents } from './pool/dedicated.ts';
 import type { DedicatedServer, InstanceOptions } from './pool/instances.ts';
 import { stopTiming } from './process/process-group.ts';
 import { ServerContext } from './server-context.ts';
-import type { ChildContext, ChildEvents } from './server-options.ts';
+import type { ServerOptions, ServerEvents } from './server-options.ts';
 import { ServerStatus } from './server-status.ts';
-import { ChildServer } from './server.ts';
+import { UpstreamServer } from './server.ts';
 import { startAll } from './start-all.ts';
 import type { Skipped } from './start-failure.ts';
 import { HealthMemory } from './supervision/health-memory.ts';
@@ -61,13 +61,13 @@ export interface FleetOptions {
   readonly fresh?: boolean;
 }
 
-interface FleetEvents extends Pick<ChildEvents, 'request' | 'notification' | 'isFollowed' | 'prepare'> {
+interface FleetEvents extends Pick<ServerEvents, 'request' | 'notification' | 'isFollowed' | 'prepare'> {
   /** What servers offer of these kinds has changed. */
   changed(kinds: readonly Kind[]): void;
   /** It can be called; `before` is what stood in for it. */
-  ready(child: ChildServer, before?: Upstream): void;
+  ready(child: UpstreamServer, before?: Upstream): void;
   /** It ran, and is called no more. */
-  gone(child: ChildServer): void;
+  gone(child: UpstreamServer): void;
   supervised(event: ServerEvent): void;
 }
 
@@ -84,12 +84,12 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #desired: DesiredServers;
   readonly #serverContext: ServerContext;
-  readonly #context: ChildContext;
+  readonly #context: ServerOptions;
   readonly #dedicated: DedicatedServers;
   readonly #lazyUpstreams: LazyUpstreams;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
-  #children = new Map<string, ChildServer>();
+  #children = new Map<string, UpstreamServer>();
   #preparing: Promise<void> | undefined;
   #isPrepared = false;
   #hasStarted = false;
@@ -113,7 +113,7 @@ export class Fleet {
     for (const key of this.#supervisedKeys(desired.keys())) this.#adopt(key, NEW_SERVER);
   }
 
-  get children(): ReadonlyMap<string, ChildServer> {
+  get children(): ReadonlyMap<string, UpstreamServer> {
     return this.#children;
   }
 
@@ -122,18 +122,18 @@ export class Fleet {
   }
 
   /** In the order of the config. */
-  running(): ChildServer[] {
+  running(): UpstreamServer[] {
     return [...this.children.values()].filter(({ status }) => status === ServerStatus.RUNNING);
   }
 
   /** Everything that can be spoken to, also what clients have for themselves. */
-  conversations(): ChildServer[] {
+  conversations(): UpstreamServer[] {
     const all = new Set([...this.children.values(), ...this.#dedicated]);
     return [...all].filter(({ isConnected }) => isConnected);
   }
 
   /** All that run, in whichever conversation: what clients have for themselves and what is on its way out, too. */
-  speaking(): ChildServer[] {
+  speaking(): UpstreamServer[] {
     return this.conversations().filter(({ status }) => status === ServerStatus.RUNNING);
   }
 
@@ -216,7 +216,7 @@ export class Fleet {
     if (!keepGoing) this.supervisor.begin();
   }
 
-  #enabled(): ChildServer[] {
+  #enabled(): UpstreamServer[] {
     return [...this.children.values()].filter(({ serverKey }) => this.#isOn(serverKey));
   }
 
@@ -231,7 +231,7 @@ export class Fleet {
   }
 
   /** Starts a server that is needed now; however many need it, it is started once. */
-  async wake(serverKey: string): Promise<ChildServer> {
+  async wake(serverKey: string): Promise<UpstreamServer> {
     const isLost = this.supervisor.healthOf(serverKey)?.connectionState === 'error';
     if (isLost) throw new Error(Texts.notRunning(serverKey, this.supervisor.retryHint(serverKey)));
     await this.supervisor.start(serverKey);
@@ -310,7 +310,7 @@ export class Fleet {
   }
 
   /** Goes on without an entry that leads back here. */
-  #skip({ serverKey }: ChildServer, { message }: Skipped): void {
+  #skip({ serverKey }: UpstreamServer, { message }: Skipped): void {
     this.#options.log.warn(message);
     const lazyUpstream = this.#lazyUpstreams.of(serverKey);
     this.#lazyUpstreams.forget([serverKey]);
@@ -323,10 +323,10 @@ export class Fleet {
   }
 
   /** The new one takes the place of the one that has ended. */
-  #create(key: string): ChildServer {
+  #create(key: string): UpstreamServer {
     const before = this.#children.get(key)?.ownCatalogue;
     if (before !== undefined) this.#earlierLists.set(key, before);
-    const child = new ChildServer(key, this.#desired.configOf(key), this.#context);
+    const child = new UpstreamServer(key, this.#desired.configOf(key), this.#context);
     this.#children.set(key, child);
     return child;
   }
@@ -372,7 +372,7 @@ export class Fleet {
     }
   }
 
-  #createContext(): ChildContext {
+  #createContext(): ServerOptions {
     const { on } = this.#options;
     const serverContext = this.#serverContext;
     const { guard, containers, logs, eraCache, environmentOf } = serverContext;
@@ -418,23 +418,23 @@ export class Fleet {
     });
   }
 
-  #ready(child: ChildServer): void {
+  #ready(child: UpstreamServer): void {
     this.#options.on.ready(child, this.#lazyUpstreams.of(child.serverKey));
     this.#lazyUpstreams.learn(child);
   }
 
-  #notStarted(child: ChildServer, error: Error): void {
+  #notStarted(child: UpstreamServer, error: Error): void {
     // Whoever has told it to end knows why it did not start.
     if (child.status === ServerStatus.STOPPED) return;
     this.supervisor.lost(child, error.message);
   }
 
-  #changed(child: ChildServer, kinds: readonly Kind[]): void {
+  #changed(child: UpstreamServer, kinds: readonly Kind[]): void {
     this.#lazyUpstreams.learn(child);
     this.#options.on.changed(kinds);
   }
 
-  #crashed(child: ChildServer): void {
+  #crashed(child: UpstreamServer): void {
     const { serverKey, error } = child;
     const reason = error?.message ?? Texts.serverCrashed(serverKey);
     this.#leave(child);
@@ -442,7 +442,7 @@ export class Fleet {
   }
 
   /** It is called no more, but what clients have for themselves lives on. */
-  #leave(child: ChildServer): void {
+  #leave(child: UpstreamServer): void {
     if (child.sharing === 'shared') this.#dedicated.stopOf(child.serverKey);
     this.#options.on.gone(child);
   }
@@ -466,7 +466,7 @@ export class Fleet {
   }
 
   /** Not one that is on its way out. */
-  #isCurrent(child: ChildServer): boolean {
+  #isCurrent(child: UpstreamServer): boolean {
     return this.#children.get(child.serverKey) === child;
   }
 }

@@ -6,11 +6,11 @@ import { ProcessConnection } from './process/process-connection.ts';
 import { spawnServer } from './process/spawn.ts';
 import type { ServerSpec } from './process/start-process.ts';
 import { startInTurn } from './process/start-slots.ts';
-import type { ChildContext } from './server-options.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;
-  readonly context: ChildContext;
+  readonly context: ServerOptions;
   /** How long a server on HTTP may take to listen. */
   readonly patienceMs: number;
   /** Nobody wants it any more. */

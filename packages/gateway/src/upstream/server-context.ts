@@ -9,7 +9,7 @@ import { CHAIN_VARIABLE, type Chain } from './gateway-chain.ts';
 import { startGuard, type Guard } from './process/guard.ts';
 import type { StopTiming } from './process/process-group.ts';
 import { createSlots, type Slots } from './process/start-slots.ts';
-import type { ChildContext } from './server-options.ts';
+import type { ServerOptions } from './server-options.ts';
 import { stopServers } from './stop-servers.ts';
 import { ServerLogs } from './supervision/server-logs.ts';
 
@@ -25,7 +25,7 @@ const LEAST_PLACES = 2;
 /** For killed processes to be gone, the guard's last rounds, and a container engine that is slow to remove. */
 const AFTER_KILL_MS = 1000;
 
-export interface MeansOptions {
+export interface ServerContextOptions {
   readonly state?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
@@ -35,16 +35,16 @@ export interface MeansOptions {
 /** What all servers are started with, and ended. */
 export class ServerContext {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly eraCache: ChildContext['eraCache'];
-  readonly #options: MeansOptions;
+  readonly eraCache: ServerOptions['eraCache'];
+  readonly #options: ServerContextOptions;
   #slots: Slots | undefined;
   #startClock: StartClock | undefined;
-  #environmentOf: ChildContext['environmentOf'] | undefined;
+  #environmentOf: ServerOptions['environmentOf'] | undefined;
   #places: number | undefined;
   #guard: Guard | undefined;
   #containers: Promise<Containers> | undefined;
 
-  constructor(options: MeansOptions) {
+  constructor(options: ServerContextOptions) {
     const { state } = options;
     this.#options = options;
     this.eraCache = state === undefined ? noVerdicts : eraCacheIn(state);
@@ -67,7 +67,7 @@ export class ServerContext {
     return this.#startClock;
   }
 
-  readonly environmentOf: ChildContext['environmentOf'] = (config) => {
+  readonly environmentOf: ServerOptions['environmentOf'] = (config) => {
     const { env, chain } = this.#options;
     this.#environmentOf ??= childEnvironments(env, process.platform);
     return { ...this.#environmentOf(config), [CHAIN_VARIABLE]: chain.text };

@@ -10,12 +10,12 @@ import type { Containers } from './container/containers.ts';
 import type { Chain } from './gateway-chain.ts';
 import type { Guard } from './process/guard.ts';
 import type { Slots } from './process/start-slots.ts';
-import type { ChildServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 import type { ServerLogs } from './supervision/server-logs.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all children of a gateway share. */
-export interface ChildContext {
+export interface ServerOptions {
   readonly guard: () => Guard;
   /** What servers in containers share; loaded with the first of them. */
   readonly containers: () => Promise<Containers>;
@@ -35,7 +35,7 @@ export interface ChildContext {
   readonly log: Log;
   /** The last words of and about each server. */
   readonly logs: ServerLogs;
-  readonly on: ChildEvents;
+  readonly on: ServerEvents;
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
   readonly isEraFixed?: boolean | undefined;
@@ -47,14 +47,14 @@ export interface ChildContext {
   readonly isClientFolder?: boolean | undefined;
 }
 
-export interface ChildEvents {
+export interface ServerEvents {
   /** Works through a new list of a server in slices before it takes effect; undefined where it is short. */
-  prepare?(child: ChildServer, kind: Kind, listing: Listing): Promise<void> | undefined;
-  changed(child: ChildServer, kinds: readonly Kind[]): void;
-  request(child: ChildServer, message: Message, related?: number): void;
-  notification(child: ChildServer, message: Message, related?: number): void;
+  prepare?(child: UpstreamServer, kind: Kind, listing: Listing): Promise<void> | undefined;
+  changed(child: UpstreamServer, kinds: readonly Kind[]): void;
+  request(child: UpstreamServer, message: Message, related?: number): void;
+  notification(child: UpstreamServer, message: Message, related?: number): void;
   /** It ran, and runs no more. */
-  crashed(child: ChildServer): void;
+  crashed(child: UpstreamServer): void;
   /** A client wants to hear from it. */
   isFollowed?(server: Pick<Upstream, 'serverKey'>): boolean;
 }

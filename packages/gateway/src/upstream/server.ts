@@ -20,7 +20,7 @@ import {
   type Kind,
 } from './catalogue/catalogue.ts';
 import { LiveCatalogue } from './catalogue/live-catalogue.ts';
-import { Watching } from './catalogue/resource-subscriptions.ts';
+import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { ToolSchema } from './catalogue/tool-schema.ts';
 import type { Connection, Stoppable } from './connection.ts';
 import { readError, readResult, shakeHands, type Greeting } from './negotiate.ts';
@@ -28,7 +28,7 @@ import { openConnection } from './open-connection.ts';
 import type { Sharing } from './pool/instances.ts';
 import { whileStarting } from './process/process-group.ts';
 import { identityOf } from './server-identity.ts';
-import type { ChildContext } from './server-options.ts';
+import type { ServerOptions } from './server-options.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
 import { startupTimeouts, type StartupTimeouts } from './startup-timeouts.ts';
@@ -37,14 +37,14 @@ import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 
 /** A server: a child process, a container, or one at an address. */
-export class ChildServer implements Upstream, ChildServerClient {
+export class UpstreamServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
   readonly isRemote: boolean;
   readonly client: Upstream = this;
   /** Set once the server has failed. */
   declare error?: ChildServerError;
-  readonly #context: ChildContext;
+  readonly #context: ServerOptions;
   #ownLog: Log | undefined;
   #knownPatience: StartupTimeouts | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
@@ -53,15 +53,15 @@ export class ChildServer implements Upstream, ChildServerClient {
   #arriving: Stoppable | undefined;
   #greeting: Greeting | undefined;
   #catalogue: LiveCatalogue | undefined;
-  #watching: Watching | undefined;
-  #legacyConnection: ChildServer | undefined;
+  #watching: ResourceSubscriptions | undefined;
+  #legacyConnection: UpstreamServer | undefined;
   #diesOfOldWay = false;
   #isHeld = false;
   #beside = 0;
   /** Keeps the output of a start that is repeated out of the log, until it has succeeded. */
   #isQuiet: boolean;
 
-  constructor(serverKey: string, config: ServerConfig, context: ChildContext) {
+  constructor(serverKey: string, config: ServerConfig, context: ServerOptions) {
     this.serverKey = serverKey;
     this.config = config;
     this.isRemote = serverKind(config) === ServerKind.REMOTE;
@@ -190,7 +190,7 @@ export class ChildServer implements Upstream, ChildServerClient {
   }
 
   /** A second conversation with it, until that ends: what is asked and told there is its business too. */
-  setLegacyConnection(legacyConnection: ChildServer | undefined): void {
+  setLegacyConnection(legacyConnection: UpstreamServer | undefined): void {
     this.#legacyConnection = legacyConnection;
     // Another process has to be told by itself what clients watch; another conversation with the same one has not.
     if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) legacyConnection?.watch(uri);
@@ -346,7 +346,7 @@ export class ChildServer implements Upstream, ChildServerClient {
     this.#greeting = greeting;
     peer.version = greeting.version;
     // Before the lists are read: a change right after would go unheard.
-    this.#watching = new Watching(peer, {
+    this.#watching = new ResourceSubscriptions(peer, {
       era: greeting.era,
       meta: await this.#meta(),
       capabilities: greeting.capabilities,

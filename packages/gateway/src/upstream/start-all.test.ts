@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import type { ChildServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 import { startAll } from './start-all.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Servers that are ready after so many milliseconds. */
-function servers(...delays: number[]): ChildServer[] {
+function servers(...delays: number[]): UpstreamServer[] {
   return delays.map((delay) => {
     const start = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, delay));
-    return { start } as ChildServer;
+    return { start } as UpstreamServer;
   });
 }
 

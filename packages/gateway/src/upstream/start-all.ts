@@ -1,4 +1,4 @@
-import type { ChildServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 import { Skipped } from './start-failure.ts';
 
 /** How long latecomers are waited for after the last server became ready. */
@@ -8,21 +8,21 @@ export interface StartAllOptions {
   /** Go on with the servers that start, instead of failing with the first that does not. */
   readonly keepGoing: boolean;
   /** Clients wait for it. */
-  isAwaited(child: ChildServer): boolean;
+  isAwaited(child: UpstreamServer): boolean;
   /** Its start has begun; the promise resolves when it is over. */
-  begun(child: ChildServer, start: Promise<unknown>): void;
-  ready(child: ChildServer): void;
-  failed(child: ChildServer, error: Error): void;
+  begun(child: UpstreamServer, start: Promise<unknown>): void;
+  ready(child: UpstreamServer): void;
+  failed(child: UpstreamServer, error: Error): void;
   /** It refuses to serve this gateway: the others go on without it. */
-  skipped(child: ChildServer, why: Skipped): void;
+  skipped(child: UpstreamServer, why: Skipped): void;
   /** Each has been tried; those that were too slow to be waited for, too. */
   tried(): void;
 }
 
 /** Starts all servers side by side. Resolves when each that clients wait for is ready or given up, or comes too late. */
-export async function startAll(children: readonly ChildServer[], options: StartAllOptions): Promise<void> {
+export async function startAll(children: readonly UpstreamServer[], options: StartAllOptions): Promise<void> {
   const patience = new Patience(LATECOMERS_MS);
-  const start = async (child: ChildServer): Promise<void> => {
+  const start = async (child: UpstreamServer): Promise<void> => {
     try {
       await child.start();
       options.ready(child);

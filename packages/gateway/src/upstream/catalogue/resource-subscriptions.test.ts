@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Deferred } from '../../time/deferred.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Peer } from '../../wire/peer.ts';
-import { Watching } from './resource-subscriptions.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
 
 /** A legacy server that answers when the test says so. */
 function serverToTell() {
@@ -14,7 +14,12 @@ function serverToTell() {
     return answer.promise;
   };
   const peer = { isSlow: false, gone: undefined, request } as unknown as Peer;
-  const watching = new Watching(peer, { era: 'legacy', meta: '', capabilities: {}, missed() {} });
+  const watching = new ResourceSubscriptions(peer, {
+    era: 'legacy',
+    meta: '',
+    capabilities: {},
+    missed() {},
+  });
   return { asked, watching, told: () => asked.map(({ what }) => what) };
 }
 

@@ -6,7 +6,7 @@ import { encode } from '../../wire/json/splice.ts';
 import type { Peer } from '../../wire/peer.ts';
 import { atEndOfSlice } from '../../wire/slices.ts';
 
-export interface WatchingOptions {
+export interface ResourceSubscriptionsOptions {
   readonly era: Era;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
@@ -33,9 +33,9 @@ const BEHIND_MS = 1000;
  * What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. A change of what
  * is watched is noted at once, and the server is told of all changes of one turn together.
  */
-export class Watching {
+export class ResourceSubscriptions {
   readonly #peer: Peer;
-  readonly #options: WatchingOptions;
+  readonly #options: ResourceSubscriptionsOptions;
   readonly #watchers = new Map<string, number>();
   /** Resources that a legacy server has been told of. */
   readonly #told = new Set<string>();
@@ -49,7 +49,7 @@ export class Watching {
   #again: BackOff | undefined;
   #isDeaf = false;
 
-  constructor(peer: Peer, options: WatchingOptions) {
+  constructor(peer: Peer, options: ResourceSubscriptionsOptions) {
     this.#peer = peer;
     this.#options = options;
     if (options.era === 'modern') this.#listen();

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
-import type { ChildServer } from '../server.ts';
+import type { UpstreamServer } from '../server.ts';
 import type { Upstream } from '../upstream.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues } from './catalogues.ts';
@@ -77,7 +77,7 @@ export class LazyUpstreams {
   }
 
   /** Keeps what a server offers that runs. It stands in for a lazy server from now on. */
-  learn(child: ChildServer): void {
+  learn(child: UpstreamServer): void {
     const { serverKey, era, capabilities, instructions, ownCatalogue: catalogue } = child;
     const snapshot = { era, capabilities, instructions, catalogue };
     if (this.isLazy(serverKey)) {

@@ -3,30 +3,30 @@ import { Deferred } from '../../time/deferred.ts';
 import { ALL_KINDS, type Kind } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
 import { drain } from '../drain.ts';
-import type { ChildContext, ChildEvents } from '../server-options.ts';
-import { ChildServer } from '../server.ts';
+import type { ServerOptions, ServerEvents } from '../server-options.ts';
+import { UpstreamServer } from '../server.ts';
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
 
 /** What a server says that was started apart. */
-export type DedicatedEvents = Pick<ChildEvents, 'request' | 'notification'>;
+export type DedicatedEvents = Pick<ServerEvents, 'request' | 'notification'>;
 
 /** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
 export class DedicatedServers {
   readonly #desired: DesiredServers;
   /** As those that clients share have it. */
-  readonly #context: ChildContext;
+  readonly #context: ServerOptions;
   /** Until nothing is left of them, with what tells that they can be called no more. */
-  readonly #all = new Map<ChildServer, Deferred<void>>();
+  readonly #all = new Map<UpstreamServer, Deferred<void>>();
   /** What is left of servers that have been removed or changed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(desired: DesiredServers, context: ChildContext) {
+  constructor(desired: DesiredServers, context: ServerOptions) {
     this.#desired = desired;
     this.#context = context;
   }
 
-  [Symbol.iterator](): Iterator<ChildServer> {
+  [Symbol.iterator](): Iterator<UpstreamServer> {
     return this.#all.keys();
   }
 
@@ -37,11 +37,11 @@ export class DedicatedServers {
 
   /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
   async openLegacyConnection(
-    first: ChildServer,
+    first: UpstreamServer,
     capabilities: string,
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
-    const changed = (_: ChildServer, kinds: readonly Kind[]): void =>
+    const changed = (_: UpstreamServer, kinds: readonly Kind[]): void =>
       first.isRemote ? undefined : this.#context.on.changed(first, kinds);
     const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
     const { dedicated, child } = this.#start(first.serverKey, options, { ...on, changed });
@@ -65,7 +65,7 @@ export class DedicatedServers {
   }
 
   /** It is called no more; those who wait for it, or for what was started beside it, do so for a while longer. */
-  dismiss(child: ChildServer, what: string, cleared: Promise<unknown> | undefined): void {
+  dismiss(child: UpstreamServer, what: string, cleared: Promise<unknown> | undefined): void {
     const { serverKey } = child;
     this.#all.set(child, new Deferred());
     const all = this.#of(serverKey);
@@ -90,19 +90,19 @@ export class DedicatedServers {
     this.#isClosed = true;
   }
 
-  #of(key: string): ChildServer[] {
+  #of(key: string): UpstreamServer[] {
     return [...this].filter(({ serverKey }) => serverKey === key);
   }
 
   #start(
     serverKey: string,
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
-    on: DedicatedEvents & Partial<ChildEvents>,
-  ): { dedicated: DedicatedServer; child: ChildServer } {
+    on: DedicatedEvents & Partial<ServerEvents>,
+  ): { dedicated: DedicatedServer; child: UpstreamServer } {
     if (this.#isClosed) throw new Error(Texts.gatewayEnds());
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
-    const child = new ChildServer(serverKey, config, {
+    const child = new UpstreamServer(serverKey, config, {
       ...this.#context,
       capabilities: Promise.resolve(capabilities),
       era,
@@ -119,7 +119,7 @@ export class DedicatedServers {
   }
 
   /** What only the one of two conversations lists comes and goes with it. */
-  #setLegacyConnection(server: ChildServer, legacyConnection: ChildServer | undefined): void {
+  #setLegacyConnection(server: UpstreamServer, legacyConnection: UpstreamServer | undefined): void {
     const before = server.catalogue;
     server.setLegacyConnection(legacyConnection);
     const now = server.catalogue;
@@ -127,19 +127,19 @@ export class DedicatedServers {
     if (kinds.length > 0) this.#context.on.changed(server, kinds);
   }
 
-  async #drain(child: ChildServer, what: string): Promise<void> {
+  async #drain(child: UpstreamServer, what: string): Promise<void> {
     await drain(child, what);
     this.#over(child);
   }
 
-  async #end(child: ChildServer): Promise<void> {
+  async #end(child: UpstreamServer): Promise<void> {
     const rest = child.retire();
     this.#all.get(child)?.resolve();
     await rest?.stop();
     this.#over(child);
   }
 
-  #over(child: ChildServer): void {
+  #over(child: UpstreamServer): void {
     this.#all.get(child)?.resolve();
     this.#all.delete(child);
   }

@@ -1,6 +1,6 @@
 import type { Schedule, Timers } from '../../time/schedule.ts';
 import { ServerStatus } from '../server-status.ts';
-import type { ChildServer } from '../server.ts';
+import type { UpstreamServer } from '../server.ts';
 import { Skipped } from '../start-failure.ts';
 import { nextHealth, type Health, type HealthEvent, type SupervisionRules } from './health.ts';
 import { probe } from './probe.ts';
@@ -10,15 +10,15 @@ export interface SupervisedServerOptions {
   readonly schedule: Schedule;
   readonly rules: SupervisionRules;
   /** A new start of the server, which takes the place of the last one. */
-  create(serverKey: string): ChildServer;
+  create(serverKey: string): UpstreamServer;
   /** A server that nobody has used for so many milliseconds is ended; undefined is never. */
   idleAfterMs?(serverKey: string): number | undefined;
   /** It can be called. */
-  ready(child: ChildServer): void;
+  ready(child: UpstreamServer): void;
   /** It is called no more. */
-  gone(child: ChildServer): void;
+  gone(child: UpstreamServer): void;
   /** It refuses to serve this gateway. */
-  skipped(child: ChildServer, why: Skipped): void;
+  skipped(child: UpstreamServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
   changed(server: SupervisedServer, event: HealthEvent, before: Health): void;
@@ -37,7 +37,7 @@ interface Use {
 export class SupervisedServer {
   readonly serverKey: string;
   readonly #options: SupervisedServerOptions;
-  #child: ChildServer;
+  #child: UpstreamServer;
   #health: Health;
   /** Whoever starts or stops it takes a turn; what an earlier turn comes back with counts no more. */
   #turn = 0;
@@ -47,7 +47,7 @@ export class SupervisedServer {
   #isDismissed = false;
   #attempting: Promise<unknown> | undefined;
 
-  constructor(child: ChildServer, health: Health, options: SupervisedServerOptions) {
+  constructor(child: UpstreamServer, health: Health, options: SupervisedServerOptions) {
     this.serverKey = child.serverKey;
     this.#child = child;
     this.#health = health;
@@ -96,14 +96,14 @@ export class SupervisedServer {
     this.#apply({ type: 'connecting' });
   }
 
-  connected(child: ChildServer): void {
+  connected(child: UpstreamServer): void {
     if (child !== this.#child || child.status !== ServerStatus.RUNNING) return;
     this.#apply({ type: 'connected' });
     this.#probeLater();
     this.#watchIdle({ asked: child.asked, since: this.#options.timers.now() });
   }
 
-  lost(child: ChildServer, reason: string): void {
+  lost(child: UpstreamServer, reason: string): void {
     // One that was told to end has not failed, also where it was told so while it started.
     if (child !== this.#child || child.status === ServerStatus.STOPPED) return;
     this.#turn++;
@@ -141,7 +141,7 @@ export class SupervisedServer {
     if (wasRunning) this.#options.gone(child);
   }
 
-  #clear(child: ChildServer, what?: string): void {
+  #clear(child: UpstreamServer, what?: string): void {
     this.#cleared = Promise.all([this.#cleared, child.retire(what)?.stop()]);
   }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import type { Timers } from '../../time/schedule.ts';
-import type { ChildServer } from '../server.ts';
+import type { UpstreamServer } from '../server.ts';
 import { DEFAULT_RULES, NEW_SERVER } from './health.ts';
 import { Supervisor, type ServerEvent } from './supervisor.ts';
 
@@ -106,7 +106,7 @@ class Puppet {
 
   dies(reason = 'it died'): void {
     this.status = 'failed';
-    this.#stage.supervisor.lost(this as unknown as ChildServer, reason);
+    this.#stage.supervisor.lost(this as unknown as UpstreamServer, reason);
   }
 }
 
@@ -166,10 +166,10 @@ class Stage {
     return this.supervisor.statusOf('s')?.connectionState;
   }
 
-  #enter(): ChildServer {
+  #enter(): UpstreamServer {
     const puppet = new Puppet(this, this.startsNext);
     this.puppets.push(puppet);
-    return puppet as unknown as ChildServer;
+    return puppet as unknown as UpstreamServer;
   }
 }
 
@@ -646,7 +646,7 @@ describe('a server that is taken out of the config', () => {
     await stage.supervisor.dismiss('s');
     let leave = (): void => {};
     const left = new Promise<void>((resolve) => (leave = resolve));
-    stage.supervisor.adopt(stage.last as unknown as ChildServer, NEW_SERVER, left);
+    stage.supervisor.adopt(stage.last as unknown as UpstreamServer, NEW_SERVER, left);
     const started = stage.supervisor.start('s');
     await stage.clock.pass(60_000);
     expect([stage.puppets.length, stage.state]).toEqual([1, 'connecting']);

@@ -2,7 +2,7 @@ import { Texts } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { duration } from '../../time/clock.ts';
 import { Schedule, type Timers } from '../../time/schedule.ts';
-import type { ChildServer } from '../server.ts';
+import type { UpstreamServer } from '../server.ts';
 import type { Skipped } from '../start-failure.ts';
 import {
   healthStatus,
@@ -31,11 +31,11 @@ export interface SupervisorOptions {
   readonly log: Log;
   /** The command that hints tell users to run. */
   readonly commandName: string;
-  create(serverKey: string): ChildServer;
+  create(serverKey: string): UpstreamServer;
   idleAfterMs?(serverKey: string): number | undefined;
-  ready(child: ChildServer): void;
-  gone(child: ChildServer): void;
-  skipped(child: ChildServer, why: Skipped): void;
+  ready(child: UpstreamServer): void;
+  gone(child: UpstreamServer): void;
+  skipped(child: UpstreamServer, why: Skipped): void;
   endAll(serverKey: string): void;
   onEvent(event: ServerEvent): void;
   /** To be kept for the next start of the gateway. */
@@ -61,7 +61,7 @@ export class Supervisor {
   }
 
   /** Looks after a server from now on; it is not started before `cleared` has settled. */
-  adopt(child: ChildServer, health: Health, cleared?: Promise<unknown>): void {
+  adopt(child: UpstreamServer, health: Health, cleared?: Promise<unknown>): void {
     const server = new SupervisedServer(child, health, this.#serverOptions);
     this.#servers.set(child.serverKey, server);
     if (cleared !== undefined) server.waitFor(cleared);
@@ -96,15 +96,15 @@ export class Supervisor {
     return health && healthStatus(serverKey, health, this.#options.rules);
   }
 
-  starting(child: ChildServer, start: Promise<unknown>): void {
+  starting(child: UpstreamServer, start: Promise<unknown>): void {
     this.#servers.get(child.serverKey)?.starting(start);
   }
 
-  connected(child: ChildServer): void {
+  connected(child: UpstreamServer): void {
     this.#servers.get(child.serverKey)?.connected(child);
   }
 
-  lost(child: ChildServer, reason: string): void {
+  lost(child: UpstreamServer, reason: string): void {
     this.#servers.get(child.serverKey)?.lost(child, reason);
   }
 
