@@ -10,16 +10,16 @@ import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
-import { Exchange, type ExchangeEvents, type Wire } from './exchange.ts';
 import { HeldMessages } from './held-messages.ts';
+import { HttpCall, type HttpCallEvents, type Wire } from './http-call.ts';
 import type { HttpClient } from './http-client.ts';
 import { describeStatus } from './http-errors.ts';
 import type { HttpResponse } from './http-response.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { RemoteSession } from './remote-session.ts';
 import { modernHeaders } from './request-headers.ts';
+import { ServerStream } from './server-stream.ts';
 import { SessionMemory } from './session-memory.ts';
-import { StandingStream } from './standing-stream.ts';
 import { Streams } from './streams.ts';
 
 export interface StreamableOptions {
@@ -46,16 +46,16 @@ export class StreamableLink implements Link {
   readonly #options: StreamableOptions;
   readonly #streams = new Streams();
   readonly #wire: Wire;
-  readonly #events: ExchangeEvents;
+  readonly #events: HttpCallEvents;
   readonly #memory = new SessionMemory();
   readonly #session = new RemoteSession();
-  readonly #standing: StandingStream;
-  readonly #exchanges = new Map<number, Exchange>();
+  readonly #standing: ServerStream;
+  readonly #exchanges = new Map<number, HttpCall>();
   /** What is held back while the server is greeted. */
   readonly #held: HeldMessages;
   /** Requests that are sent for the second time; a third time is one too many. */
   readonly #repeated = new Set<number>();
-  #greeting: Exchange | undefined;
+  #greeting: HttpCall | undefined;
   #isClosed = false;
 
   constructor(options: StreamableOptions) {
@@ -75,7 +75,7 @@ export class StreamableLink implements Link {
       headers: (exchange, resumes) => this.#headersOf(exchange, resumes),
     };
     this.#events = this.#createEvents();
-    this.#standing = new StandingStream({
+    this.#standing = new ServerStream({
       ...shared,
       headers: () => this.#session.headers(),
       message: (message) => handlers.message(message),
@@ -159,7 +159,7 @@ export class StreamableLink implements Link {
   #ask(message: Message): void {
     this.#memory.note(message);
     const isModern = !this.#session.isOpen && message.method !== 'initialize';
-    const exchange = new Exchange(message, isModern, { wire: this.#wire, events: this.#events });
+    const exchange = new HttpCall(message, isModern, { wire: this.#wire, events: this.#events });
     this.#exchanges.set(exchange.id, exchange);
     exchange.post();
   }
@@ -196,7 +196,7 @@ export class StreamableLink implements Link {
     else exchange?.abort();
   }
 
-  #createEvents(): ExchangeEvents {
+  #createEvents(): HttpCallEvents {
     const { handlers } = this.#options;
     return {
       received: ({ id }, message) => handlers.message(message, id),
@@ -212,14 +212,14 @@ export class StreamableLink implements Link {
     };
   }
 
-  #answered(exchange: Exchange, answer: Message, response: HttpResponse): void {
+  #answered(exchange: HttpCall, answer: Message, response: HttpResponse): void {
     this.#forget(exchange.id);
     if (exchange.method === 'initialize' && !answer.isError) this.#session.adopt(answer, response);
     this.#options.handlers.message(answer, exchange.id);
   }
 
   /** Without the answer to a handshake there is no session, however much of it could be read. */
-  #unusable(exchange: Exchange, line: Unusable): void {
+  #unusable(exchange: HttpCall, line: Unusable): void {
     const { handlers } = this.#options;
     const { id, method } = exchange;
     const how = `answered ${quoted(method)} with`;
@@ -249,12 +249,12 @@ export class StreamableLink implements Link {
   }
 
   /** Returns the exchange that is answered under this id on another stream; a handshake is not. */
-  #exchangeOf(id: string): Exchange | undefined {
+  #exchangeOf(id: string): HttpCall | undefined {
     const exchange = this.#exchanges.get(Number(id.replaceAll('"', '')));
     return exchange?.method === 'initialize' ? undefined : exchange;
   }
 
-  #lost({ id }: Exchange, what: string): void {
+  #lost({ id }: HttpCall, what: string): void {
     this.#forget(id);
     this.#options.handlers.lost(id, what);
   }
@@ -264,7 +264,7 @@ export class StreamableLink implements Link {
     this.#repeated.delete(id);
   }
 
-  #refused(exchange: Exchange, status: number, body: Buffer | undefined): void {
+  #refused(exchange: HttpCall, status: number, body: Buffer | undefined): void {
     const { id, method } = exchange;
     const { handlers, refusedOpening } = this.#options;
     const isForgotten = exchange.session !== undefined && forgetsSession(status, body);
@@ -281,13 +281,13 @@ export class StreamableLink implements Link {
   }
 
   /** The server misses headers, or others: its definition of the tool must have changed. */
-  #isOutdated({ id, method, isModern }: Exchange, { body: error }: Message): boolean {
+  #isOutdated({ id, method, isModern }: HttpCall, { body: error }: Message): boolean {
     if (!isModern || method !== 'tools/call' || this.#repeated.has(id)) return false;
     return error !== undefined && valueText(error, 'code') === String(RpcErrorCode.HEADER_MISMATCH);
   }
 
   /** The call was refused unread, so nothing is done twice. */
-  #askAnew(exchange: Exchange): void {
+  #askAnew(exchange: HttpCall): void {
     this.#repeated.add(exchange.id);
     void this.#options.handlers.outdated().then(() => {
       // Called off meanwhile.
@@ -296,7 +296,7 @@ export class StreamableLink implements Link {
   }
 
   /** Sends a request once more, in the session that has begun meanwhile or is begun now. */
-  #repeat({ id, message, session }: Exchange): void {
+  #repeat({ id, message, session }: HttpCall): void {
     this.#forget(id);
     if (session === this.#session.number) this.#greetAgain();
     this.#repeated.add(id);
@@ -309,7 +309,7 @@ export class StreamableLink implements Link {
     if (this.#held.current !== undefined || opening === undefined) return;
     this.#held.begin();
     this.#options.handlers.debug('has forgotten the session; greeting it again');
-    const events: ExchangeEvents = {
+    const events: HttpCallEvents = {
       received: () => {},
       suspended: () => {},
       answered: (_, answer, response) => {
@@ -327,7 +327,7 @@ export class StreamableLink implements Link {
         this.#notGreeted('has forgotten the session and answers a new handshake with too much'),
       lost: (_, what) => this.#notGreeted(what),
     };
-    this.#greeting = new Exchange(opening, false, { wire: this.#wire, events });
+    this.#greeting = new HttpCall(opening, false, { wire: this.#wire, events });
     this.#greeting.post();
   }
 
@@ -350,7 +350,7 @@ export class StreamableLink implements Link {
     }
   }
 
-  #headersOf(exchange: Exchange, resumes: boolean): Record<string, string> {
+  #headersOf(exchange: HttpCall, resumes: boolean): Record<string, string> {
     const accept = resumes ? 'text/event-stream' : ACCEPT;
     if (exchange.method === 'initialize') return { accept };
     if (exchange.isModern) return { accept, ...this.#modernHeaders(exchange.message) };

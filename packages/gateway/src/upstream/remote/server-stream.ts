@@ -7,7 +7,7 @@ import { contentType, readEvents } from './response-stream.ts';
 import type { SseEvent } from './sse-parser.ts';
 import type { Streams } from './streams.ts';
 
-export interface StandingStreamOptions {
+export interface ServerStreamOptions {
   readonly client: HttpClient;
   readonly streams: Streams;
   readonly maxMessageSize: number;
@@ -27,15 +27,15 @@ export interface StandingStreamOptions {
 }
 
 /** The stream on which a server of the earlier revisions says what belongs to no request. A server may do without. */
-export class StandingStream {
-  readonly #options: StandingStreamOptions;
+export class ServerStream {
+  readonly #options: ServerStreamOptions;
   readonly #backOff = new BackOff({ isBackground: true });
   #sending: Abortable | undefined;
   #lastEventId: string | undefined;
   #hasBeenOpen = false;
   #isClosed = false;
 
-  constructor(options: StandingStreamOptions) {
+  constructor(options: ServerStreamOptions) {
     this.#options = options;
   }
 

@@ -18,7 +18,7 @@ export interface Wire {
   readonly streams: Streams;
   readonly maxMessageSize: number;
   /** The headers of a request; of one that is taken up again, where `resumes` says so. */
-  headers(exchange: Exchange, resumes: boolean): Record<string, string>;
+  headers(exchange: HttpCall, resumes: boolean): Record<string, string>;
   debug(text: string): void;
   /** Returns true where the server's revision knows batches. */
   takesBatches(): boolean;
@@ -27,17 +27,17 @@ export interface Wire {
 }
 
 /** What comes of an exchange. Of all but `received` and `suspended` one comes, once. */
-export interface ExchangeEvents {
+export interface HttpCallEvents {
   /** Something on the way: a notification or a question. */
-  received(exchange: Exchange, message: Message): void;
+  received(exchange: HttpCall, message: Message): void;
   /** The server has ended its response before the answer, which is fetched later. */
-  suspended(exchange: Exchange, pause: Pause): void;
-  answered(exchange: Exchange, answer: Message, response: HttpResponse): void;
+  suspended(exchange: HttpCall, pause: Pause): void;
+  answered(exchange: HttpCall, answer: Message, response: HttpResponse): void;
   /** An HTTP status that says no; the body where it could be read. */
-  refused(exchange: Exchange, status: number, body: Buffer | undefined): void;
-  unusable(exchange: Exchange, line: Unusable): void;
-  oversized(exchange: Exchange, answer: Oversized): void;
-  lost(exchange: Exchange, what: string): void;
+  refused(exchange: HttpCall, status: number, body: Buffer | undefined): void;
+  unusable(exchange: HttpCall, line: Unusable): void;
+  oversized(exchange: HttpCall, answer: Oversized): void;
+  lost(exchange: HttpCall, what: string): void;
 }
 
 /** How often in a row a stream that broke off is asked for again in vain. */
@@ -46,14 +46,14 @@ const MOST_FAILURES = 5;
 const LINGER_MS = 5000;
 
 /** One request as a POST of its own, until its answer is there. A stream that breaks off is taken up again where the server allows it. */
-export class Exchange {
+export class HttpCall {
   readonly id: number;
   readonly message: Message;
   readonly isModern: boolean;
   /** The number of the session in which it was sent; undefined where there was none. */
   session: number | undefined;
   readonly #wire: Wire;
-  readonly #events: ExchangeEvents;
+  readonly #events: HttpCallEvents;
   #isOver = false;
   #sending: Abortable | undefined;
   #lastEventId: string | undefined;
@@ -62,7 +62,7 @@ export class Exchange {
   /** The rest of an array of messages that one event held. */
   #batch: Batch | undefined;
 
-  constructor(message: Message, isModern: boolean, { wire, events }: { wire: Wire; events: ExchangeEvents }) {
+  constructor(message: Message, isModern: boolean, { wire, events }: { wire: Wire; events: HttpCallEvents }) {
     this.id = Number(message.id);
     this.message = message;
     this.isModern = isModern;
