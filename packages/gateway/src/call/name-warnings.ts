@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { copesWithNames, nameWarning, refusedNames } from '../registry/hosts.ts';
+import { copesWithNames, nameWarning, refusedNames } from '../registry/host-name-rules.ts';
 import type { ClientRequest } from './caller.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Directory } from './resolve.ts';

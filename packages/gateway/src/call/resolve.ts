@@ -1,6 +1,6 @@
 import { Texts, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
-import type { Meaning } from '../registry/name-book.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
+import type { Meaning } from '../registry/public-names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';

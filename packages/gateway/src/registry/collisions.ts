@@ -1,6 +1,6 @@
 import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
-import type { Collision } from './name-book.ts';
+import type { Collision } from './public-names.ts';
 
 /** How many collisions an error names. */
 const MOST_NAMED = 5;

@@ -14,13 +14,13 @@ import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';
 import { workThrough } from '../wire/slices.ts';
 import { MOST_ELEMENTS } from '../wire/turns.ts';
-import { allAppUris, mayHaveApps, readAppUris } from './apps.ts';
-import { NameBook, type Collision, type NameRules } from './name-book.ts';
+import { allAppUris, mayHaveApps, readAppUris } from './app-uris.ts';
 import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
+import { PublicNames, type Collision, type NameRules } from './public-names.ts';
+import { PublicUris, type CoveringTemplate } from './public-uris.ts';
 import { ToolFilters, type HeldBack, type UnmatchedPattern } from './tool-filters.ts';
 import { addServerTools, removeServerTools, Route, type Naming } from './tool-registry.ts';
-import { UriBook, type CoveringTemplate } from './uri-book.ts';
 
 type Routes = Map<string, Route>;
 
@@ -75,8 +75,8 @@ interface Part {
 
 /** Makes registries, and remembers which names and URIs have been seen since the gateway started. */
 export class RegistryBuilder {
-  readonly books: Readonly<Record<'tools' | 'prompts', NameBook>>;
-  readonly uris: UriBook;
+  readonly books: Readonly<Record<'tools' | 'prompts', PublicNames>>;
+  readonly uris: PublicUris;
   readonly #on: RegistryEvents;
   readonly #filters: ToolFilters;
   /** The lists whose names and URIs have been entered. */
@@ -87,10 +87,10 @@ export class RegistryBuilder {
   readonly #parts = new WeakMap<Listing, Part>();
 
   constructor(rules: NameRules, on: RegistryEvents) {
-    const book = (kind: Kind): NameBook =>
-      new NameBook(rules, (publicName, from, to) => on.passedOn(kind, { publicName, from, to }));
+    const book = (kind: Kind): PublicNames =>
+      new PublicNames(rules, (publicName, from, to) => on.passedOn(kind, { publicName, from, to }));
     this.books = { tools: book('tools'), prompts: book('prompts') };
-    this.uris = new UriBook(rules.order, (template) => on.covering(template));
+    this.uris = new PublicUris(rules.order, (template) => on.covering(template));
     this.#on = on;
     this.#filters = new ToolFilters((pattern) => on.unmatched(pattern));
   }

@@ -4,7 +4,7 @@ import type { ToolSchema } from '../upstream/catalogue/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
 import { encode, type Edit } from '../wire/json/splice.ts';
-import { appUris } from './apps.ts';
+import { appUris } from './app-uris.ts';
 import { legacyEdits } from './legacy-edits.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 

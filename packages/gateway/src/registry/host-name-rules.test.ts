@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { copesWithNames, nameWarning, refusedNames } from './hosts.ts';
+import { copesWithNames, nameWarning, refusedNames } from './host-name-rules.ts';
 import { joinName } from './names.ts';
 
 describe('names that hosts refuse', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { readItem } from '../upstream/catalogue/catalogue.ts';
-import { appUris } from './apps.ts';
+import { appUris } from './app-uris.ts';
 
 function urisIn(definition: string): (readonly [string, string])[] {
   const listed = readItem(Buffer.from(definition), 'name');

@@ -39,7 +39,7 @@ const MOST_TRIED = 64;
  * servers list is theirs under separate URIs. A template stands for all URIs that begin with its text before the first
  * expression; where that covers what another server lists, it is offered under a URI of its server's own as well.
  */
-export class UriBook {
+export class PublicUris {
   readonly #onCovering: (template: CoveringTemplate) => void;
   readonly #listers = new Map<string, Set<string>>();
   readonly #sharers = new Map<string, Set<string>>();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { NameBook } from './name-book.ts';
+import { PublicNames } from './public-names.ts';
 
 const RULES = { separator: '__', noPrefix: false, order: ['a', 'b'] };
 
-function list(book: NameBook, serverKey: string, names: readonly string[]): void {
+function list(book: PublicNames, serverKey: string, names: readonly string[]): void {
   const listed = names.map((key) => ({ key }));
   for (const steps = book.enter(serverKey, listed); steps.next().done !== true;);
 }
@@ -13,7 +13,7 @@ function names(prefix: string, count: number): string[] {
 }
 
 test('H6: names of the first list are forgotten, too, once 10,000 others were listed after them', () => {
-  const book = new NameBook(RULES);
+  const book = new PublicNames(RULES);
   list(book, 'a', names('first', 100));
   list(book, 'a', names('second', 10_000));
   expect(book.publicName('a', 'first0')).toBe('a__first0');
@@ -25,14 +25,14 @@ test('H6: names of the first list are forgotten, too, once 10,000 others were li
 });
 
 test('a server that lists the same names again costs nothing', () => {
-  const book = new NameBook(RULES);
+  const book = new PublicNames(RULES);
   list(book, 'a', names('tool', 5));
   list(book, 'a', names('tool', 5));
   expect(book.pastBytes('a')).toBe(0);
 });
 
 test('[AGG-SEP-3] a name in which nothing is replaced is kept by the tool that has it, in whatever order they are listed', () => {
-  const book = new NameBook(RULES);
+  const book = new PublicNames(RULES);
   list(book, 'a', ['x.y', 'x_y']);
   expect(book.assign('a', 'x_y')).toBe('a__x_y');
   expect(book.assign('a', 'x.y')).toMatch(/^a__x_y_[0-9a-f]{8}$/u);

@@ -44,7 +44,7 @@ const MOST_FREED = 10_000;
  * Who has which public name. Names stay with their server, within the bounds of `SeenNames`, until the gateway ends or the
  * server is taken out of its config, so that none passes to another server because its owner crashed.
  */
-export class NameBook {
+export class PublicNames {
   #rules: NameRules;
   readonly #onPassedOn: PassedOn;
   readonly #freed = new Map<string, Owner>();
