@@ -176,7 +176,7 @@ export const RESULTS = [
     42,
     "Weir's own errors hold no secret and no stack; the history keeps no secret of a server's error.",
     [
-      ['packages/gateway/src/call/history.test.ts', 'of errors what is fit to be read'],
+      ['packages/gateway/src/call/history/history.test.ts', 'of errors what is fit to be read'],
       [LOAD, 'prints no secret, however the file is damaged'],
     ],
     "a server's own error reaches its caller as the server wrote it",

@@ -1,7 +1,7 @@
-import type { History } from './call/history.ts';
-import type { InvocationSource } from './call/invocation.ts';
-import { Program } from './call/program.ts';
-import { callsOf, questionsOf } from './call/question.ts';
+import type { History } from './call/history/history.ts';
+import type { InvocationSource } from './call/history/invocation.ts';
+import { Program } from './call/in-process-client.ts';
+import { callsOf, questionsOf } from './call/questions/ask.ts';
 import type { Directory } from './call/resolve.ts';
 import type { McpConfig } from './config/config.generated.ts';
 import { isNoChange, type ConfigChanges } from './config/diff.ts';

@@ -15,7 +15,7 @@ export type {
   InvokingClient,
   ToolExecutionResult,
   ToolInvocationRequest,
-} from './call/invocation.ts';
+} from './call/history/invocation.ts';
 export type { ConfigChanges } from './config/diff.ts';
 export type { CliArgs } from './config/cli-args.ts';
 export type { McpConfig, ServerConfig } from './config/config.generated.ts';

@@ -1,4 +1,4 @@
-import type { ToolInvocationRequest } from '../call/invocation.ts';
+import type { ToolInvocationRequest } from '../call/history/invocation.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { History } from '../call/history.ts';
-import type { ExecutionTracker } from '../call/invocation.ts';
+import { History } from '../call/history/history.ts';
+import type { ExecutionTracker } from '../call/history/invocation.ts';
 import { executionTracker, type TrackedScope } from './execution-tracker.ts';
 
 interface Limits {

@@ -1,4 +1,8 @@
-import type { ExecutionTracker, InvocationSource, ToolInvocationRequest } from '../call/invocation.ts';
+import type {
+  ExecutionTracker,
+  InvocationSource,
+  ToolInvocationRequest,
+} from '../call/history/invocation.ts';
 import type { Gateway } from '../gateway.ts';
 
 const UNLIMITED = -1;

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { ToolInvocationRequest } from '../call/invocation.ts';
+import type { ToolInvocationRequest } from '../call/history/invocation.ts';
 import { now } from '../time/clock.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
 import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';

@@ -3,10 +3,10 @@ import { findMember, stringValue, valueText } from '../wire/json/members.ts';
 import { replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { sentId } from '../wire/peer.ts';
-import type { Elicitations } from './elicitations.ts';
-import { callsOf } from './question.ts';
+import { callsOf } from './questions/ask.ts';
+import type { Elicitations } from './questions/url-elicitations.ts';
 import type { InFlightRequest } from './relay.ts';
-import type { Tasks } from './tasks.ts';
+import type { Tasks } from './tasks/tasks.ts';
 
 /** Clients that a notification of a shared server is for: all, none, or the one that has what it names. */
 export type Addressee = { readonly identity: string } | 'all' | 'none';

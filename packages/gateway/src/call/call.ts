@@ -7,11 +7,9 @@ import { answerError } from '../wire/answer.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { forwardApart } from './apart.ts';
-import type { ClientRequest } from './caller.ts';
-import { beginCall } from './noted.ts';
-import { Passage, type Address } from './passage.ts';
-import { relayPermitted } from './permit.ts';
+import { Passage, type Address } from './call-translation.ts';
+import type { ClientRequest } from './client-request.ts';
+import { beginCall } from './history/record-call.ts';
 import {
   OwnerAway,
   resolvePrompt,
@@ -21,10 +19,12 @@ import {
   type Directory,
   type Target,
 } from './resolve.ts';
-import { isRepeatable, MAX_RETRIES, RepeatableHop, waitForRestart } from './retry.ts';
-import { withFolder } from './roots.ts';
-import { withTasks } from './task-hop.ts';
-import { offersTasks, tasksRefusal } from './tasks.ts';
+import { forwardApart } from './stages/acquire-instance.ts';
+import { relayPermitted } from './stages/permit.ts';
+import { isRepeatable, MAX_RETRIES, RepeatableHop, waitForRestart } from './stages/retry.ts';
+import { withFolder } from './stages/roots.ts';
+import { withTasks } from './tasks/task-translation.ts';
+import { offersTasks, tasksRefusal } from './tasks/tasks.ts';
 
 /** Of a name that leads nowhere, as it is noted. */
 const LONGEST_NAME = 256;

@@ -2,7 +2,7 @@ import type { RpcError } from '../errors.ts';
 import type { Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './client-request.ts';
 import type { Hop, Outcome, InFlightRequest, Rest, TAKEN } from './relay.ts';
 
 /** A hop about which one thing is different. */

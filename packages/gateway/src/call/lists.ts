@@ -3,7 +3,7 @@ import { KINDS, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
 import { findMember, stringValue } from '../wire/json/members.ts';
 import type { Call } from './call.ts';
-import { declaresTasks } from './tasks.ts';
+import { declaresTasks } from './tasks/tasks.ts';
 
 /** Answers a list from the registry; no server is asked. */
 export function listOf(kind: Kind): Call {

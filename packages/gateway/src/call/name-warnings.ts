@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 import { copesWithNames, nameWarning, refusedNames } from '../registry/host-name-rules.ts';
-import type { ClientRequest } from './caller.ts';
-import { clientInfoText } from './client-names.ts';
+import type { ClientRequest } from './client-request.ts';
+import { clientInfoText } from './history/client-names.ts';
 import type { Directory } from './resolve.ts';
 
 /** Names that were told of, beyond which no more are: a server may list new ones without end. */

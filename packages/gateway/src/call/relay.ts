@@ -5,7 +5,7 @@ import { findMember, valueText } from '../wire/json/members.ts';
 import { replaceValue, splice, type Edit, type Line } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin, Pause, Recipient, Cancellable, ResponseHandler } from '../wire/peer.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './client-request.ts';
 import { levelAskedBy } from './log-levels.ts';
 
 /** One hop of a request from one peer to another. */

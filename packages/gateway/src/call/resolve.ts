@@ -7,14 +7,14 @@ import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Instance } from '../upstream/pool/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/json/splice.ts';
-import type { Caller } from './caller.ts';
-import type { History } from './history.ts';
-import type { CallLimits } from './limits.ts';
+import type { Caller } from './client-request.ts';
+import type { History } from './history/history.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { NameWarnings } from './name-warnings.ts';
-import type { RestartWaiters } from './restart-waiters.ts';
-import type { SuspendedCalls } from './suspended-calls.ts';
-import type { Tasks } from './tasks.ts';
+import type { SuspendedCalls } from './questions/suspended-calls.ts';
+import type { CallLimits } from './stages/limits.ts';
+import type { RestartWaiters } from './stages/restart-waiters.ts';
+import type { Tasks } from './tasks/tasks.ts';
 
 /** What calls are resolved against. */
 export interface Directory {

@@ -1,4 +1,4 @@
-import { TASKS_EXTENSION } from '../call/tasks.ts';
+import { TASKS_EXTENSION } from '../call/tasks/tasks.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';

@@ -1,7 +1,7 @@
 import { callEdits, callNamed } from '../call/addressee.ts';
 import { isWanted } from '../call/log-levels.ts';
-import { callsOf } from '../call/question.ts';
-import { isOver, taskIdOf } from '../call/tasks.ts';
+import { callsOf } from '../call/questions/ask.ts';
+import { isOver, taskIdOf } from '../call/tasks/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../call/caller.ts';
+import type { Caller } from '../call/client-request.ts';
 import type { RpcError } from '../errors.ts';
 import type { Envelope, Era } from '../protocol/eras.ts';
 import type { Account } from '../wire/account.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../call/caller.ts';
+import type { Caller } from '../call/client-request.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 

@@ -1,7 +1,7 @@
-import type { ClientRequest } from '../call/caller.ts';
+import type { ClientRequest } from '../call/client-request.ts';
 import type { ListName } from '../call/list-change-notifier.ts';
 import { resolveTask, resolveUri, type Directory } from '../call/resolve.ts';
-import { offersTasks, tasksRefusal } from '../call/tasks.ts';
+import { offersTasks, tasksRefusal } from '../call/tasks/tasks.ts';
 import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
 import { internalError, RpcError, RpcErrorCode } from '../errors.ts';
 import { envelopeMembers, Meta } from '../protocol/eras.ts';

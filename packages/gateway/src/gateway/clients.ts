@@ -1,5 +1,5 @@
 import type { Addressee } from '../call/addressee.ts';
-import type { ClientHandle, Caller } from '../call/caller.ts';
+import type { ClientHandle, Caller } from '../call/client-request.ts';
 import type { ListName } from '../call/list-change-notifier.ts';
 import type { Log } from '../log.ts';
 import type { Upstream } from '../upstream/upstream.ts';

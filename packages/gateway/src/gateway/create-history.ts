@@ -1,5 +1,5 @@
-import { History } from '../call/history.ts';
-import { uuidPrefix } from '../call/uuid-prefix.ts';
+import { History } from '../call/history/history.ts';
+import { uuidPrefix } from '../call/history/uuid-prefix.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { redactor } from '../config/redact.ts';
 import { Texts } from '../errors.ts';

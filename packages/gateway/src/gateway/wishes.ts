@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevels } from '../call/log-levels.ts';
-import { callsOf } from '../call/question.ts';
+import { callsOf } from '../call/questions/ask.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Clients } from './clients.ts';
 

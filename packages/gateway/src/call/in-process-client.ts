@@ -1,0 +1,89 @@
+import { RpcError, RpcErrorCode } from '../errors.ts';
+import type { Envelope, Implementation } from '../protocol/eras.ts';
+import { readError, readResult } from '../upstream/negotiate.ts';
+import { NO_ACCOUNT } from '../wire/account.ts';
+import { requestLine } from '../wire/answer.ts';
+import { encode, lineBytes, type Line } from '../wire/json/splice.ts';
+import { readMessage, type Message } from '../wire/message.ts';
+import type { Origin, Recipient } from '../wire/peer.ts';
+import { callTool } from './call.ts';
+import type { ClientHandle } from './client-request.ts';
+import type { InvocationSource } from './history/invocation.ts';
+import type { Directory } from './resolve.ts';
+
+/** Its requests are answered one by one: the same id will do for all. */
+const ID = 1;
+
+/** A program that uses the gateway in its own process. Its calls take the way of all others: limits, history and retries hold. */
+export class Program implements ClientHandle {
+  readonly identity = 'program';
+  readonly isSharedToken = true;
+  readonly canBeAsked = false;
+  readonly source: InvocationSource;
+  readonly #envelope: Envelope;
+
+  constructor(source: InvocationSource, clientInfo: Implementation) {
+    this.source = source;
+    this.#envelope = { clientInfo, capabilities: '{}' };
+  }
+
+  notified(): void {}
+
+  /** It has said that it can be asked nothing. */
+  recipient(): Recipient {
+    return NOBODY;
+  }
+
+  callTool(directory: Directory, name: string, args: Record<string, unknown>): Promise<unknown> {
+    const line = requestLine(ID, 'tools/call', encode({ name, arguments: args }));
+    const message = readMessage(lineBytes(line)) as Message;
+    return new Promise((resolve, reject) => {
+      const origin = new Awaited(resolve, reject);
+      callTool({
+        directory,
+        message,
+        caller: { origin, era: 'legacy', envelope: this.#envelope, client: this },
+      });
+    });
+  }
+}
+
+/** Where a program waits for its answer, and hears of nothing on the way. */
+class Awaited implements Origin {
+  readonly account = NO_ACCOUNT;
+  readonly #resolve: (result: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(resolve: (result: unknown) => void, reject: (error: unknown) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  send(): void {}
+
+  answer(line: Line): void {
+    const answer = readMessage(lineBytes(line)) as Message;
+    if (answer.isError) return this.#reject(readError(answer));
+    try {
+      this.#resolve(readResult(answer));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  track(): number {
+    return 0;
+  }
+
+  served(): void {}
+}
+
+const NOBODY: Recipient = {
+  gone: new RpcError(RpcErrorCode.UNAVAILABLE, 'A program that calls tools cannot be asked'),
+  account: NO_ACCOUNT,
+  isBehind: false,
+  onResponse: () => 0,
+  forget() {},
+  send() {},
+  notify() {},
+};

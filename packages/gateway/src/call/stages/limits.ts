@@ -1,0 +1,275 @@
+import type { McpConfig, ServerConfig } from '../../config/config.generated.ts';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { isRetry } from '../../protocol/input-required.ts';
+import type { Timers } from '../../time/schedule.ts';
+import { answerError } from '../../wire/answer.ts';
+import { decode } from '../../wire/json/splice.ts';
+import type { Message } from '../../wire/message.ts';
+import type { ClientRequest, ClientHandle } from '../client-request.ts';
+import type { InFlightRequest } from '../relay.ts';
+import type { Target } from '../resolve.ts';
+import { MOST_EXTENSION } from './call-clock.ts';
+import { CallQueue, LONGEST_QUEUE, type InLine } from './call-queue.ts';
+import { Permit, type TimeLimit } from './permit.ts';
+
+type LimitConfig = Pick<
+  McpConfig,
+  'mcpServers' | 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'
+>;
+
+/** Requests that make a server work. Others, such as those about tasks, must not wait behind these. */
+const LIMITED: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+]);
+
+/** How much of everything the calls of clients may have. Without a word of the config there is no limit. */
+export class CallLimits {
+  readonly #timers: Timers;
+  readonly #commandName: string;
+  readonly #queues = new Map<string, CallQueue>();
+  /** How many tools a client has called. */
+  #made = new WeakMap<ClientHandle, number>();
+  #config: LimitConfig;
+  #isLimited: boolean;
+  #isStopped = false;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(config: LimitConfig, timers: Timers, commandName: string) {
+    this.#timers = timers;
+    this.#commandName = commandName;
+    this.#config = config;
+    this.#isLimited = setsLimits(config);
+  }
+
+  /** Undefined where nothing limits anything, so that calls have nothing to ask. */
+  get inForce(): this | undefined {
+    return this.#isLimited || this.#isStopped ? this : undefined;
+  }
+
+  /** Why no call is made now, if none is. */
+  get refusal(): RpcError | undefined {
+    return this.#isStopped ? stopped(this.#commandName) : undefined;
+  }
+
+  /** Other limits from now on; what is under way keeps its time. */
+  use(config: LimitConfig): void {
+    this.#config = config;
+    this.#isLimited = setsLimits(config);
+    for (const queue of this.#queues.values()) queue.limit = config.mcpConcurrentLimit ?? Infinity;
+  }
+
+  /** Refuses all calls, those that wait included, until `resume`. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const waiting of this.#waiting) waiting.refuse(stopped(this.#commandName));
+  }
+
+  /** Ends a call that was under way when all were stopped. */
+  revoke(call: InFlightRequest): void {
+    call.revoke(stopped(this.#commandName), 'cancelled');
+  }
+
+  resume(): void {
+    this.#isStopped = false;
+  }
+
+  /** Returns true where a call of this server, by this client, would be made at once. */
+  canExecute(serverKey: string | undefined, client: ClientHandle | undefined): boolean {
+    if (this.#isStopped || this.#isSessionOver(client)) return false;
+    return serverKey === undefined || (this.#queues.get(serverKey)?.isFree ?? true);
+  }
+
+  /** Takes back that a call was counted, because it was refused before it was sent. */
+  uncount(asked: ClientRequest): void {
+    const { client } = asked.caller;
+    if (this.#isCounted(asked)) this.#made.set(client, Math.max(0, this.#madeBy(client) - 1));
+  }
+
+  concerns({ method }: Message): boolean {
+    return LIMITED.has(method);
+  }
+
+  /** Lets a call begin, at once or when its turn has come; or refuses it. */
+  admit(asked: ClientRequest, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
+    const { serverKey } = target.upstream;
+    const queue = this.#queueOf(serverKey);
+    const refusal =
+      this.refusal ??
+      (queue?.isFree === false && queue.isFull ? full(serverKey, queue) : undefined) ??
+      this.#count(asked);
+    if (refusal !== undefined) return answer(asked, refusal);
+    const permit = new Permit(queue, this.#timeOf(asked, target), this.#timers);
+    if (queue?.isFree === false) return this.#wait(asked, queue, () => begin(permit, true));
+    queue?.take();
+    begin(permit, false);
+  }
+
+  #wait(asked: ClientRequest, queue: CallQueue, begin: () => void): void {
+    const waiting = new Waiting(asked, queue, () => {
+      this.#waiting.delete(waiting);
+      begin();
+    });
+    this.#waiting.add(waiting);
+    waiting.onLeft = () => {
+      this.#waiting.delete(waiting);
+      this.uncount(asked);
+    };
+  }
+
+  #queueOf(serverKey: string): CallQueue | undefined {
+    const known = this.#queues.get(serverKey);
+    const limit = this.#config.mcpConcurrentLimit;
+    if (known !== undefined || limit === undefined) return known;
+    const queue = new CallQueue(limit);
+    this.#queues.set(serverKey, queue);
+    return queue;
+  }
+
+  #count(asked: ClientRequest): RpcError | undefined {
+    const { client } = asked.caller;
+    if (!this.#isCounted(asked)) return undefined;
+    if (this.#isSessionOver(client)) return sessionOver(this.#sessionLimit);
+    this.#made.set(client, this.#madeBy(client) + 1);
+    return undefined;
+  }
+
+  /** Only tools count, and a call that is made once more, or again with answers, counts once. */
+  #isCounted({ message, attempt = 0 }: ClientRequest): boolean {
+    return message.method === 'tools/call' && attempt === 0 && !isRetry(message);
+  }
+
+  #isSessionOver(client: ClientHandle | undefined): boolean {
+    return this.#madeBy(client) >= this.#sessionLimit;
+  }
+
+  #madeBy(client: ClientHandle | undefined): number {
+    return (client && this.#made.get(client)) ?? 0;
+  }
+
+  get #sessionLimit(): number {
+    const { mcpSessionLimit: limit = -1 } = this.#config;
+    return limit === -1 ? Infinity : limit;
+  }
+
+  #timeOf({ message }: ClientRequest, { upstream, originalText }: Target): TimeLimit | undefined {
+    const { mcpServers, mcpGlobalTimeout } = this.#config;
+    const { serverKey } = upstream;
+    const server = mcpServers[serverKey] ?? {};
+    const tool = message.method === 'tools/call' ? decode(originalText) : undefined;
+    const ofTool = tool === undefined ? undefined : toolTimeout(server, tool);
+    if (ofTool !== undefined)
+      return timeLimit(ofTool, `"tools"."${tool}"."timeout" of server '${serverKey}'`);
+    if (server.timeout !== undefined) return timeLimit(server.timeout, `"timeout" of server '${serverKey}'`);
+    return mcpGlobalTimeout === undefined ? undefined : timeLimit(mcpGlobalTimeout, '"mcpGlobalTimeout"');
+  }
+}
+
+/** A call in the queue. Its client may call it off there. */
+class Waiting implements InLine {
+  readonly client: object;
+  readonly #asked: ClientRequest;
+  readonly #queue: CallQueue;
+  readonly #ticket: number;
+  readonly #begin: () => void;
+  onLeft: (() => void) | undefined;
+
+  constructor(asked: ClientRequest, queue: CallQueue, begin: () => void) {
+    const { client, origin } = asked.caller;
+    this.client = client;
+    this.#asked = asked;
+    this.#queue = queue;
+    this.#begin = begin;
+    const callOff = (): void => {
+      this.#leave();
+      asked.invocation?.ended('cancelled');
+    };
+    this.#ticket = origin.track({
+      id: asked.message.id,
+      bytes: asked.message.bytes.length,
+      cancel: callOff,
+      abandon: callOff,
+    });
+    queue.wait(this);
+  }
+
+  begin(): void {
+    this.#asked.caller.origin.served(this.#ticket);
+    this.#begin();
+  }
+
+  refuse(error: RpcError): void {
+    this.#leave();
+    answer(this.#asked, error);
+  }
+
+  #leave(): void {
+    this.#asked.caller.origin.served(this.#ticket);
+    this.#queue.leave(this);
+    this.onLeft?.();
+  }
+}
+
+function setsLimits({
+  mcpServers,
+  mcpConcurrentLimit,
+  mcpGlobalTimeout,
+  mcpSessionLimit = -1,
+}: LimitConfig): boolean {
+  if (mcpConcurrentLimit !== undefined || mcpGlobalTimeout !== undefined || mcpSessionLimit !== -1)
+    return true;
+  return Object.values(mcpServers).some(
+    ({ timeout, tools = [] }) =>
+      timeout !== undefined ||
+      (!Array.isArray(tools) && Object.values(tools).some((tool) => tool.timeout !== undefined)),
+  );
+}
+
+function toolTimeout({ tools = [] }: ServerConfig, tool: string): number | undefined {
+  return Array.isArray(tools) || !Object.hasOwn(tools, tool) ? undefined : tools[tool]?.timeout;
+}
+
+function timeLimit(milliseconds: number, where: string): TimeLimit {
+  return {
+    milliseconds,
+    exceeded(exceeded) {
+      const isMost = exceeded > milliseconds;
+      const what = `Execution exceeded ${exceeded / 1000}s`;
+      const why = isMost
+        ? `, ${MOST_EXTENSION} times the limit, beyond which progress does not extend it`
+        : ' without an answer or progress';
+      return unavailable(
+        `${what}${why}. The limit is ${milliseconds} ms, set by ${where} in the config: raise it there, or remove it for none.`,
+      );
+    },
+  };
+}
+
+function full(serverKey: string, { limit }: CallQueue): RpcError {
+  return unavailable(
+    `Server '${serverKey}' works on ${limit} calls, the limit that "mcpConcurrentLimit" sets, and ${LONGEST_QUEUE} more wait for it, which is as many as may. Raise "mcpConcurrentLimit" in the config, or try again later.`,
+  );
+}
+
+function sessionOver(limit: number): RpcError {
+  return unavailable(
+    `This session has made ${limit} calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.`,
+  );
+}
+
+function stopped(commandName: string): RpcError {
+  return unavailable(
+    `Calls are paused by whoever runs the gateway. "${commandName} resume" lets them pass again.`,
+  );
+}
+
+function unavailable(text: string): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, text);
+}
+
+function answer({ caller, message, invocation }: ClientRequest, error: RpcError): void {
+  invocation?.ended('error', error);
+  answerError(caller.origin, message.id, error);
+}

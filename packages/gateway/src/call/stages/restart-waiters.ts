@@ -1,0 +1,88 @@
+import type { Timers } from '../../time/schedule.ts';
+import type { ServerHealthStatus } from '../../upstream/supervision/health.ts';
+import type { ServerEvent } from '../../upstream/supervision/supervisor.ts';
+
+/** Nobody waits for longer, whatever becomes of the server. */
+const LONGEST_WAIT_MS = 60_000;
+
+interface Wait {
+  readonly wasSent: boolean;
+  /** The attempt that is waited for has begun: if it fails, there is no other. */
+  isTried: boolean;
+  settle(isBack: boolean): void;
+  callOff(): void;
+}
+
+/** Calls that wait for a lost server to run again. */
+export class RestartWaiters {
+  readonly #statusOf: (serverKey: string) => ServerHealthStatus | undefined;
+  readonly #timers: Timers;
+  readonly #waits = new Map<string, Set<Wait>>();
+
+  constructor(statusOf: (serverKey: string) => ServerHealthStatus | undefined, timers: Timers) {
+    this.#statusOf = statusOf;
+    this.#timers = timers;
+  }
+
+  /** Whether the next attempt to start a server has made it one that may be called; `wasSent`, if it may have died of this call. */
+  wait(serverKey: string, wasSent: boolean): Promise<boolean> {
+    const status = this.#statusOf(serverKey);
+    if (status === undefined || status.autoDisabledAt !== undefined) return Promise.resolve(false);
+    // It was not lost; whether a call may start it is another question.
+    if (status.connectionState === 'disconnected') return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const isTried = status.connectionState === 'connecting';
+      const waits = this.#waits.get(serverKey) ?? new Set();
+      const wait: Wait = { wasSent, isTried, settle: resolve, callOff: () => {} };
+      wait.callOff = this.#timers.later(LONGEST_WAIT_MS, () => {
+        waits.delete(wait);
+        resolve(false);
+      });
+      waits.add(wait);
+      this.#waits.set(serverKey, waits);
+    });
+  }
+
+  noted({ type, serverKey }: Pick<ServerEvent, 'type' | 'serverKey'>): void {
+    const waits = [...(this.#waits.get(serverKey) ?? [])];
+    if (type === 'server-connecting') for (const wait of waits) wait.isTried = true;
+    else if (type === 'server-auto-disabled' || type === 'server-disabled')
+      this.#settle(serverKey, () => false);
+    else if (type === 'server-lost' && waits.some(({ isTried }) => isTried))
+      this.#settle(serverKey, () => false);
+  }
+
+  /** A server can be called. */
+  ready(serverKey: string): void {
+    this.#settle(serverKey, ({ wasSent }) => !wasSent || !this.#isLastAttempt(serverKey));
+  }
+
+  /** The servers that there are by now; no other comes back. */
+  setServers(servers: { has(serverKey: string): boolean }): void {
+    for (const serverKey of this.#waits.keys())
+      if (!servers.has(serverKey)) this.#settle(serverKey, () => false);
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    for (const serverKey of this.#waits.keys()) this.#settle(serverKey, () => false);
+  }
+
+  /** A call that its server dies of each time must not be what disables it for everybody. */
+  #isLastAttempt(serverKey: string): boolean {
+    const status = this.#statusOf(serverKey);
+    return (
+      status !== undefined &&
+      status.retryState.currentAttempt >= status.retryState.backoffIntervals.length - 1
+    );
+  }
+
+  #settle(serverKey: string, isBack: (wait: Wait) => boolean): void {
+    const waits = this.#waits.get(serverKey) ?? [];
+    this.#waits.delete(serverKey);
+    for (const wait of waits) {
+      wait.callOff();
+      wait.settle(isBack(wait));
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { RpcError } from '../../errors.ts';
+import type { RegistryBuilder } from '../../registry/registry.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
+import { findMember, objectValue, stringValue, valueText, type Members } from '../../wire/json/members.ts';
+import type { Edit } from '../../wire/json/splice.ts';
+import type { Message } from '../../wire/message.ts';
+import type { ClientRequest } from '../client-request.ts';
+import { HopAround } from '../hop-around.ts';
+import type { Hop, InFlightRequest, TAKEN } from '../relay.ts';
+import { resultUriEdits } from '../uri-edits.ts';
+import { isOver, offersTasks, taskIdOf, type Tasks } from './tasks.ts';
+
+/** The hop of a request that may end in a task or is about one: on the way back the id of the task becomes public. */
+export function withTasks(hop: Hop, asked: ClientRequest, upstream: Upstream): Hop {
+  return appliesToTasks(asked, upstream) ? new TaskHop(hop, asked, upstream) : hop;
+}
+
+/** Tasks do not cross the eras: the two have nothing but the name in common. */
+function appliesToTasks({ caller, message: { method, params } }: ClientRequest, upstream: Upstream): boolean {
+  if (caller.era !== upstream.era) return false;
+  if (method !== 'tools/call') return method.startsWith('tasks/');
+  if (!offersTasks(upstream)) return false;
+  return caller.era === 'modern' || (params !== undefined && findMember(params, 'task') >= 0);
+}
+
+class TaskHop extends HopAround {
+  readonly #method: string;
+  readonly #upstream: Upstream;
+  /** The client's token for progress, as JSON. */
+  readonly #token: string | undefined;
+  /** The task that is waited for: with its result it is over. */
+  readonly #awaited: string | undefined;
+  readonly #tasks: Tasks;
+  readonly #builder: RegistryBuilder;
+  /** What the server was told instead. */
+  #sentToken: number | undefined;
+
+  constructor(hop: Hop, { directory, message }: ClientRequest, upstream: Upstream) {
+    super(hop);
+    this.#method = message.method;
+    this.#upstream = upstream;
+    this.#token = message.meta && valueText(message.meta, 'progressToken');
+    this.#awaited = message.method === 'tasks/result' ? taskIdOf(message) : undefined;
+    this.#tasks = directory.tasks;
+    this.#builder = directory.builder;
+  }
+
+  override edits(message: Message, token: number | undefined): Edit[] {
+    this.#sentToken = token;
+    return super.edits(message, token);
+  }
+
+  override adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
+    if (this.#awaited !== undefined) this.#tasks.over(this.#awaited);
+    const edits = super.adapt(answer, call) ?? [];
+    const result = answer.isError ? undefined : answer.body;
+    return Array.isArray(edits) && result !== undefined ? [...edits, ...this.#taskEdits(result)] : edits;
+  }
+
+  #taskEdits(result: Members): Edit[] {
+    const { serverKey } = this.#upstream;
+    const task = taskIn(result, this.#method, this.caller.era === 'modern');
+    const id = task && stringValue(task, 'taskId');
+    if (id !== undefined && this.#method === 'tools/call') this.#begun(id);
+    else if (task !== undefined && id !== undefined && isOver(task))
+      this.#tasks.over(this.#tasks.publicId(serverKey, id));
+    return [
+      ...this.#tasks.idEdits(serverKey, task),
+      ...this.#tasks.relatedEdits(serverKey, objectValue(result, '_meta')),
+      ...this.#uriEdits(objectValue(result, 'result')),
+    ];
+  }
+
+  /** In the modern era tasks have no progress. */
+  #begun(id: string): void {
+    const { client, era } = this.caller;
+    const { serverKey } = this.#upstream;
+    const isKnown = this.#tasks.note(serverKey, id, client.identity);
+    const [sentToken, token] = [this.#sentToken, this.#token];
+    if (!isKnown || token === undefined || sentToken === undefined || era === 'modern') return;
+    const recipient = client.recipient();
+    this.#tasks.follow(this.#tasks.publicId(serverKey, id), {
+      upstream: this.#upstream,
+      sentToken,
+      token,
+      recipient,
+    });
+  }
+
+  /** A modern server tells of a finished task with its result inside. */
+  #uriEdits(inner: Members | undefined): Edit[] {
+    if (inner === undefined || this.#method !== 'tasks/get') return [];
+    return resultUriEdits(inner, (uri) => this.#builder.uris.sharedUri(this.#upstream.serverKey, uri));
+  }
+}
+
+/** The object in a result that has the id of a task: nothing else that may be called `taskId` is touched. */
+function taskIn(result: Members, method: string, isModern: boolean): Members | undefined {
+  if (method === 'tasks/get' || method === 'tasks/cancel') return result;
+  if (method !== 'tools/call') return undefined;
+  if (!isModern) return objectValue(result, 'task');
+  return stringValue(result, 'resultType') === 'task' ? result : undefined;
+}
