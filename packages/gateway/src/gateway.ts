@@ -1,6 +1,6 @@
 import type { History } from './call/history/history.ts';
 import type { InvocationSource } from './call/history/invocation.ts';
-import { Program } from './call/in-process-client.ts';
+import { InProcessClient } from './call/in-process-client.ts';
 import { callsOf, questionsOf } from './call/questions/ask.ts';
 import type { Directory } from './call/resolve.ts';
 import type { McpConfig } from './config/config.generated.ts';
@@ -86,7 +86,7 @@ export class Gateway implements AggregatorServer {
   readonly history: History;
   readonly #options: GatewayOptions;
   readonly #parts: Parts;
-  readonly #programs = new Map<InvocationSource, Program>();
+  readonly #programs = new Map<InvocationSource, InProcessClient>();
   readonly #opening = new Deferred<string>();
   readonly #settled = new Deferred<void>();
   readonly #tried = new Deferred<void>();
@@ -213,7 +213,7 @@ export class Gateway implements AggregatorServer {
     source: InvocationSource = 'program',
   ): Promise<unknown> {
     await this.start();
-    const program = this.#programs.get(source) ?? new Program(source, this.clientInfo);
+    const program = this.#programs.get(source) ?? new InProcessClient(source, this.clientInfo);
     this.#programs.set(source, program);
     return program.callTool(this.directory, name, args);
   }

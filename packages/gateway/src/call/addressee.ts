@@ -4,7 +4,7 @@ import { replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { sentId } from '../wire/peer.ts';
 import { callsOf } from './questions/ask.ts';
-import type { Elicitations } from './questions/url-elicitations.ts';
+import type { UrlElicitations } from './questions/url-elicitations.ts';
 import type { InFlightRequest } from './relay.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
@@ -14,7 +14,7 @@ export type Addressee = { readonly identity: string } | 'all' | 'none';
 /** Ids that servers have given to clients, and whose they are. */
 interface Known {
   readonly tasks: Tasks;
-  readonly elicitations: Elicitations;
+  readonly elicitations: UrlElicitations;
 }
 
 /** Members by which a notification names a request of ours; a progress token is the id of its request. */

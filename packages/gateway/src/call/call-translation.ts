@@ -28,7 +28,7 @@ export interface Address {
 }
 
 /** The hop from a client to one server, and back. It keeps no registry, and the request only where it may be needed again: a call may take long. */
-export class Passage implements Hop {
+export class CallTranslation implements Hop {
   readonly from: Origin;
   readonly to: Peer;
   readonly caller: Caller;

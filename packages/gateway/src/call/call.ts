@@ -7,7 +7,7 @@ import { answerError } from '../wire/answer.ts';
 import { objectValue, stringValue, valueText, type Members } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import { Passage, type Address } from './call-translation.ts';
+import { CallTranslation, type Address } from './call-translation.ts';
 import type { ClientRequest } from './client-request.ts';
 import { beginCall } from './history/record-call.ts';
 import {
@@ -152,7 +152,7 @@ function pass(asked: ClientRequest, target: Target, route: Route): void {
 function send(asked: ClientRequest, target: Target, route: Route): void {
   if (asked.directory.needsAcquire(target.upstream, asked.caller)) forwardApart(asked, target, route);
   else if (isRepeatable(asked, target)) sendRepeatable(noteFirst(asked, target), target, route);
-  else relayPermitted(asked, withTasks(new Passage(asked, target, route), asked, target.upstream));
+  else relayPermitted(asked, withTasks(new CallTranslation(asked, target, route), asked, target.upstream));
 }
 
 /** A call that is not sent at once, or not only once, is one call all the same. */
@@ -192,7 +192,7 @@ function resolveAnew({ directory, message }: ClientRequest, route: Route): Targe
 }
 
 function sendRepeatable(asked: ClientRequest, target: Target, route: Route): void {
-  const hop = withTasks(new Passage(asked, target, route), asked, target.upstream);
+  const hop = withTasks(new CallTranslation(asked, target, route), asked, target.upstream);
   const repeat = (error: RpcError): void =>
     makeAgain(asked, route, { serverKey: target.upstream.serverKey, error });
   relayPermitted(asked, new RepeatableHop(hop, asked, repeat));

@@ -15,7 +15,7 @@ import type { Directory } from './resolve.ts';
 const ID = 1;
 
 /** A program that uses the gateway in its own process. Its calls take the way of all others: limits, history and retries hold. */
-export class Program implements ClientHandle {
+export class InProcessClient implements ClientHandle {
   readonly identity = 'program';
   readonly isSharedToken = true;
   readonly canBeAsked = false;

@@ -1,4 +1,4 @@
-import { Passage } from '../call/call-translation.ts';
+import { CallTranslation } from '../call/call-translation.ts';
 import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
 import type { ClientRequest, Caller } from '../call/client-request.ts';
 import { legacyInfoText } from '../call/history/client-names.ts';
@@ -304,7 +304,7 @@ export class Session implements Client {
     if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
       const target = { upstream: only, originalText: '' };
       if (directory.needsAcquire(only, caller)) return forwardApart(asked, target);
-      relay(message, withTasks(new Passage(asked, target), asked, only));
+      relay(message, withTasks(new CallTranslation(asked, target), asked, only));
       return;
     }
     answer(caller.origin, message.id, unknown(message.method));

@@ -13,7 +13,7 @@ import { fingerprint } from '../request-fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { ROUND_TIMEOUT_MS, RequestStates, type Claim } from './request-state.ts';
 import { Unanswered } from './unanswered.ts';
-import { Elicitations } from './url-elicitations.ts';
+import { UrlElicitations } from './url-elicitations.ts';
 
 /** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
 const GATHER_MS = 5;
@@ -44,7 +44,7 @@ export class SuspendedCalls {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
   readonly inRounds: Set<InFlightRequest> = new Set();
   /** Which client was sent to which address. */
-  readonly elicitations: Elicitations = new Elicitations();
+  readonly elicitations: UrlElicitations = new UrlElicitations();
   readonly unanswered: Unanswered;
   readonly #states: RequestStates;
   readonly #suspended = new Map<number, SuspendedCall>();

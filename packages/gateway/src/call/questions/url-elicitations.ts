@@ -16,7 +16,7 @@ const MOST_OF_SERVER = 1000;
 const MOST_IN_ERROR = 32;
 
 /** Remembers which client a server has sent to an address, so that only this client hears when the visit is over. */
-export class Elicitations {
+export class UrlElicitations {
   readonly #owners = new Owners(MOST_OF_SERVER);
 
   /** Notes the client that gets this question of a server. */

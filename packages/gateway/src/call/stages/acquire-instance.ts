@@ -3,7 +3,7 @@ import type { Instance } from '../../upstream/pool/instances.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { answerError } from '../../wire/answer.ts';
 import { decode } from '../../wire/json/splice.ts';
-import { Passage, type Address } from '../call-translation.ts';
+import { CallTranslation, type Address } from '../call-translation.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { beginCall } from '../history/record-call.ts';
 import type { Target } from '../resolve.ts';
@@ -66,7 +66,7 @@ function pass(
   else if (logLevel !== undefined && target.upstream.sharing !== 'shared')
     directory.logLevels.tell(target.upstream, decode(logLevel));
   const passage = withTasks(
-    new Passage(asked, target, address, () => instance.release()),
+    new CallTranslation(asked, target, address, () => instance.release()),
     asked,
     target.upstream,
   );
