@@ -1,5 +1,5 @@
 import type { ToolInvocationRequest } from '../call/history/invocation.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
 import { executionTracker } from './execution-tracker.ts';

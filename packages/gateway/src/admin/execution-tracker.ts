@@ -3,7 +3,7 @@ import type {
   InvocationSource,
   ToolInvocationRequest,
 } from '../call/history/invocation.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 
 const UNLIMITED = -1;
 

@@ -1,6 +1,6 @@
 import type { McpConfig } from '../config/config.generated.ts';
 import { checkConfig } from '../config/prepare.ts';
-import { chainFor, Gateway } from '../gateway.ts';
+import { chainFor, Gateway } from '../gateway/gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
 import { EVERYTHING } from '../protocol/capabilities.ts';
 import { entryHash } from '../upstream/lazy/entry-hash.ts';

@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { GatewayInfo } from './control-requests.ts';
 import type { SocketLocation } from './socket-paths.ts';

@@ -1,8 +1,8 @@
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
 import { shownAddress } from '../config/redact.ts';
 import { ServerKind, serverKind } from '../config/server-kind.ts';
-import type { Gateway } from '../gateway.ts';
-import type { ServerReport } from '../gateway/server-report.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { ServerReport } from '../gateway/report.ts';
 import { containerSpec } from '../upstream/container/container-spec.ts';
 
 /** A section of documents that belongs to a server. */

@@ -1,5 +1,5 @@
 import { TASKS_EXTENSION } from '../call/tasks/tasks.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 

@@ -4,7 +4,7 @@ import { callsOf } from '../call/questions/ask.ts';
 import { isOver, taskIdOf } from '../call/tasks/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError } from '../errors.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { roundEdits } from '../protocol/asking-server.ts';
 import { Meta } from '../protocol/eras.ts';
 import { asksTooMuch, crowded } from '../protocol/input-required.ts';

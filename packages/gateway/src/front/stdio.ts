@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { Texts } from '../errors.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { now } from '../time/clock.ts';
 import { openLink } from '../wire/link.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { EVERYTHING } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/gateway-chain.ts';

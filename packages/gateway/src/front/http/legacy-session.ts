@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { Log } from '../../log.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import type { Account } from '../../wire/account.ts';

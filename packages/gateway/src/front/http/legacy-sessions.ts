@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../protocol/eras.ts';
 import type { Account } from '../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../wire/batch.ts';

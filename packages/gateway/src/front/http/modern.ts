@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../protocol/eras.ts';
 import { decodeHeaderValue } from '../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';

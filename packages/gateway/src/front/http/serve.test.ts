@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
-import { createGateway } from '../../gateway.ts';
+import { createGateway } from '../../gateway/gateway.ts';
 import { serveHttp, type HttpOptions } from './serve.ts';
 
 const serverInfo = { name: 'x', version: '1' };

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import { Admission, bracketed, isLoopback } from './admission.ts';
 import type { HttpFront } from './http-front.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import type { Account } from '../../wire/account.ts';
 import type { Message } from '../../wire/message.ts';
