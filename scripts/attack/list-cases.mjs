@@ -198,7 +198,7 @@ export const HTTP = [
     [BAD_REQUESTS, 'who does not show the token, or another one, or in another place'],
   ]),
   attackCase(49, 'Two Authorization headers, odd schemes and other headers are no way in.', [
-    ['packages/gateway/src/front/http/admission.test.ts', 'the right one, however its scheme is written'],
+    ['packages/gateway/src/front/http/access.test.ts', 'the right one, however its scheme is written'],
   ]),
   notBuilt(
     50,

@@ -34,10 +34,10 @@ export {
   RpcError,
   RpcErrorCode,
 } from './errors.ts';
-export { isLoopback } from './front/http/admission.ts';
+export { isLoopback } from './front/http/access.ts';
 export type { HttpFront } from './front/http/http-front.ts';
-export { DEFAULT_PORT, serveHttp } from './front/http/serve.ts';
-export type { HttpLimits, HttpOptions } from './front/http/serve.ts';
+export { DEFAULT_PORT, serveHttp } from './front/http/serve-http.ts';
+export type { HttpLimits, HttpOptions } from './front/http/serve-http.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway, gatewayFor } from './gateway/gateway.ts';

@@ -10,16 +10,16 @@ import { readMessage, type Unusable } from '../../wire/message.ts';
 import { inSlice } from '../../wire/slices.ts';
 import { turns, type Flow } from '../../wire/turns.ts';
 import { accept } from './accept.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './access.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { flowOf, makeFlood, openAccount } from './connection-account.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { LegacySessions } from './legacy-sessions.ts';
-import { isModern, isModernVersion, ModernRequests } from './modern.ts';
+import { LegacySessions } from './legacy/legacy-sessions.ts';
+import { isModern, isModernVersion, ModernRequests } from './modern/modern-requests.ts';
 import { inTurn, waitingOn } from './pipeline.ts';
+import { checkTarget, pathOf } from './request-target.ts';
 import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
-import type { HttpLimits, HttpOptions } from './serve.ts';
-import { checkTarget, pathOf } from './target.ts';
+import type { HttpLimits, HttpOptions } from './serve-http.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
 /** Bytes of a body from which on its client counts as a flood. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Implementation } from '../../protocol/eras.ts';
-import { Admission, bracketed, isLoopback } from './admission.ts';
+import { Admission, bracketed, isLoopback } from './access.ts';
 import type { HttpFront } from './http-front.ts';
 
 export interface HttpOptions {

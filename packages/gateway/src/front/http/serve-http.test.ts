@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { createGateway } from '../../gateway/gateway.ts';
-import { serveHttp, type HttpOptions } from './serve.ts';
+import { serveHttp, type HttpOptions } from './serve-http.ts';
 
 const serverInfo = { name: 'x', version: '1' };
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Line } from '../../wire/json/splice.ts';
-import type { Pause } from '../../wire/peer.ts';
+import type { Line } from '../../../wire/json/splice.ts';
+import type { Pause } from '../../../wire/peer.ts';
+import { EventStream } from '../event-stream.ts';
+import type { Beating, Heartbeat } from '../heartbeat.ts';
 import type { EventStore } from './event-store.ts';
-import { EventStream } from './event-stream.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
 
 export interface ChannelOptions {
   /** The stream's number in its session. */

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Account } from '../../wire/account.ts';
-import { errorLine } from '../../wire/answer.ts';
-import type { Line } from '../../wire/json/splice.ts';
-import type { Message } from '../../wire/message.ts';
-import type { Origin, Pause, Peer, Cancellable } from '../../wire/peer.ts';
-import type { Channel } from './channel.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
-import { respondEmpty, respondJson } from './respond.ts';
+import { Texts, RpcError, RpcErrorCode } from '../../../errors.ts';
+import type { Account } from '../../../wire/account.ts';
+import { errorLine } from '../../../wire/answer.ts';
+import type { Line } from '../../../wire/json/splice.ts';
+import type { Message } from '../../../wire/message.ts';
+import type { Origin, Pause, Peer, Cancellable } from '../../../wire/peer.ts';
+import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { Channel } from '../legacy/channel.ts';
+import { respondEmpty, respondJson } from '../respond.ts';
 
 /** Beats after which an answer becomes a stream, which its client can come back to. */
 const PATIENT_BEATS = 2;

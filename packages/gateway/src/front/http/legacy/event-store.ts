@@ -1,6 +1,6 @@
-import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../wire/account.ts';
-import type { Line } from '../../wire/json/splice.ts';
-import { sizeOf } from './respond.ts';
+import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../../wire/account.ts';
+import type { Line } from '../../../wire/json/splice.ts';
+import { sizeOf } from '../respond.ts';
 
 /** What is kept for clients that come back to a stream which has broken off. */
 const MOST_EVENTS = 1000;

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { quoted, quotedData, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import { Meta, MODERN_VERSION, type Implementation } from '../../protocol/eras.ts';
-import { decodeHeaderValue } from '../../protocol/param-headers.ts';
-import { NO_ACCOUNT } from '../../wire/account.ts';
-import { findMember, stringStart, stringValue, valueText } from '../../wire/json/members.ts';
-import type { Message } from '../../wire/message.ts';
-import { Session } from '../session.ts';
-import { Exchange, LISTEN } from './exchange.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import { parameterFault } from './parameters.ts';
-import { refuse, respondEmpty, type Refusal } from './respond.ts';
+import { quoted, quotedData, RpcError, RpcErrorCode } from '../../../errors.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import { Meta, MODERN_VERSION, type Implementation } from '../../../protocol/eras.ts';
+import { decodeHeaderValue } from '../../../protocol/param-headers.ts';
+import { NO_ACCOUNT } from '../../../wire/account.ts';
+import { findMember, stringStart, stringValue, valueText } from '../../../wire/json/members.ts';
+import type { Message } from '../../../wire/message.ts';
+import { Session } from '../../session.ts';
+import type { Heartbeat } from '../heartbeat.ts';
+import { PostExchange, LISTEN } from '../legacy/post-exchange.ts';
+import { refuse, respondEmpty, type Refusal } from '../respond.ts';
+import { parameterFault } from './param-header-check.ts';
 
 export interface ModernOptions {
   readonly serverInfo: Implementation;
@@ -65,13 +65,14 @@ export class ModernRequests {
     if (message.kind === 'notification') return this.#notified(message, res, principal);
     if (message.method === LISTEN && !this.#admitListener(res))
       return refuse(req, res, tooMany(), message.id);
-    this.#sessionOf(principal).receive(message, new Exchange(message, res, this.#options.heartbeat));
+    this.#sessionOf(principal).receive(message, new PostExchange(message, res, this.#options.heartbeat));
   }
 
   close(reason: string): void {
     for (const session of this.#sessions.values()) session.close();
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
-    for (const beating of this.#options.heartbeat.all()) if (beating instanceof Exchange) beating.stop(error);
+    for (const beating of this.#options.heartbeat.all())
+      if (beating instanceof PostExchange) beating.stop(error);
   }
 
   /** Why a request cannot be served as it came: it must say what it is, and its headers must say the same. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { Implementation } from '../../protocol/eras.ts';
-import type { Account } from '../../wire/account.ts';
-import type { Message } from '../../wire/message.ts';
-import { Session } from '../session.ts';
-import { EventStream } from './event-stream.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import type { Implementation } from '../../../protocol/eras.ts';
+import type { Account } from '../../../wire/account.ts';
+import type { Message } from '../../../wire/message.ts';
+import { Session } from '../../session.ts';
+import { EventStream } from '../event-stream.ts';
+import type { Beating, Heartbeat } from '../heartbeat.ts';
 
 export interface SseSessionOptions {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { verifies } from '../../../../../tests/verifies.ts';
-import { Accounts, type Account } from '../../wire/account.ts';
+import { verifies } from '../../../../../../tests/verifies.ts';
+import { Accounts, type Account } from '../../../wire/account.ts';
 import { EventStore, EventBudget } from './event-store.ts';
 
 const MINUTE = 60_000;

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { resolveTool, type Directory } from '../../call/resolve.ts';
+import { resolveTool, type Directory } from '../../../call/resolve.ts';
 import {
   mayHaveParameterHeaders,
   parameterMismatch,
   readParameterHeaders,
   type ParameterHeader,
-} from '../../protocol/param-headers.ts';
-import { Route } from '../../registry/tool-registry.ts';
-import { findMember, stringValue } from '../../wire/json/members.ts';
-import type { Message } from '../../wire/message.ts';
+} from '../../../protocol/param-headers.ts';
+import { Route } from '../../../registry/tool-registry.ts';
+import { findMember, stringValue } from '../../../wire/json/members.ts';
+import type { Message } from '../../../wire/message.ts';
 
 const NONE: readonly ParameterHeader[] = [];
 

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { Log } from '../../log.ts';
-import type { Implementation } from '../../protocol/eras.ts';
-import type { Account } from '../../wire/account.ts';
-import type { Message } from '../../wire/message.ts';
-import { workOff } from '../../wire/slices.ts';
-import { Session } from '../session.ts';
+import { RpcError, RpcErrorCode } from '../../../errors.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import type { Log } from '../../../log.ts';
+import type { Implementation } from '../../../protocol/eras.ts';
+import type { Account } from '../../../wire/account.ts';
+import type { Message } from '../../../wire/message.ts';
+import { workOff } from '../../../wire/slices.ts';
+import { Session } from '../../session.ts';
+import type { Heartbeat } from '../heartbeat.ts';
+import { RepliedRequest, Reply } from '../modern/reply.ts';
+import { hangUp, refuse, respondEmpty } from '../respond.ts';
 import { Channel } from './channel.ts';
 import { EventStore, type EventBudget } from './event-store.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import { RepliedRequest, Reply } from './reply.ts';
-import { hangUp, refuse, respondEmpty } from './respond.ts';
 
 export interface LegacySessionOptions {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { checkTarget, pathOf } from './target.ts';
+import { checkTarget, pathOf } from './request-target.ts';
 
 test.each([
   ['/mcp', '/mcp'],

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { RpcErrorCode, type RpcError } from '../../errors.ts';
-import type { Account } from '../../wire/account.ts';
-import { errorLine } from '../../wire/answer.ts';
-import type { Line } from '../../wire/json/splice.ts';
-import type { Message } from '../../wire/message.ts';
-import type { Origin, Cancellable } from '../../wire/peer.ts';
-import { accountOf } from './connection-account.ts';
-import { EventStream } from './event-stream.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
-import { respondJson } from './respond.ts';
+import { RpcErrorCode, type RpcError } from '../../../errors.ts';
+import type { Account } from '../../../wire/account.ts';
+import { errorLine } from '../../../wire/answer.ts';
+import type { Line } from '../../../wire/json/splice.ts';
+import type { Message } from '../../../wire/message.ts';
+import type { Origin, Cancellable } from '../../../wire/peer.ts';
+import { accountOf } from '../connection-account.ts';
+import { EventStream } from '../event-stream.ts';
+import type { Beating, Heartbeat } from '../heartbeat.ts';
+import { respondJson } from '../respond.ts';
 
 /** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
 const PATIENT_BEATS = 15;
@@ -22,7 +22,7 @@ const SMALL = 4096;
 const NAMING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 /** One request of the modern era: a JSON answer, or a stream from the first word that precedes it. */
-export class Exchange implements Origin, Beating {
+export class PostExchange implements Origin, Beating {
   readonly #id: string;
   readonly #method: string;
   readonly #res: ServerResponse;

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import { LEGACY_VERSIONS, type Implementation } from '../../protocol/eras.ts';
-import type { Account } from '../../wire/account.ts';
-import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../wire/batch.ts';
-import type { Message } from '../../wire/message.ts';
+import { Texts, quoted, RpcError, RpcErrorCode } from '../../../errors.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import { LEGACY_VERSIONS, type Implementation } from '../../../protocol/eras.ts';
+import type { Account } from '../../../wire/account.ts';
+import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../../wire/batch.ts';
+import type { Message } from '../../../wire/message.ts';
+import type { Beating, Heartbeat } from '../heartbeat.ts';
+import { parameterOf } from '../request-target.ts';
+import { refuse, respondEmpty, type Refusal } from '../respond.ts';
 import { EventBudget } from './event-store.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
 import { LegacySession } from './legacy-session.ts';
-import { refuse, respondEmpty, type Refusal } from './respond.ts';
 import { SseSession } from './sse-session.ts';
-import { parameterOf } from './target.ts';
 
 export interface LegacyOptions {
   readonly serverInfo: Implementation;

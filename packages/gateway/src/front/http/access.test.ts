@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
-import { Admission, isLoopback } from './admission.ts';
+import { Admission, isLoopback } from './access.ts';
 
 const TOKEN = 'the-token-of-this-test';
 
