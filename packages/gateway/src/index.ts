@@ -2,11 +2,11 @@ export { askGateway, endGateway, findGateways, followGateway } from './admin/soc
 export type { FoundGateway } from './admin/socket-client.ts';
 export type { SocketLocation as Place } from './admin/socket-paths.ts';
 export { openControlSocket as controlled } from './admin/open-control-socket.ts';
-export { executionTracker } from './admin/execution-tracker.ts';
-export type { TrackedScope } from './admin/execution-tracker.ts';
+export { executionTracker } from './api/execution-tracker.ts';
+export type { TrackedScope } from './api/execution-tracker.ts';
 export type { GatewayReport, ReportedServer, GatewayInfo as Self } from './admin/control-requests.ts';
-export { serverConfigs } from './admin/server-config.ts';
-export type { MCPServerConfig, SectionBinding } from './admin/server-config.ts';
+export { serverConfigs } from './api/server-config.ts';
+export type { MCPServerConfig, SectionBinding } from './api/server-config.ts';
 export type {
   ErrorInfo,
   ExecutionTracker,
@@ -17,7 +17,7 @@ export type {
   ToolInvocationRequest,
 } from './call/history/invocation.ts';
 export type { ConfigChanges } from './config/diff.ts';
-export type { CliArgs } from './config/cli-args.ts';
+export type { CliArgs } from './api/cli-args.ts';
 export type { McpConfig, ServerConfig } from './config/config.generated.ts';
 export { describeConfigError } from './config/describe-error.ts';
 export { expandConfigEnvVars, expandEnvVar } from './config/expand-env.ts';

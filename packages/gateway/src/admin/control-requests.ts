@@ -1,9 +1,9 @@
+import { executionTracker } from '../api/execution-tracker.ts';
+import { serverConfigs, type MCPServerConfig } from '../api/server-config.ts';
 import type { ToolInvocationRequest } from '../call/history/invocation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
-import { executionTracker } from './execution-tracker.ts';
-import { serverConfigs, type MCPServerConfig } from './server-config.ts';
 
 /** What a gateway tells of itself. */
 export interface GatewayReport {
