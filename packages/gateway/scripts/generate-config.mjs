@@ -32,7 +32,7 @@ function renderModule() {
   return [
     generatedBy,
     "import { type Findings, has, isList, isRecord } from './findings.ts';",
-    "import type { JsonPath } from './json-path.ts';",
+    "import type { JsonPath } from './json/json-path.ts';",
     renderTypes(schema),
     renderDefaults(schema),
     renderValidator(schema),

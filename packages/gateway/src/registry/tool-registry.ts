@@ -67,6 +67,8 @@ export function lookupTool<Entry extends ToolRegistryEntry>(
 /** One entry of the registry: a tool, a prompt, a resource or a template, and the server that has it. */
 export class Route<Client extends ServerClient = Upstream> implements ToolRegistryEntry<Client> {
   readonly upstream: Client;
+  /** The same server, under the name that the published type of an entry has for it. */
+  readonly client: Client;
   readonly serverKey: string;
   readonly originalName: string;
   readonly publicName: string;
@@ -89,17 +91,13 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   constructor(upstream: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
     this.upstream = upstream;
+    this.client = upstream;
     this.serverKey = serverKey;
     this.originalName = listed.key;
     this.publicName = publicName;
     this.#listed = listed;
     this.#uriOf = uriOf;
     Object.defineProperty(this, 'schema', Route.#SCHEMA);
-  }
-
-  /** The server, under the name that the published type of an entry has for it. */
-  get client(): Client {
-    return this.upstream;
   }
 
   /** The original name as JSON, one character a byte, ready to be spliced into a request. */
