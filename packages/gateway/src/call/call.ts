@@ -119,7 +119,7 @@ function readNews(asked: ClientRequest, route: Route): boolean {
   let isCalledOff = false;
   const callOff = (): void => {
     isCalledOff = true;
-    caller.origin.served(ticket);
+    caller.origin.untrack(ticket);
   };
   const ticket = caller.origin.track({
     id: message.id,
@@ -129,7 +129,7 @@ function readNews(asked: ClientRequest, route: Route): boolean {
   });
   void within(LONGEST_READING_MS, Promise.all(readings)).then(() => {
     if (isCalledOff) return;
-    caller.origin.served(ticket);
+    caller.origin.untrack(ticket);
     forward({ ...asked, directory: directory.current(), isNewsRead: true }, route);
   });
   return true;

@@ -75,7 +75,7 @@ class Awaited implements Origin {
     return 0;
   }
 
-  served(): void {}
+  untrack(): void {}
 }
 
 const NOBODY: Recipient = {

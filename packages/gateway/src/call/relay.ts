@@ -304,7 +304,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   #leave(): Origin | undefined {
     const origin = this.#origin;
     this.#origin = undefined;
-    origin?.served(this.#ticket);
+    origin?.untrack(this.#ticket);
     return origin;
   }
 }

@@ -45,7 +45,7 @@ export class WaitingRoom {
 
   #leave(waiting: Waiting): void {
     this.#waiting.delete(waiting);
-    waiting.caller.origin.served(waiting.ticket);
+    waiting.caller.origin.untrack(waiting.ticket);
     this.#bytes -= waiting.message.bytes.length;
     if (this.#bytes <= MOST_BYTES) this.#peer.resume();
   }

@@ -257,7 +257,7 @@ export class Subscriptions {
   #end(subscription: Subscription): void {
     if (!this.#open.delete(subscription)) return;
     subscription.opening?.cancel();
-    subscription.origin.served(subscription.ticket);
+    subscription.origin.untrack(subscription.ticket);
     for (const watched of subscription.watched) {
       subscription.origin.account.release(sizeOf(watched));
       if (!subscription.isOpen) continue;

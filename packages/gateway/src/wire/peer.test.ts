@@ -142,7 +142,7 @@ describe('what a peer has asked for', () => {
     const one = served('1');
     const ticket = peer.track(one);
     expect(peer.trackedCount).toBe(1);
-    peer.served(ticket);
+    peer.untrack(ticket);
     expect(peer.trackedCount).toBe(0);
     peer.take(message(`{${V},"method":"notifications/cancelled","params":{"requestId":1}}`));
     peer.fail(gone);
@@ -220,8 +220,8 @@ test('charges a request in flight with what is kept of it, until it is answered'
   const peer = new Peer({ ...connect().link, account });
   const ticket = peer.track({ ...served('1'), bytes: 500 });
   expect(account.held).toBe(1524);
-  peer.served(ticket);
-  peer.served(ticket);
+  peer.untrack(ticket);
+  peer.untrack(ticket);
   expect(account.held).toBe(0);
 });
 

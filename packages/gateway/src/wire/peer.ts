@@ -23,7 +23,7 @@ export interface Origin {
   /** Why nothing that is sent there is heard any more, once that is so. */
   readonly gone?: RpcError | undefined;
   track(untrack: Cancellable): number;
-  served(ticket: number): void;
+  untrack(ticket: number): void;
 }
 
 /** What becomes of a request whose server wants to be asked for the answer once more. */
@@ -191,7 +191,7 @@ export class Peer implements Origin {
     return this.#tracked.add(served);
   }
 
-  served(ticket: number): void {
+  untrack(ticket: number): void {
     const served = this.#tracked.take(ticket);
     if (served !== undefined) this.#link.account.release(REQUEST_BYTES + (served.bytes ?? 0));
   }

@@ -62,7 +62,7 @@ export class OpenQuestions {
     const question = this.#open.get(key);
     if (question === undefined) return undefined;
     this.#open.delete(key);
-    question.peer.served(question.ticket);
+    question.peer.untrack(question.ticket);
     question.over();
     if (this.size === 0) this.#emptied();
     return question;

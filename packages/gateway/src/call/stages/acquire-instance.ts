@@ -25,7 +25,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
   };
   const callOff = (): void => {
     isCalledOff = true;
-    origin.served(ticket);
+    origin.untrack(ticket);
     asked.permit?.over();
     noted()?.ended('cancelled');
   };
@@ -38,7 +38,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
   directory.acquire(target.upstream, caller, asked.folder).then(
     (instance) => {
       if (isCalledOff) return instance.release();
-      origin.served(ticket);
+      origin.untrack(ticket);
       const stopped = directory.current().limits?.refusal;
       if (stopped !== undefined) {
         instance.release();
@@ -48,7 +48,7 @@ export function forwardApart(asked: ClientRequest, target: Target, address?: Add
     },
     (error: unknown) => {
       if (isCalledOff) return;
-      origin.served(ticket);
+      origin.untrack(ticket);
       refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Texts.noInstance(forClients(error as Error))));
     },
   );

@@ -196,7 +196,7 @@ class Waiting implements InLine {
   }
 
   begin(): void {
-    this.#asked.caller.origin.served(this.#ticket);
+    this.#asked.caller.origin.untrack(this.#ticket);
     this.#begin();
   }
 
@@ -206,7 +206,7 @@ class Waiting implements InLine {
   }
 
   #leave(): void {
-    this.#asked.caller.origin.served(this.#ticket);
+    this.#asked.caller.origin.untrack(this.#ticket);
     this.#queue.leave(this);
     this.onLeft?.();
   }

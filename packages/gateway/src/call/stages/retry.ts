@@ -51,7 +51,7 @@ export function waitForRestart(asked: ClientRequest, serverKey: string, { wasSen
   let isCalledOff = false;
   const callOff = (): void => {
     isCalledOff = true;
-    origin.served(ticket);
+    origin.untrack(ticket);
     asked.permit?.over();
     asked.invocation?.ended('cancelled');
   };
@@ -63,7 +63,7 @@ export function waitForRestart(asked: ClientRequest, serverKey: string, { wasSen
   });
   void directory.restartWaiters.wait(serverKey, wasSent).then((isBack) => {
     if (isCalledOff) return;
-    origin.served(ticket);
+    origin.untrack(ticket);
     done(isBack);
   });
 }

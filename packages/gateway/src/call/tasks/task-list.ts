@@ -144,7 +144,7 @@ class TaskList implements Cancellable {
       peer.notify('notifications/cancelled', { requestId: id });
     }
     this.#asking.clear();
-    this.#asked.caller.origin.served(this.#ticket);
+    this.#asked.caller.origin.untrack(this.#ticket);
   }
 }
 

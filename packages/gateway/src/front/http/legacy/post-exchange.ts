@@ -73,7 +73,7 @@ export class PostExchange implements Origin, Beating {
     return 0;
   }
 
-  served(): void {
+  untrack(): void {
     this.#served = undefined;
     if (this.#kept > 0) this.account.release(this.#kept);
     this.#kept = 0;

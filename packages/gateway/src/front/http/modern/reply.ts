@@ -164,9 +164,9 @@ export class RepliedRequest implements Origin, Cancellable {
     return this.#peer.track(this);
   }
 
-  served(ticket: number): void {
+  untrack(ticket: number): void {
     this.#served = undefined;
-    this.#peer.served(ticket);
+    this.#peer.untrack(ticket);
   }
 
   /** Nobody expects an answer to what was called off, but the response must end. */
