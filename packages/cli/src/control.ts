@@ -6,7 +6,7 @@ import {
   type FoundGateway,
   type GatewayReport,
   type LoggedLine,
-  type Place,
+  type SocketLocation,
 } from '@weir/gateway';
 import { UsageError } from './arguments.ts';
 import type { Action, ControlArgs } from './control-arguments.ts';
@@ -21,7 +21,7 @@ import { printable } from './table.ts';
 /** Does what `weir ps` and its like are asked for. */
 export async function control(args: ControlArgs, context: ControlContext): Promise<void> {
   const { action, state } = args;
-  const place: Place = { env: context.env, state, platform: context.platform };
+  const place: SocketLocation = { env: context.env, state, platform: context.platform };
   const found = chosen(await findGateways(place, { token: args.token }), args);
   if (action === 'history' && args.shown.follow)
     return followHistory(required(found, args), args, { ...context, place });

@@ -4,7 +4,7 @@ import {
   followGateway,
   readHistory,
   type FoundGateway,
-  type Place,
+  type SocketLocation,
   type ToolInvocationRequest,
 } from '@weir/gateway';
 import type { ControlArgs } from './control-arguments.ts';
@@ -48,7 +48,7 @@ function shownCalls(
 export async function followHistory(
   found: readonly FoundGateway[],
   args: ControlArgs,
-  context: ControlContext & { place: Place },
+  context: ControlContext & { place: SocketLocation },
 ): Promise<void> {
   const { now, place, stopped } = context;
   const since = now();

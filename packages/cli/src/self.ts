@@ -1,8 +1,8 @@
-import type { Place, Self } from '@weir/gateway';
+import type { SocketLocation, GatewayInfo } from '@weir/gateway';
 import { VERSION } from './version.ts';
 
 /** What the gateway of this process says of itself. */
-export function selfOf(known: Pick<Self, 'mode' | 'configPath' | 'url' | 'token'>): Self {
+export function selfOf(known: Pick<GatewayInfo, 'mode' | 'configPath' | 'url' | 'token'>): GatewayInfo {
   return { pid: process.pid, version: VERSION, startedAt: Date.now(), ...known };
 }
 
@@ -10,6 +10,6 @@ export function selfOf(known: Pick<Self, 'mode' | 'configPath' | 'url' | 'token'
 export function placeOf(
   { state }: { state?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Place {
+): SocketLocation {
   return { env, state, platform: process.platform };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import {
-  controlled,
+  openControlSocket,
   createGateway,
   gatewayFor,
   isLoopback,
@@ -73,7 +73,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   });
   const path = loaded?.path;
   const self = selfOf({ mode: 'http', configPath: path, url, token });
-  const control = controlled(gateway, self, placeOf(args, env));
+  const control = openControlSocket(gateway, self, placeOf(args, env));
   const reloading = path === undefined ? undefined : reloadOnChange(gateway, { ...context, path, known });
   try {
     await Promise.race([front.ended, stopped, control.stopped]);

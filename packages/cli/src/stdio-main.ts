@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { controlled, gatewayFor, loadConfig, serveStdio } from '@weir/gateway';
+import { openControlSocket, gatewayFor, loadConfig, serveStdio } from '@weir/gateway';
 import type { Command, StdioArgs } from './arguments.ts';
 import { fingerprint } from './fingerprint.ts';
 import { help } from './help.ts';
@@ -38,7 +38,7 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
     env: process.env,
     log,
   });
-  const control = controlled(gateway, selfOf({ mode: 'stdio', configPath: path }), placeOf(args));
+  const control = openControlSocket(gateway, selfOf({ mode: 'stdio', configPath: path }), placeOf(args));
   const serving = serveStdio(gateway, {
     input: process.stdin,
     output: process.stdout,

@@ -1,10 +1,10 @@
 export { askGateway, endGateway, findGateways, followGateway } from './admin/socket-client.ts';
 export type { FoundGateway } from './admin/socket-client.ts';
-export type { SocketLocation as Place } from './admin/socket-paths.ts';
-export { openControlSocket as controlled } from './admin/open-control-socket.ts';
+export type { SocketLocation } from './admin/socket-paths.ts';
+export { openControlSocket } from './admin/open-control-socket.ts';
 export { executionTracker } from './api/execution-tracker.ts';
 export type { TrackedScope } from './api/execution-tracker.ts';
-export type { GatewayReport, ReportedServer, GatewayInfo as Self } from './admin/control-requests.ts';
+export type { GatewayReport, ReportedServer, GatewayInfo } from './admin/control-requests.ts';
 export { serverConfigs } from './api/server-config.ts';
 export type { MCPServerConfig, SectionBinding } from './api/server-config.ts';
 export type {

@@ -16,10 +16,10 @@ function trackerWith(limits: Limits, scope?: TrackedScope): ExecutionTracker {
   history.begin({ serverId: 'a', toolText: '"t"', source: 'program' }).ended('error', { message: 'refused' });
   for (const end of ['success', 'timeout', undefined] as const) {
     const call = history.begin({ serverId: 'a', toolText: '"t"', source: 'program' });
-    call.started();
+    call.sent();
     if (end !== undefined) call.ended(end);
   }
-  history.begin({ serverId: 'b', toolText: '"t"', source: 'mcp-client' }).started();
+  history.begin({ serverId: 'b', toolText: '"t"', source: 'mcp-client' }).sent();
   const canExecute = (...asked: unknown[]): boolean => asked.join(' ') === 'a program';
   return executionTracker(
     { config: { mcpServers: {}, ...limits }, history, isStopped: false, canExecute },

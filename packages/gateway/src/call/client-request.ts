@@ -1,12 +1,18 @@
+import type { RpcError } from '../errors.ts';
 import { Meta, type Envelope, type Era } from '../protocol/eras.ts';
+import type { Instance } from '../upstream/pool/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { answerError } from '../wire/answer.ts';
 import { valueText } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
-import type { Origin, Recipient } from '../wire/peer.ts';
+import type { Cancellable, Origin, Recipient } from '../wire/peer.ts';
+import type { Addressing } from './addressing.ts';
 import type { Invocation } from './history/history.ts';
 import type { InvocationSource } from './history/invocation.ts';
-import type { Directory } from './resolve.ts';
-import type { Permit } from './stages/permit.ts';
+import { recordCancelled, recordRefusal } from './history/record-call.ts';
+import type { Resend } from './relay.ts';
+import type { Directory, Target } from './resolve.ts';
+import type { Permit } from './stages/limits/permit.ts';
 
 /** The client on whose behalf something is done, as one of its requests sees it. */
 export interface Caller {
@@ -43,21 +49,96 @@ export interface ClientHandle {
   recipient(origin?: Origin): Recipient;
 }
 
-/** A client's request, and what it is resolved against. */
-export interface ClientRequest {
-  readonly directory: Directory;
+/** One request of a client on its way to a server. Stages write down here what they have found out. */
+export class ClientRequest {
   readonly caller: Caller;
-  readonly message: Message;
-  /** Where the client works, if it has said so with this very request. */
-  readonly folder?: string | undefined;
-  /** What it is under way with, where calls are limited. */
-  readonly permit?: Permit | undefined;
-  /** Lists that servers had announced a change of were read for it. */
-  readonly isNewsRead?: boolean;
-  /** How often it was made before. */
-  readonly attempt?: number;
-  /** The call for the history, where it was noted before it was sent. */
-  readonly invocation?: Invocation | undefined;
+  message: Message;
+  /** The moment that it is resolved against. */
+  directory: Directory;
+  /** The member that names its target; undefined for a method that the gateway does not know. */
+  addressing: Addressing | undefined;
+  /** Undefined until its name is resolved. */
+  target: Target | undefined;
+  /** The folder in which the client works, where the client has said so with this very request. */
+  folder: string | undefined;
+  hasFolder = false;
+  permit: Permit | undefined;
+  /** The instance that serves it, where that had to be acquired. */
+  instance: Instance | undefined;
+  /** Its history record; requests other than tool calls have none. */
+  invocation: Invocation | undefined;
+  resend: Resend | undefined;
+  /** Number of earlier attempts. */
+  attempt = 0;
+  /** Changed lists were read for it already. */
+  hasReadLists = false;
+
+  constructor(directory: Directory, caller: Caller, message: Message) {
+    this.directory = directory;
+    this.caller = caller;
+    this.message = message;
+  }
+
+  /** Waits for `promise`. The client may cancel the request meanwhile; a value that comes later is `unwanted`. */
+  wait<T>(
+    promise: Promise<T>,
+    next: (value: T) => void,
+    { failed, unwanted }: { failed?: (error: Error) => void; unwanted?: (value: T) => void } = {},
+  ): void {
+    const wait = new RequestWait(this);
+    void promise.then(
+      (value) => (wait.end() ? next(value) : unwanted?.(value)),
+      (error: unknown) => void (wait.end() && failed?.(error as Error)),
+    );
+  }
+
+  /** Answers with an error of the gateway's own. */
+  refuse(error: RpcError): void {
+    this.permit?.over();
+    recordRefusal(this, error);
+    answerError(this.caller.origin, this.message.id, error);
+  }
+}
+
+/** A request that waits for something other than its server, until `end`. Its client may cancel it there. */
+export class RequestWait implements Cancellable {
+  readonly #request: ClientRequest;
+  readonly #cancelled: (() => void) | undefined;
+  readonly #ticket: number;
+  #isOver = false;
+
+  constructor(request: ClientRequest, cancelled?: () => void) {
+    this.#request = request;
+    this.#cancelled = cancelled;
+    this.#ticket = request.caller.origin.track(this);
+  }
+
+  get id(): string {
+    return this.#request.message.id;
+  }
+
+  get bytes(): number {
+    return this.#request.message.bytes.length;
+  }
+
+  cancel(): void {
+    if (!this.end()) return;
+    this.#cancelled?.();
+    this.#request.permit?.over();
+    recordCancelled(this.#request);
+  }
+
+  abandon(): void {
+    this.cancel();
+  }
+
+  /** Returns false where the request was cancelled before. */
+  end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#request.caller.origin.untrack(this.#ticket);
+    return true;
+  }
 }
 
 /** What the client can do, as JSON: a modern one says it with each request, the others once. */

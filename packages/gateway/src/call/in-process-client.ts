@@ -6,8 +6,9 @@ import { requestLine } from '../wire/answer.ts';
 import { encode, lineBytes, type Line } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Origin, Recipient } from '../wire/peer.ts';
-import { callTool } from './call.ts';
-import type { ClientHandle } from './client-request.ts';
+import { BY_TOOL } from './addressing.ts';
+import { call } from './call.ts';
+import { ClientRequest, type ClientHandle } from './client-request.ts';
 import type { InvocationSource } from './history/invocation.ts';
 import type { Directory } from './resolve.ts';
 
@@ -39,11 +40,8 @@ export class InProcessClient implements ClientHandle {
     const message = readMessage(lineBytes(line)) as Message;
     return new Promise((resolve, reject) => {
       const origin = new Awaited(resolve, reject);
-      callTool({
-        directory,
-        message,
-        caller: { origin, era: 'legacy', envelope: this.#envelope, client: this },
-      });
+      const caller = { origin, era: 'legacy', envelope: this.#envelope, client: this } as const;
+      call(new ClientRequest(directory, caller, message), BY_TOOL);
     });
   }
 }

@@ -2,13 +2,13 @@ import { RpcError, RpcErrorCode } from '../errors.ts';
 import { KINDS, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
 import { findMember, stringValue } from '../wire/json/members.ts';
-import type { Call } from './call.ts';
+import type { ClientRequest } from './client-request.ts';
 import { declaresTasks } from './tasks/tasks.ts';
 
 /** Answers a list from the registry; no server is asked. */
-export function listOf(kind: Kind): Call {
-  return (asked) => {
-    const { directory, caller, message } = asked;
+export function listOf(kind: Kind): (request: ClientRequest) => void {
+  return (request) => {
+    const { directory, caller, message } = request;
     const { origin, era, client } = caller;
     const { id, params } = message;
     const hasCursor = params !== undefined && findMember(params, 'cursor') >= 0;
@@ -17,7 +17,7 @@ export function listOf(kind: Kind): Call {
     const result = directory.registry.pages[kind].result(cursor, { era, hasTasks });
     if (result !== undefined) {
       origin.answer(resultLine(id, result));
-      if (kind === 'tools') directory.nameWarnings.listed(asked);
+      if (kind === 'tools') directory.nameWarnings.listed(request);
       return;
     }
     const text = `Invalid cursor for ${KINDS[kind].method}. Leave it out to read the list from its beginning.`;

@@ -6,92 +6,113 @@ import { replaceValue, splice, type Edit, type Line } from '../wire/json/splice.
 import type { Message } from '../wire/message.ts';
 import type { Origin, Pause, Recipient, Cancellable, ResponseHandler } from '../wire/peer.ts';
 import type { Caller } from './client-request.ts';
+import type { FinalStatus } from './history/invocation.ts';
 import { levelAskedBy } from './log-levels.ts';
 
-/** One hop of a request from one peer to another. */
+/** The way of one request from one peer to another. */
 export interface Hop {
   readonly from: Origin;
   readonly to: Recipient;
+  /** The key of the receiving server, for errors; undefined for a client. */
+  readonly serverKey?: string;
+  readonly translation: Translation;
+  readonly observer?: CallObserver | undefined;
   /** The client whose request it is; a server's own question has none. */
   readonly caller?: Caller;
-  /** The least level of logs that the request has asked for. */
+  /** The least log level that the request asks for. */
   readonly logLevel?: string | undefined;
-  /** The request, where it may be needed again: the eras differ. */
+  /** The request, kept where the eras differ: a later round needs it again. */
   readonly request?: Message | undefined;
-  /** Bytes of a request that is kept beside `request`, to be made once more. */
-  readonly repeatableBytes?: number | undefined;
-  /** Who is asked, for errors. */
-  readonly name: string;
-  /** The edits that the request needs besides its id; `token` is the progress token of this hop, if one is wanted. */
-  edits(message: Message, token: number | undefined): Edit[];
-  /** The edits that the answer needs besides its id, the error to give instead, or that the hop has taken it over. */
-  adapt?(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined;
-  /** Told that the server is at work. */
+  /** Sends the request anew after its server was lost. */
+  readonly resend?: Resend | undefined;
+}
+
+export interface Resend {
+  /** Bytes of the request, which is kept until the answer arrives. */
+  readonly bytes: number;
+  /** `error` is the answer where the request cannot be sent anew. */
+  send(error: RpcError): void;
+}
+
+/** The changes that a request and its response need on one hop, besides their ids. */
+export interface Translation {
+  /** `token` is the progress token of this hop, where progress is wanted. */
+  request(message: Message, token: number | undefined): Edit[];
+  /** Returns the edits, the error to answer with instead, or TAKEN where the response is a question and the call goes on. */
+  response?(response: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined;
+  /** Withdraws the questions to the client that are open between two rounds. */
+  stop?(): void;
+}
+
+/** Follows one call: its history record, its permit, the release of its instance, a trace. */
+export interface CallObserver {
+  /** Asks the server for progress also where the client does not. */
+  readonly wantsProgress?: boolean;
+  sent?(): void;
+  answered?(response: Message): void;
   progressed?(): void;
-  /** Told that something other than the server's work is waited for, and that this is over. */
-  paused?(rest?: Rest): void;
-  resumed?(rest?: Rest): void;
-  /** What is done in place of an answer that will not come, where the request may be made once more. */
-  retry?(error: RpcError): (() => void) | undefined;
-  /** Called off while nobody is asked for it. */
-  calledOff?(): void;
-  /** Told how the request ended, and the error where it is one of ours. */
+  /** Something other than the server's work is waited for. */
+  paused?(pause?: CallPause): void;
+  resumed?(pause?: CallPause): void;
+  /** `error` is the gateway's own, where the server gave none. */
   ended?(outcome: Outcome, error?: RpcError): void;
 }
 
-/** A call that is perhaps not the one which waits keeps its place at the server; only its clock stands. */
-export interface Rest {
+/** A call that may not be the one that waits keeps its place at the server; only its clock stops. */
+export interface CallPause {
   readonly keepsPlace: boolean;
 }
 
-export type Outcome = 'result' | 'error' | 'timeout' | 'cancelled' | 'retried';
+export type Outcome = FinalStatus | 'retried';
 
-/** The answer was no end: the call goes on. */
+/** A response that did not end the call. */
 export const TAKEN: unique symbol = Symbol('taken');
 
 const MIB = 1024 * 1024;
 
-/** Sends a request on under an id of its own. The answer, progress and errors find their way back to who asked. */
-export function relay(message: Message, hop: Hop): InFlightRequest | undefined {
-  return accept(message, hop)?.send(message);
+/** Sends a request under an id of this hop. The response, progress and errors go back to its origin. */
+export function relay(message: Message, hop: Hop): void {
+  accept(message, hop)?.send(message);
 }
 
-/** A request that can be sent on; one that cannot is answered with why. */
+/** Returns a request that can be sent; one that cannot is answered with the reason. */
 export function accept(message: Message, hop: Hop): InFlightRequest | undefined {
   const refusal = refusalOf(hop);
   if (refusal === undefined) return new InFlightRequest(message, hop);
-  hop.ended?.('error', refusal);
+  hop.observer?.ended?.('error', refusal);
   answerError(hop.from, message.id, refusal);
   return undefined;
 }
 
-function refusalOf({ to, name }: Hop): RpcError | undefined {
-  return to.gone ?? (to.isBehind ? notReading(name, to.account) : undefined);
+function refusalOf({ to, serverKey }: Pick<Hop, 'to' | 'serverKey'>): RpcError | undefined {
+  return to.gone ?? (to.isBehind ? notReading(serverKey, to.account) : undefined);
 }
 
-function notReading(name: string, { peerBytes }: Account): RpcError {
+function notReading(serverKey: string | undefined, { peerBytes }: Account): RpcError {
+  const name = serverKey === undefined ? 'The client' : `Server '${serverKey}'`;
   return new RpcError(
     RpcErrorCode.UNAVAILABLE,
     `${name} has yet to read ${Math.ceil(peerBytes / MIB)} MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.`,
   );
 }
 
-/** A request on its way, until it is answered, cancelled or lost. */
+/** A request between two peers, until it is answered, cancelled or lost. */
 export class InFlightRequest implements ResponseHandler, Cancellable {
   readonly #hop: Hop;
   #id: string;
   #token: string | undefined;
   #caller: Caller | undefined;
-  /** Where the answer goes; nobody waits for it while the client has been asked something in its place. */
+  /** The receiver of the answer; undefined while the client has been asked something instead. */
   #origin: Origin | undefined;
   #request: Message | undefined;
   #logLevel: string | undefined;
   #ticket: number;
-  /** The id under which it was sent on; 0 while it is not. */
+  /** The id under which it was sent; 0 while no server works on it. */
   #sentId = 0;
+  /** Delivers an answer that came while no request of the client waited for it. */
   #kept: (() => void) | undefined;
   #onOver: (() => void) | undefined;
-  /** How many questions it waits for, as far as that is known. */
+  /** Number of questions that it waits for, as far as that is known. */
   #questions = 0;
 
   constructor({ id, meta }: Message, hop: Hop) {
@@ -115,7 +136,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   }
 
   get bytes(): number {
-    const kept = this.#request?.bytes.length ?? this.#hop.repeatableBytes ?? 0;
+    const kept = this.#request?.bytes.length ?? this.#hop.resend?.bytes ?? 0;
     return (this.#token?.length ?? 0) + kept;
   }
 
@@ -123,7 +144,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     return this.#caller;
   }
 
-  /** Undefined while its client has been asked something, and nobody waits for it. */
+  /** Undefined while its client has been asked something instead. */
   get origin(): Origin | undefined {
     return this.#origin;
   }
@@ -136,46 +157,51 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     return this.#request;
   }
 
-  /** Whether it has been taken for one that waits for its client. */
+  /** True where it counts as one that waits for its client. */
   get awaitsClient(): boolean {
     return this.#questions > 0;
   }
 
-  /** Later ones have higher numbers. */
+  /** Higher for later requests. */
   get number(): number {
     return this.#sentId;
   }
 
-  send(message: Message): this {
+  send(message: Message): void {
+    const { to, translation, observer } = this.#hop;
     const { bytes, id, idAt } = message;
-    this.#sentId = this.#hop.to.onResponse(this);
-    const edits = this.#hop.edits(message, this.#token === undefined ? undefined : this.#sentId);
+    this.#sentId = to.onResponse(this);
+    observer?.sent?.();
+    const hearsProgress = this.#token !== undefined || observer?.wantsProgress === true;
+    const edits = translation.request(message, hearsProgress ? this.#sentId : undefined);
     edits.push({ start: idAt, end: idAt + id.length, text: String(this.#sentId) });
-    this.#hop.to.send(splice(bytes, edits));
-    return this;
+    to.send(splice(bytes, edits));
   }
 
-  /** Sends it on once more, after its answer was taken for a question. */
+  /** Sends the next round, after the last response was taken for a question. */
   again(message: Message): void {
     const refusal = refusalOf(this.#hop);
-    if (refusal === undefined) this.send(message);
-    else this.lost(refusal);
+    if (refusal !== undefined) return this.lost(refusal);
+    this.#hop.observer?.resumed?.();
+    this.send(message);
   }
 
-  answered(answer: Message): void {
+  answered(response: Message): void {
+    const { translation, observer } = this.#hop;
     this.#sentId = 0;
-    const edits = this.#hop.adapt?.(answer, this) ?? [];
-    if (edits === TAKEN) return;
+    observer?.answered?.(response);
+    const edits = translation.response?.(response, this) ?? [];
+    if (edits === TAKEN) return observer?.paused?.();
     if (edits instanceof RpcError) return this.lost(edits);
-    const code = answer.isError ? errorCode(answer) : undefined;
+    const code = response.isError ? errorCode(response) : undefined;
     this.#finish((id) => {
-      edits.push({ start: answer.idAt, end: answer.idAt + answer.id.length, text: id });
-      return splice(answer.bytes, edits);
+      edits.push({ start: response.idAt, end: response.idAt + response.id.length, text: id });
+      return splice(response.bytes, edits);
     }, code);
   }
 
   progressed({ bytes, params }: Message): void {
-    this.#hop.progressed?.();
+    this.#hop.observer?.progressed?.();
     if (this.#token === undefined || params === undefined) return;
     const edit = replaceValue(params, findMember(params, 'progressToken'), this.#token);
     this.#origin?.send(splice(bytes, [edit]));
@@ -187,24 +213,27 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
 
   lost(error: RpcError): void {
     this.#sentId = 0;
-    const retry = this.#origin && this.#hop.retry?.(error);
-    if (retry !== undefined) return this.#handOver(retry);
-    this.#finish((id) => errorLine(id, error), error.code, error);
+    const { resend, to } = this.#hop;
+    if (resend === undefined || this.#origin === undefined || to.gone === undefined)
+      return this.#finish((id) => errorLine(id, error), error.code, error);
+    this.#leave();
+    this.#over('retried');
+    resend.send(error);
   }
 
-  /** Ends it with a result of our own. */
+  /** Ends it with a result of the gateway's own. */
   end(result: string): void {
     this.#finish((id) => resultLine(id, result));
   }
 
-  /** Answers its client with something that is not the end; until it is taken up again nobody waits for it. */
+  /** Answers the client with something that is not the end; the call waits until the client comes back. */
   suspend(line: Line): void {
     const origin = this.#leave();
-    this.#hop.paused?.();
+    this.#hop.observer?.paused?.();
     origin?.answer(line);
   }
 
-  /** The client has come back for it with another request. */
+  /** Goes on under another request, with which the client has come back. */
   resume(message: Message, caller: Caller): void {
     const { id, meta } = message;
     this.#id = id;
@@ -214,26 +243,26 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     this.#caller = caller;
     this.#origin = caller.origin;
     this.#ticket = caller.origin.track(this);
-    this.#hop.resumed?.();
+    this.#hop.observer?.resumed?.();
   }
 
-  /** Its server has to be told something before it can go on. */
-  pause(rest: Rest): void {
-    if (!rest.keepsPlace) this.#questions++;
-    this.#hop.paused?.(rest);
+  /** Counts a question whose answer its server needs first. */
+  pause(pause: CallPause): void {
+    if (!pause.keepsPlace) this.#questions++;
+    this.#hop.observer?.paused?.(pause);
   }
 
-  unpause(rest: Rest): void {
-    if (!rest.keepsPlace) this.#questions--;
-    this.#hop.resumed?.(rest);
+  unpause(pause: CallPause): void {
+    if (!pause.keepsPlace) this.#questions--;
+    this.#hop.observer?.resumed?.(pause);
   }
 
-  /** Gives the answer that came while nobody waited for it, if one did. */
+  /** Gives the answer that came while the client was away, if one did. */
   deliver(): void {
     this.#kept?.();
   }
 
-  /** Told once it is answered or called off. */
+  /** Calls `listener` once it is answered or cancelled. */
   onOver(listener: () => void): void {
     this.#onOver = listener;
   }
@@ -242,24 +271,24 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     const sentId = this.#forget();
     if (params === undefined || sentId === 0) return;
     // The client's reason may be long, and is kept until the server reads it.
-    if (this.#hop.to.isBehind) return this.#callOff(sentId, 'The client has cancelled it');
+    if (this.#hop.to.isBehind) return this.#tellCancelled(sentId, 'The client has cancelled it');
     const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
     this.#hop.to.send(splice(bytes, [edit]));
   }
 
   abandon(reason: string): void {
-    this.#callOff(this.#forget(), reason);
+    this.#tellCancelled(this.#forget(), reason);
   }
 
-  /** Calls it off on our own account; whoever waits for it is told why. */
+  /** Cancels it on the gateway's own account; the client gets the error. */
   revoke(error: RpcError, outcome: 'timeout' | 'cancelled'): void {
-    this.#callOff(this.#withdraw(), error.message);
+    this.#tellCancelled(this.#withdraw(), error.message);
     const origin = this.#leave();
     this.#over(outcome, error);
     origin?.answer(errorLine(this.#id, error), error.code);
   }
 
-  #callOff(sentId: number, reason: string): void {
+  #tellCancelled(sentId: number, reason: string): void {
     if (sentId !== 0) this.#hop.to.notify('notifications/cancelled', { requestId: sentId, reason });
   }
 
@@ -273,16 +302,9 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   #withdraw(): number {
     const sentId = this.#sentId;
     this.#sentId = 0;
-    if (sentId === 0) this.#hop.calledOff?.();
+    if (sentId === 0) this.#hop.translation.stop?.();
     else this.#hop.to.forget(sentId);
     return sentId;
-  }
-
-  /** Somebody else sees to the answer. */
-  #handOver(retry: () => void): void {
-    this.#leave();
-    this.#over('retried');
-    retry();
   }
 
   /** Answers at once, or when its client has come back. */
@@ -292,12 +314,12 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
       return;
     }
     const origin = this.#leave();
-    this.#over(code === undefined ? 'result' : 'error', error);
+    this.#over(code === undefined ? 'success' : 'error', error);
     origin?.answer(line(this.#id), code);
   }
 
   #over(outcome: Outcome, error?: RpcError): void {
-    this.#hop.ended?.(outcome, error);
+    this.#hop.observer?.ended?.(outcome, error);
     this.#onOver?.();
   }
 

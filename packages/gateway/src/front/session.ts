@@ -1,14 +1,11 @@
-import { CallTranslation } from '../call/call-translation.ts';
-import { callTool, complete, getPrompt, useResource, useTask, type Call } from '../call/call.ts';
-import type { ClientRequest, Caller } from '../call/client-request.ts';
+import { addressingOf, BY_URI } from '../call/addressing.ts';
+import { call, callTask, proceed } from '../call/call.ts';
+import { ClientRequest, type Caller } from '../call/client-request.ts';
 import { legacyInfoText } from '../call/history/client-names.ts';
 import type { ListName } from '../call/list-change-notifier.ts';
 import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
-import { relay } from '../call/relay.ts';
-import { forwardApart } from '../call/stages/acquire-instance.ts';
 import { listTasks } from '../call/tasks/task-list.ts';
-import { withTasks } from '../call/tasks/task-translation.ts';
 import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks/tasks.ts';
 import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client } from '../gateway/clients.ts';
@@ -34,16 +31,12 @@ import { RequestCaller, Through } from './request-caller.ts';
 import { WaitingRoom } from './startup-queue.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Requests that one server answers, or the registry. */
-const CALLS: ReadonlyMap<string, Call> = new Map([
-  ['tools/call', callTool],
+/** Requests that the registry answers. */
+const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map([
   ['tools/list', listOf('tools')],
-  ['resources/read', useResource],
   ['resources/list', listOf('resources')],
   ['resources/templates/list', listOf('templates')],
-  ['prompts/get', getPrompt],
   ['prompts/list', listOf('prompts')],
-  ['completion/complete', complete],
 ]);
 
 /** In the modern era `subscriptions/listen` takes their place. */
@@ -285,28 +278,26 @@ export class Session implements Client {
   }
 
   #dispatch(message: Message, caller: Caller): void {
-    const asked = { directory: this.#gateway.directory, caller, message };
-    const call = CALLS.get(message.method);
-    if (call !== undefined) return call(asked);
+    const request = new ClientRequest(this.#gateway.directory, caller, message);
+    const addressing = addressingOf(message);
+    if (addressing !== undefined) return call(request, addressing);
+    const list = LISTS.get(message.method);
+    if (list !== undefined) return list(request);
     const isModern = this.era === 'modern';
-    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(asked);
+    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(request);
     if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
-    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(asked);
+    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(request);
     if (isTaskMethod(message.method, this.era) && this.#gateway.serverCount !== 1)
-      return message.method === 'tasks/list' ? listTasks(asked) : useTask(asked);
-    this.#unknown(asked);
+      return message.method === 'tasks/list' ? listTasks(request) : callTask(request);
+    this.#unknown(request);
   }
 
   /** A method that the gateway does not know may be known to the server, where there is only one. */
-  #unknown(asked: ClientRequest): void {
-    const { directory, caller, message } = asked;
+  #unknown(request: ClientRequest): void {
+    const { directory, caller, message } = request;
     const [only, ...others] = directory.registry.upstreams.values();
-    if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1) {
-      const target = { upstream: only, originalText: '' };
-      if (directory.needsAcquire(only, caller)) return forwardApart(asked, target);
-      relay(message, withTasks(new CallTranslation(asked, target), asked, only));
-      return;
-    }
+    if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1)
+      return proceed(request, { upstream: only, originalText: '' });
     answer(caller.origin, message.id, unknown(message.method));
   }
 
@@ -318,10 +309,10 @@ export class Session implements Client {
     answer(origin, id, '{}');
   }
 
-  #subscribe(asked: ClientRequest): void {
-    const { caller, message, directory } = asked;
+  #subscribe(request: ClientRequest): void {
+    const { caller, message, directory } = request;
     const followed = this.#subscriptions.follow(message, directory);
-    if (followed === false) return useResource(asked);
+    if (followed === false) return call(request, BY_URI);
     answer(caller.origin, message.id, followed === true ? '{}' : followed);
   }
 

@@ -7,7 +7,7 @@ import { ask } from '../call/questions/ask.ts';
 import { QuestionBudget } from '../call/questions/question-budget.ts';
 import { SuspendedCalls } from '../call/questions/suspended-calls.ts';
 import type { Directory } from '../call/resolve.ts';
-import { CallLimits } from '../call/stages/limits.ts';
+import { CallLimits } from '../call/stages/limits/call-limits.ts';
 import { UpstreamPool } from '../call/stages/pool.ts';
 import { RestartWaiters } from '../call/stages/restart-waiters.ts';
 import { Tasks } from '../call/tasks/tasks.ts';
@@ -192,7 +192,7 @@ export class Parts {
       suspendedCalls: this.suspendedCalls,
       logLevels: this.#logLevels,
       tasks: this.tasks,
-      limits: this.limits.inForce,
+      limits: this.limits.active,
       restartWaiters: this.restartWaiters,
       current: () => this.directory,
       history,

@@ -65,9 +65,9 @@ describe('the states of a call', () => {
 
   verifies(['HEALTH-4', 'HEALTH-7'], 'pending, executing, success', () => {
     expect(after(() => {})).toEqual({ ...begun, status: 'pending', retryAttempt: 0, maxRetries: 0 });
-    expect(after((call) => call.started())).toEqual({ ...sent, status: 'executing' });
+    expect(after((call) => call.sent())).toEqual({ ...sent, status: 'executing' });
     const whole = after((call) => {
-      call.started();
+      call.sent();
       call.answered(answer({ result: { content: [] } }));
       call.ended('success');
     });
@@ -78,7 +78,7 @@ describe('the states of a call', () => {
   verifies(['HEALTH-4', 'HEALTH-7'], 'error: of the protocol, of the tool, and ours', () => {
     const failed = (body: object): unknown =>
       after((call) => {
-        call.started();
+        call.sent();
         call.answered(answer(body));
         call.ended('isError' in (body as { result?: object }) ? 'error' : 'success');
       });
@@ -116,9 +116,9 @@ describe('the states of a call', () => {
 
   verifies(['HEALTH-4', 'HEALTH-7'], 'a retry is pending again, one attempt later', () => {
     const retried = after((call) => {
-      call.started();
+      call.sent();
       call.answered(answer({ error: { code: 1, message: 'once' } }));
-      call.retried();
+      call.ended('retried');
     });
     expect(retried).toMatchObject({ status: 'pending', retryAttempt: 1, maxRetries: 0 });
     expect(retried).not.toHaveProperty('error');
@@ -134,7 +134,7 @@ describe('the result of a call', () => {
     const told = vi.fn();
     history.follow(told);
     const call = history.begin(SUBJECT);
-    call.started();
+    call.sent();
     call.answered(answer({ result: output }));
     call.ended('success');
     await history.close();
@@ -150,7 +150,7 @@ describe('the result of a call', () => {
     const history = historyOf({ keepsResults: false });
     const keep = vi.spyOn(history.results, 'keep');
     const call = history.begin(SUBJECT);
-    call.started();
+    call.sent();
     call.answered(answer({ result: output }));
     call.ended('success');
     expect(history.recent()[0]?.result).toEqual({ contentType: 'text', executionDuration: 1 });
@@ -159,16 +159,16 @@ describe('the result of a call', () => {
 
   verifies('HEALTH-4', 'is none where the call failed, and that of the last attempt', () => {
     const failed = after((call) => {
-      call.started();
+      call.sent();
       call.answered(answer({ result: { ...output, isError: true } }));
       call.ended('success');
     });
     expect(failed).not.toHaveProperty('result');
     const again = after((call) => {
-      call.started();
+      call.sent();
       call.answered(answer({ result: output }));
-      call.retried();
-      call.started();
+      call.ended('retried');
+      call.sent();
       call.ended('cancelled');
     });
     expect(again).not.toHaveProperty('result');
@@ -179,10 +179,10 @@ verifies(['HEALTH-4', 'HEALTH-5'], 'a call counts as executed once it is sent, a
   const history = historyOf();
   history.begin(SUBJECT).ended('error', { message: 'refused' });
   const call = history.begin({ ...SUBJECT, source: 'program' });
-  call.started();
-  call.retried();
-  call.started();
-  history.begin(SUBJECT).started();
+  call.sent();
+  call.ended('retried');
+  call.sent();
+  history.begin(SUBJECT).sent();
   expect([history.executed(), history.executed('program'), history.executed('cli')]).toEqual([2, 1, 0]);
 });
 
@@ -219,7 +219,7 @@ describe('what is kept', () => {
       for (const status of ['success', 'timeout', 'error'] as const) {
         const clientText = toolText === '"read"' ? '{"name":"a \\"b\\"","version":"1"}' : undefined;
         const call = history.begin({ ...SUBJECT, serverId: 'a "b" é', toolText, clientText });
-        call.started();
+        call.sent();
         call.answered(answer({ result: { content: [{ type: 'text', text: 'x' }] } }));
         call.ended(status, status === 'error' ? { message: 'x' } : undefined);
       }
@@ -253,10 +253,10 @@ describe('what is kept', () => {
       time = beginsAt;
       const made = history.begin({ ...SUBJECT, ...subject });
       time = startsAt;
-      made.started();
+      made.sent();
       for (let attempt = 1; attempt < attempts; attempt++) {
-        made.retried();
-        made.started();
+        made.ended('retried');
+        made.sent();
       }
       made.answered(answer({ result }));
       time = endsAt;

@@ -5,12 +5,12 @@ import { isAscii } from '../../wire/json/latin1.ts';
 import { readStart } from '../../wire/json/members.ts';
 import { decode, encode } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
+import type { CallObserver, Outcome } from '../relay.ts';
 import { ClientNames } from './client-names.ts';
 import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';
 import type {
   ErrorInfo,
-  FinalStatus,
   InvocationSource,
   InvocationStatus,
   ToolExecutionResult,
@@ -165,7 +165,7 @@ export class History {
 }
 
 /** One call. It is made for every one: what only readers need is worked out when they read. */
-export class Invocation {
+export class Invocation implements CallObserver {
   readonly #history: History;
   #number: number;
   #serverId: string;
@@ -231,34 +231,35 @@ export class Invocation {
     return this.#history.options.prefix + this.#number.toString(16).padStart(12, '0');
   }
 
-  /** It has been sent; what is sent in further rounds of the same call changes nothing. */
-  started(): void {
+  /** Notes that it was sent; further rounds of the same call change nothing. */
+  sent(): void {
     if (this.#status !== 'pending') return;
     this.#status = 'executing';
     if (this.#startedAt === 0) this.#history.sent(this.#source);
     this.#startedAt = this.#history.options.now();
   }
 
-  /** It is to be sent once more. */
-  retried(): void {
+  /** Begins the next attempt. */
+  #retried(): void {
     this.#status = 'pending';
     this.#failure = undefined;
     this.#answer = undefined;
     this.#retryAttempt++;
   }
 
-  /** What the server says may be a failure; the call may go on even so. */
+  /** Notes an answer of the server. It may be a failure; the call may go on even so. */
   answered(answer: Message): void {
     this.#failure = failureIn(answer);
     this.#answer = answer;
   }
 
-  /** The error, if one is given, is what the client was told instead of the server's answer. */
-  ended(status: FinalStatus, error?: ErrorInfo): void {
+  /** Ends it, or this attempt. `error` is what the client got instead of the server's answer. */
+  ended(outcome: Outcome, error?: ErrorInfo): void {
     if (this.#completedAt !== 0) return;
+    if (outcome === 'retried') return this.#retried();
     if (error !== undefined)
       this.#failure = { message: startOf(error.message, LONGEST_NOTED), ...codeOf(error) };
-    this.#status = status === 'success' && this.#failure !== undefined ? 'error' : status;
+    this.#status = outcome === 'success' && this.#failure !== undefined ? 'error' : outcome;
     this.#completedAt = this.#history.options.now();
     if (this.#answer !== undefined && this.#status === 'success') this.#keep(this.#answer);
     this.#answer = undefined;

@@ -1,22 +1,52 @@
 import type { RpcError } from '../../errors.ts';
 import { valueText } from '../../wire/json/members.ts';
+import { encode } from '../../wire/json/splice.ts';
 import type { ClientRequest } from '../client-request.ts';
-import type { Outcome } from '../relay.ts';
+import { OwnerAway, type Target } from '../resolve.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Invocation } from './history.ts';
-import type { FinalStatus } from './invocation.ts';
 
-/** Notes a client's call of a tool; nothing of its other requests. */
-export function beginCall(
-  asked: ClientRequest,
-  serverId: string,
-  toolText: string,
+/** Longest name, as JSON, that is recorded of a call which leads nowhere: such names must not fill the history. */
+const LONGEST_NAME = 256;
+
+/** Begins the history record of a tool call, once; other requests have none. */
+export function recordCall(
+  request: ClientRequest,
+  { upstream, originalText }: Target,
   maxRetries = 0,
 ): Invocation | undefined {
-  const { caller, directory, message, invocation } = asked;
-  if (invocation !== undefined) return invocation;
+  return (request.invocation ??= begin(request, upstream.serverKey, originalText, maxRetries));
+}
+
+/** Records a call that the gateway answered itself. */
+export function recordRefusal(request: ClientRequest, error: RpcError): void {
+  const { target } = request;
+  const invocation = target === undefined ? beginUnresolved(request, error) : recordCall(request, target);
+  invocation?.ended('error', error);
+}
+
+/** Records a call that its client cancelled before it was sent. */
+export function recordCancelled(request: ClientRequest): void {
+  if (request.target !== undefined) recordCall(request, request.target)?.ended('cancelled');
+}
+
+/** Begins the record of a call whose name leads nowhere, or to a server that is away. */
+function beginUnresolved(request: ClientRequest, error: RpcError): Invocation | undefined {
+  const { params } = request.message;
+  const name = params && valueText(params, 'name');
+  if (!name?.startsWith('"')) return undefined;
+  const [serverKey, ownName] =
+    error instanceof OwnerAway ? [error.serverKey, encode(error.ownName)] : ['', name];
+  return begin(request, serverKey, ownName.length <= LONGEST_NAME ? ownName : '"..."', 0);
+}
+
+function begin(
+  { caller, directory: { history }, message }: ClientRequest,
+  serverId: string,
+  toolText: string,
+  maxRetries: number,
+): Invocation | undefined {
   if (message.method !== 'tools/call') return undefined;
-  const { history } = directory;
   const { source = 'mcp-client' } = caller.client;
   return history.begin({
     serverId,
@@ -24,23 +54,10 @@ export function beginCall(
     source,
     clientText: source === 'mcp-client' ? clientInfoText(caller, message) : undefined,
     maxRetries,
-    argumentsText: history.keepsArguments ? argumentsOf(asked) : undefined,
+    argumentsText: history.keepsArguments ? argumentsOf(message) : undefined,
   });
 }
 
-function argumentsOf({ message: { params } }: ClientRequest): string | undefined {
+function argumentsOf({ params }: ClientRequest['message']): string | undefined {
   return params && valueText(params, 'arguments');
-}
-
-const STATUS: Readonly<Record<Exclude<Outcome, 'retried'>, FinalStatus>> = {
-  result: 'success',
-  error: 'error',
-  timeout: 'timeout',
-  cancelled: 'cancelled',
-};
-
-/** Notes how a call ended, or that it is to be made once more. */
-export function endCall(call: Invocation | undefined, outcome: Outcome, error?: RpcError): void {
-  if (outcome === 'retried') call?.retried();
-  else call?.ended(STATUS[outcome], error);
 }

@@ -104,14 +104,17 @@ function passOn(
   relay(message, {
     from: upstream.peer,
     to: caller.client.recipient(caller.origin),
-    name: 'The client',
-    edits: (asked, token) =>
-      metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
-    adapt: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
-    ended: () => {
-      over();
-      calls.forEach((call, index) => call.unpause({ keepsPlace: index > 0 }));
-      if (likeliest?.awaitsClient === false) unanswered.over(likeliest);
+    translation: {
+      request: (asked, token) =>
+        metaEdits(asked, { from: { era: 'legacy', envelope: caller.envelope }, to: caller }, token),
+      response: (answer) => tasks.ownRelatedEdits(upstream.serverKey, answer),
+    },
+    observer: {
+      ended: () => {
+        over();
+        calls.forEach((call, index) => call.unpause({ keepsPlace: index > 0 }));
+        if (likeliest?.awaitsClient === false) unanswered.over(likeliest);
+      },
     },
   });
   return undefined;

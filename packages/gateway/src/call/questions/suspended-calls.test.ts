@@ -87,7 +87,13 @@ class Stage {
   start(id: string, more?: object): number {
     const request = this.call(id, more);
     const { client, server, caller } = this;
-    relay(request, { from: client.peer, to: server.peer, caller, request, name: 'S', edits: () => [] });
+    relay(request, {
+      from: client.peer,
+      to: server.peer,
+      caller,
+      request,
+      translation: { request: () => [] },
+    });
     return this.server.sent.at(-1)?.id as number;
   }
 

@@ -10,7 +10,7 @@ import {
 import { LegacyConnections } from '../../upstream/pool/legacy-connections.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { ClientHandle, Caller } from '../client-request.ts';
-import { folderOf } from './roots.ts';
+import { folderOf } from './roots-folder.ts';
 
 export interface UpstreamPoolOptions {
   readonly fleet: Fleet;

@@ -4,26 +4,26 @@ import type { Upstream } from '../../upstream/upstream.ts';
 import { findMember, objectValue, stringValue, valueText, type Members } from '../../wire/json/members.ts';
 import type { Edit } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
-import type { ClientRequest } from '../client-request.ts';
-import { HopAround } from '../hop-around.ts';
-import type { Hop, InFlightRequest, TAKEN } from '../relay.ts';
+import type { Caller, ClientRequest } from '../client-request.ts';
+import type { InFlightRequest, TAKEN, Translation } from '../relay.ts';
 import { resultUriEdits } from '../uri-edits.ts';
 import { isOver, offersTasks, taskIdOf, type Tasks } from './tasks.ts';
 
-/** The hop of a request that may end in a task or is about one: on the way back the id of the task becomes public. */
-export function withTasks(hop: Hop, asked: ClientRequest, upstream: Upstream): Hop {
-  return appliesToTasks(asked, upstream) ? new TaskHop(hop, asked, upstream) : hop;
-}
-
 /** Tasks do not cross the eras: the two have nothing but the name in common. */
-function appliesToTasks({ caller, message: { method, params } }: ClientRequest, upstream: Upstream): boolean {
+export function mayEndInTask(
+  { caller, message: { method, params } }: ClientRequest,
+  upstream: Upstream,
+): boolean {
   if (caller.era !== upstream.era) return false;
   if (method !== 'tools/call') return method.startsWith('tasks/');
   if (!offersTasks(upstream)) return false;
   return caller.era === 'modern' || (params !== undefined && findMember(params, 'task') >= 0);
 }
 
-class TaskHop extends HopAround {
+/** Makes the id of a task public on the way back. */
+export class TaskTranslation implements Translation {
+  readonly #inner: Translation;
+  readonly #caller: Caller;
   readonly #method: string;
   readonly #upstream: Upstream;
   /** The client's token for progress, as JSON. */
@@ -35,8 +35,9 @@ class TaskHop extends HopAround {
   /** What the server was told instead. */
   #sentToken: number | undefined;
 
-  constructor(hop: Hop, { directory, message }: ClientRequest, upstream: Upstream) {
-    super(hop);
+  constructor(inner: Translation, { caller, directory, message }: ClientRequest, upstream: Upstream) {
+    this.#inner = inner;
+    this.#caller = caller;
     this.#method = message.method;
     this.#upstream = upstream;
     this.#token = message.meta && valueText(message.meta, 'progressToken');
@@ -45,21 +46,25 @@ class TaskHop extends HopAround {
     this.#builder = directory.builder;
   }
 
-  override edits(message: Message, token: number | undefined): Edit[] {
+  request(message: Message, token: number | undefined): Edit[] {
     this.#sentToken = token;
-    return super.edits(message, token);
+    return this.#inner.request(message, token);
   }
 
-  override adapt(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
+  response(answer: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     if (this.#awaited !== undefined) this.#tasks.over(this.#awaited);
-    const edits = super.adapt(answer, call) ?? [];
+    const edits = this.#inner.response?.(answer, call) ?? [];
     const result = answer.isError ? undefined : answer.body;
     return Array.isArray(edits) && result !== undefined ? [...edits, ...this.#taskEdits(result)] : edits;
   }
 
+  stop(): void {
+    this.#inner.stop?.();
+  }
+
   #taskEdits(result: Members): Edit[] {
     const { serverKey } = this.#upstream;
-    const task = taskIn(result, this.#method, this.caller.era === 'modern');
+    const task = taskIn(result, this.#method, this.#caller.era === 'modern');
     const id = task && stringValue(task, 'taskId');
     if (id !== undefined && this.#method === 'tools/call') this.#begun(id);
     else if (task !== undefined && id !== undefined && isOver(task))
@@ -73,7 +78,7 @@ class TaskHop extends HopAround {
 
   /** In the modern era tasks have no progress. */
   #begun(id: string): void {
-    const { client, era } = this.caller;
+    const { client, era } = this.#caller;
     const { serverKey } = this.#upstream;
     const isKnown = this.#tasks.note(serverKey, id, client.identity);
     const [sentToken, token] = [this.#sentToken, this.#token];

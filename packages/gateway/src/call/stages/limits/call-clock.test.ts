@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { verifies } from '../../../../../tests/verifies.ts';
-import type { Timers } from '../../time/schedule.ts';
+import { verifies } from '../../../../../../tests/verifies.ts';
+import type { Timers } from '../../../time/schedule.ts';
 import { CallClock } from './call-clock.ts';
 
 /** Time that passes when it is told to; it is over at once, as one timer is set at a time. */

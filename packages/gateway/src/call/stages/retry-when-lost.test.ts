@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import type { ClientRequest } from '../client-request.ts';
 import type { Target } from '../resolve.ts';
-import { isRepeatable } from './retry.ts';
+import { isRepeatable } from './retry-when-lost.ts';
 
 function isRetried(attempt: number, isMarked: boolean, method = 'tools/call'): boolean {
   const asked = { message: { method, bytes: Buffer.from('{}') }, attempt } as ClientRequest;

@@ -1,13 +1,12 @@
-import type { McpConfig, ServerConfig } from '../../config/config.generated.ts';
-import { RpcError, RpcErrorCode } from '../../errors.ts';
-import { isRetry } from '../../protocol/input-required.ts';
-import type { Timers } from '../../time/schedule.ts';
-import { answerError } from '../../wire/answer.ts';
-import { decode } from '../../wire/json/splice.ts';
-import type { Message } from '../../wire/message.ts';
-import type { ClientRequest, ClientHandle } from '../client-request.ts';
-import type { InFlightRequest } from '../relay.ts';
-import type { Target } from '../resolve.ts';
+import type { McpConfig, ServerConfig } from '../../../config/config.generated.ts';
+import { RpcError, RpcErrorCode } from '../../../errors.ts';
+import { isRetry } from '../../../protocol/input-required.ts';
+import type { Timers } from '../../../time/schedule.ts';
+import { decode } from '../../../wire/json/splice.ts';
+import type { Message } from '../../../wire/message.ts';
+import { RequestWait, type ClientHandle, type ClientRequest } from '../../client-request.ts';
+import type { InFlightRequest } from '../../relay.ts';
+import type { Target } from '../../resolve.ts';
 import { MOST_EXTENSION } from './call-clock.ts';
 import { CallQueue, LONGEST_QUEUE, type InLine } from './call-queue.ts';
 import { Permit, type TimeLimit } from './permit.ts';
@@ -35,7 +34,7 @@ export class CallLimits {
   #config: LimitConfig;
   #isLimited: boolean;
   #isStopped = false;
-  readonly #waiting = new Set<Waiting>();
+  readonly #queued = new Set<QueuedCall>();
 
   constructor(config: LimitConfig, timers: Timers, commandName: string) {
     this.#timers = timers;
@@ -45,7 +44,7 @@ export class CallLimits {
   }
 
   /** Undefined where nothing limits anything, so that calls have nothing to ask. */
-  get inForce(): this | undefined {
+  get active(): this | undefined {
     return this.#isLimited || this.#isStopped ? this : undefined;
   }
 
@@ -64,7 +63,7 @@ export class CallLimits {
   /** Refuses all calls, those that wait included, until `resume`. */
   stop(): void {
     this.#isStopped = true;
-    for (const waiting of this.#waiting) waiting.refuse(stopped(this.#commandName));
+    for (const queued of this.#queued) queued.refuse(stopped(this.#commandName));
   }
 
   /** Ends a call that was under way when all were stopped. */
@@ -83,40 +82,52 @@ export class CallLimits {
   }
 
   /** Takes back that a call was counted, because it was refused before it was sent. */
-  uncount(asked: ClientRequest): void {
-    const { client } = asked.caller;
-    if (this.#isCounted(asked)) this.#made.set(client, Math.max(0, this.#madeBy(client) - 1));
+  uncount(request: ClientRequest): void {
+    const { client } = request.caller;
+    if (this.#isCounted(request)) this.#made.set(client, Math.max(0, this.#madeBy(client) - 1));
   }
 
-  concerns({ method }: Message): boolean {
+  appliesTo({ method }: Message): boolean {
     return LIMITED.has(method);
   }
 
   /** Lets a call begin, at once or when its turn has come; or refuses it. */
-  admit(asked: ClientRequest, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
+  admit(request: ClientRequest, target: Target, begin: (permit: Permit, hasWaited: boolean) => void): void {
     const { serverKey } = target.upstream;
     const queue = this.#queueOf(serverKey);
     const refusal =
       this.refusal ??
       (queue?.isFree === false && queue.isFull ? full(serverKey, queue) : undefined) ??
-      this.#count(asked);
-    if (refusal !== undefined) return answer(asked, refusal);
-    const permit = new Permit(queue, this.#timeOf(asked, target), this.#timers);
-    if (queue?.isFree === false) return this.#wait(asked, queue, () => begin(permit, true));
+      this.#count(request);
+    if (refusal !== undefined) return request.refuse(refusal);
+    const permit = new Permit(queue, this.#timeOf(request, target), this.#timers);
+    if (queue?.isFree === false) return this.#enqueue(request, queue, () => begin(permit, true));
     queue?.take();
     begin(permit, false);
   }
 
-  #wait(asked: ClientRequest, queue: CallQueue, begin: () => void): void {
-    const waiting = new Waiting(asked, queue, () => {
-      this.#waiting.delete(waiting);
-      begin();
-    });
-    this.#waiting.add(waiting);
-    waiting.onLeft = () => {
-      this.#waiting.delete(waiting);
-      this.uncount(asked);
+  #enqueue(request: ClientRequest, queue: CallQueue, begin: () => void): void {
+    const leave = (): void => {
+      queue.leave(queued);
+      this.#queued.delete(queued);
+      this.uncount(request);
     };
+    const wait = new RequestWait(request, leave);
+    const queued: QueuedCall = {
+      client: request.caller.client,
+      begin: () => {
+        this.#queued.delete(queued);
+        wait.end();
+        begin();
+      },
+      refuse: (error) => {
+        wait.end();
+        leave();
+        request.refuse(error);
+      },
+    };
+    this.#queued.add(queued);
+    queue.wait(queued);
   }
 
   #queueOf(serverKey: string): CallQueue | undefined {
@@ -128,16 +139,16 @@ export class CallLimits {
     return queue;
   }
 
-  #count(asked: ClientRequest): RpcError | undefined {
-    const { client } = asked.caller;
-    if (!this.#isCounted(asked)) return undefined;
+  #count(request: ClientRequest): RpcError | undefined {
+    const { client } = request.caller;
+    if (!this.#isCounted(request)) return undefined;
     if (this.#isSessionOver(client)) return sessionOver(this.#sessionLimit);
     this.#made.set(client, this.#madeBy(client) + 1);
     return undefined;
   }
 
   /** Only tools count, and a call that is made once more, or again with answers, counts once. */
-  #isCounted({ message, attempt = 0 }: ClientRequest): boolean {
+  #isCounted({ message, attempt }: ClientRequest): boolean {
     return message.method === 'tools/call' && attempt === 0 && !isRetry(message);
   }
 
@@ -167,49 +178,9 @@ export class CallLimits {
   }
 }
 
-/** A call in the queue. Its client may call it off there. */
-class Waiting implements InLine {
-  readonly client: object;
-  readonly #asked: ClientRequest;
-  readonly #queue: CallQueue;
-  readonly #ticket: number;
-  readonly #begin: () => void;
-  onLeft: (() => void) | undefined;
-
-  constructor(asked: ClientRequest, queue: CallQueue, begin: () => void) {
-    const { client, origin } = asked.caller;
-    this.client = client;
-    this.#asked = asked;
-    this.#queue = queue;
-    this.#begin = begin;
-    const callOff = (): void => {
-      this.#leave();
-      asked.invocation?.ended('cancelled');
-    };
-    this.#ticket = origin.track({
-      id: asked.message.id,
-      bytes: asked.message.bytes.length,
-      cancel: callOff,
-      abandon: callOff,
-    });
-    queue.wait(this);
-  }
-
-  begin(): void {
-    this.#asked.caller.origin.untrack(this.#ticket);
-    this.#begin();
-  }
-
-  refuse(error: RpcError): void {
-    this.#leave();
-    answer(this.#asked, error);
-  }
-
-  #leave(): void {
-    this.#asked.caller.origin.untrack(this.#ticket);
-    this.#queue.leave(this);
-    this.onLeft?.();
-  }
+/** A call in the queue. */
+interface QueuedCall extends InLine {
+  refuse(error: RpcError): void;
 }
 
 function setsLimits({
@@ -267,9 +238,4 @@ function stopped(commandName: string): RpcError {
 
 function unavailable(text: string): RpcError {
   return new RpcError(RpcErrorCode.UNAVAILABLE, text);
-}
-
-function answer({ caller, message, invocation }: ClientRequest, error: RpcError): void {
-  invocation?.ended('error', error);
-  answerError(caller.origin, message.id, error);
 }

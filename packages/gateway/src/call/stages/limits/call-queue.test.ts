@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../../../../tests/verifies.ts';
+import { verifies } from '../../../../../../tests/verifies.ts';
 import { CallQueue, type InLine } from './call-queue.ts';
 
 describe('the calls of a server', () => {

@@ -1,4 +1,4 @@
-import type { Timers } from '../../time/schedule.ts';
+import type { Timers } from '../../../time/schedule.ts';
 
 /** Progress extends the time of a call, but not for ever. */
 export const MOST_EXTENSION = 10;

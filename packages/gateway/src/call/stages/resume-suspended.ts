@@ -1,0 +1,34 @@
+import { RpcError } from '../../errors.ts';
+import { isRetry } from '../../protocol/input-required.ts';
+import type { ClientRequest } from '../client-request.ts';
+import type { Stage } from './stage.ts';
+
+/** Hands the answers of a modern client to the suspended call of a legacy server that asked for them. */
+export const resumeSuspended: Stage = {
+  appliesTo: ({ caller, message, addressing }, { upstream }) =>
+    caller.era === 'modern' && upstream.era === 'legacy' && addressing !== undefined && isRetry(message),
+  run(request, target, { next, restart }) {
+    const { message } = request;
+    const resumed = resume(request);
+    if (resumed === undefined) return;
+    if (resumed instanceof RpcError) return request.refuse(resumed);
+    request.message = resumed;
+    // A call that is made anew may have to say first where its client works.
+    if (resumed === message) next(target);
+    else restart();
+  },
+};
+
+/** Resumes the suspended call of a request whose name leads nowhere by now; false where there is none. */
+export function resumesSuspended(request: ClientRequest): boolean {
+  const isAnswer = request.caller.era === 'modern' && isRetry(request.message);
+  return isAnswer && resume(request) === undefined;
+}
+
+function resume({
+  directory,
+  message,
+  caller,
+}: ClientRequest): ReturnType<ClientRequest['directory']['suspendedCalls']['resume']> {
+  return directory.suspendedCalls.resume(message, caller);
+}
