@@ -38,10 +38,9 @@ function watched(
   options: Parameters<typeof serveInProcess>[1] = {},
 ): { weir: InProcess; events: ServerEvent[] } {
   const events: ServerEvent[] = [];
-  const weir = serveInProcess(servers, {
-    supervision: QUICK,
-    onEvent: (event) => events.push(event),
-    ...options,
+  const weir = serveInProcess(servers, { supervision: QUICK, ...options });
+  weir.gateway.subscribe((event) => {
+    if ('status' in event) events.push(event);
   });
   return { weir, events };
 }

@@ -43,7 +43,11 @@ async function gateway(known: readonly ToolInvocationRequest[]) {
     found: { socketPath, report: {} as FoundGateway['report'] },
     isFollowed: () => sockets.size === 2,
     tell: (params: ToolInvocationRequest) =>
-      sockets.forEach((socket) => socket.write(`${JSON.stringify({ method: 'call', params })}\n`)),
+      sockets.forEach((socket) =>
+        socket.write(
+          `${JSON.stringify({ method: 'event', params: { type: 'call-ended', at: NOW, call: params } })}\n`,
+        ),
+      ),
     [Symbol.dispose]() {
       sockets.forEach((socket) => socket.destroy());
       server.close();

@@ -60,14 +60,21 @@ export async function followHistory(
   const follow = ({ socketPath }: FoundGateway): void => {
     if (followed.has(socketPath.path)) return;
     followed.add(socketPath.path);
-    let isFirstWord = true;
-    const gone = followGateway(socketPath, (calls) => {
-      // Whatever ends from now on is news, also when the clock has been set back.
-      const from = isFirstWord ? since : 0;
-      isFirstWord = false;
-      const fresh = calls.filter(({ id, completedAt = -1 }) => completedAt >= from && !shown.has(id));
-      fresh.forEach((call) => tell(call, args, context));
-    });
+    const gone = followGateway(
+      socketPath,
+      'history',
+      {},
+      {
+        answered(calls) {
+          const fresh = calls.filter(({ id, completedAt = -1 }) => completedAt >= since && !shown.has(id));
+          fresh.forEach((call) => tell(call, args, context));
+        },
+        // A call that ends from now on is new, also when the clock has been set back.
+        happened(event) {
+          if (event.type === 'call-ended' && !shown.has(event.call.id)) tell(event.call, args, context);
+        },
+      },
+    );
     void gone.catch(() => {}).then(() => followed.delete(socketPath.path));
   };
   found.forEach(follow);

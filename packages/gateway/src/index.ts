@@ -42,6 +42,7 @@ export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway, gatewayFor } from './gateway/gateway.ts';
 export type { AggregatorServer, Gateway } from './gateway/gateway.ts';
+export type { GatewayEvent, GatewayListener } from './gateway/events.ts';
 export type { GatewayOptions } from './gateway/options.ts';
 export type { ServerReport } from './gateway/report.ts';
 export { createLock } from './admin/lock.ts';

@@ -1,6 +1,7 @@
 import { executionTracker } from '../api/execution-tracker.ts';
 import { serverConfigs, type MCPServerConfig } from '../api/server-config.ts';
 import type { ToolInvocationRequest } from '../call/history/invocation.ts';
+import type { GatewayEvent } from '../gateway/events.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
@@ -47,11 +48,11 @@ export interface Answering {
 
 /** What can be asked of a gateway, and what it answers. */
 export interface ControlRequests {
-  ps: { params: { token?: boolean }; result: GatewayReport };
+  ps: { params: { token?: boolean; follow?: boolean }; result: GatewayReport };
   enable: { params: { server: string }; result: null };
   disable: { params: { server: string }; result: null };
   restart: { params: { server: string }; result: null };
-  logs: { params: { server: string }; result: readonly LoggedLine[] };
+  logs: { params: { server: string; follow?: boolean }; result: readonly LoggedLine[] };
   history: { params: { follow?: boolean }; result: readonly ToolInvocationRequest[] };
   pause: { params: object; result: null };
   resume: { params: object; result: null };
@@ -59,6 +60,18 @@ export interface ControlRequests {
   shutdown: { params: object; result: null };
 }
 export type Method = keyof ControlRequests;
+
+/** Requests that can be followed: events come after the answer, one line each. */
+export type FollowedMethod = 'ps' | 'logs' | 'history';
+
+/** Selects the events for a follower. */
+export const FOLLOWED: {
+  readonly [M in FollowedMethod]: (event: GatewayEvent, params: ControlRequests[M]['params']) => boolean;
+} = {
+  ps: ({ type }) => type !== 'server-log',
+  logs: (event, { server }) => event.type === 'server-log' && event.serverKey === server,
+  history: ({ type }) => type === 'call-ended',
+};
 
 type Answers = {
   readonly [M in Method]: (

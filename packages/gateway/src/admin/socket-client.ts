@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import type { ToolInvocationRequest } from '../call/history/invocation.ts';
+import type { GatewayEvent } from '../gateway/events.ts';
 import { now } from '../time/clock.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
-import type { GatewayReport, Method, ControlRequests } from './control-requests.ts';
+import type { ControlRequests, FollowedMethod, GatewayReport, Method } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
@@ -73,19 +73,36 @@ export async function endGateway(socketPath: SocketPath): Promise<void> {
   }
 }
 
-/** Listens to the calls of a gateway; resolves when it is gone. The first word are the calls so far. */
-export async function followGateway(
+export interface Follower<M extends FollowedMethod> {
+  answered(result: ControlRequests[M]['result']): void;
+  happened(event: GatewayEvent): void;
+}
+
+/** Asks a gateway and listens to the events after its answer. Resolves when it is gone; rejects with its refusal. */
+export async function followGateway<M extends FollowedMethod>(
   socketPath: SocketPath,
-  tell: (calls: readonly ToolInvocationRequest[]) => void,
+  method: M,
+  params: ControlRequests[M]['params'],
+  follower: Follower<M>,
 ): Promise<void> {
   const socket = await reach(socketPath);
-  const gone = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
-  readLines(socket, (line) => {
-    const { result, params } = line as { result?: ToolInvocationRequest[]; params?: ToolInvocationRequest };
-    tell(result ?? (params === undefined ? [] : [params]));
-  });
-  writeLine(socket, { id: 1, method: 'history', params: { follow: true } });
-  await gone;
+  await new Promise<void>((resolve, reject) => {
+    socket.once('close', () => resolve());
+    readLines(socket, (line) => {
+      const { error, result, params: event } = line as ReceivedLine<M>;
+      if (error !== undefined) reject(new Error(error.message));
+      else if (event === undefined) follower.answered(result as ControlRequests[M]['result']);
+      else follower.happened(event);
+    });
+    writeLine(socket, { id: 1, method, params: { ...params, follow: true } });
+  }).finally(() => socket.destroy());
+}
+
+/** One line from the gateway: the answer, a refusal or an event. */
+interface ReceivedLine<M extends FollowedMethod> {
+  readonly error?: { readonly message: string };
+  readonly result?: ControlRequests[M]['result'];
+  readonly params?: GatewayEvent;
 }
 
 export async function isAnswering(socketPath: SocketPath): Promise<boolean> {

@@ -1,7 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isRecord } from '../config/findings.ts';
-import { answersOf, type Answering, type Method } from './control-requests.ts';
+import type { GatewayEvent } from '../gateway/events.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { answersOf, FOLLOWED, type Answering, type FollowedMethod, type Method } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { isAnswering } from './socket-client.ts';
 import {
@@ -113,17 +115,21 @@ async function answer(socket: Socket, { id, method, params }: Request, answering
       throw new Error(`A gateway of version ${info.version} does not know '${method}'`);
     const act = answers[method as Method] as (params: object) => unknown;
     writeLine(socket, { id, result: await act(params) });
-    if (method === 'history' && 'follow' in params && params.follow === true) follow(socket, gateway);
+    if (Object.hasOwn(FOLLOWED, method) && 'follow' in params && params.follow === true)
+      follow(socket, gateway, FOLLOWED[method as FollowedMethod] as EventFilter, params);
   } catch (error) {
     writeLine(socket, { id, error: { message: (error as Error).message } });
   }
 }
 
-/** Tells of every call that ends, for as long as somebody listens. */
-function follow(socket: Socket, { history }: Answering['gateway']): void {
-  const unfollow = history.follow((call) => {
-    writeLine(socket, { method: 'call', params: call });
+type EventFilter = (event: GatewayEvent, params: object) => boolean;
+
+/** Sends the events that `isFor` selects until the connection closes. */
+function follow(socket: Socket, gateway: Gateway, isFor: EventFilter, params: object): void {
+  const unsubscribe = gateway.subscribe((event) => {
+    if (!isFor(event, params)) return;
+    writeLine(socket, { method: 'event', params: event });
     if (socket.writableLength > LARGEST_BACKLOG) socket.destroy();
   });
-  socket.once('close', unfollow);
+  socket.once('close', unsubscribe);
 }

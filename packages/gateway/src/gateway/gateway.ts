@@ -27,6 +27,7 @@ import { Accounts } from '../wire/account.ts';
 import type { Line } from '../wire/json/splice.ts';
 import type { Client, Front } from './clients.ts';
 import { createHistory } from './create-history.ts';
+import type { GatewayListener } from './events.ts';
 import type { GatewayOptions } from './options.ts';
 import { reportOf, type ServerReport } from './report.ts';
 import { Parts } from './wiring.ts';
@@ -223,6 +224,11 @@ export class Gateway implements AggregatorServer {
     return Array.from(this.directory.registry.tools.values(), (route) => route.schema);
   }
 
+  /** Calls `listener` with every event from now on, until what is returned is called. */
+  subscribe(listener: GatewayListener): () => void {
+    return this.#parts.events.subscribe(listener);
+  }
+
   /** What is known of each server that the config does not leave out. */
   reports(): ServerReport[] {
     const { fleet } = this.#parts;
@@ -367,6 +373,7 @@ export class Gateway implements AggregatorServer {
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;
     this.log.info(Texts.configReloaded(reloaded.changes));
+    this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: reloaded.changes });
     if (this.serverCount === 0) this.log.warn(Texts.noServers());
     // Names that have become free may be wanted by others.
     if (!isNoChange(reloaded.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);

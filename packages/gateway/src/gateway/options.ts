@@ -1,6 +1,5 @@
 import type { Log } from '../log.ts';
 import type { SupervisionRules } from '../upstream/supervision/health.ts';
-import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 
 export interface GatewayOptions {
   /** The product's version, told to the servers. */
@@ -28,8 +27,6 @@ export interface GatewayOptions {
   readonly configPath?: string;
   /** The entries of the servers before variables were replaced: a changed one is tried anew. */
   readonly unexpanded?: Readonly<Record<string, unknown>>;
-  /** Told of every change of a server's state. */
-  readonly onEvent?: (event: ServerEvent) => void;
   /** `arguments` keeps those of every call in the history, too. */
   readonly history?: 'arguments';
   /**

@@ -30,6 +30,7 @@ import type { Accounts } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import { AwayServers } from './away-servers.ts';
 import { Clients } from './clients.ts';
+import { GatewayEvents } from './events.ts';
 import { DEFAULT_BUDGET, mergeInstructions, validateBudget } from './instructions.ts';
 import type { GatewayOptions } from './options.ts';
 import { OwnServer, STATUS } from './own-server.ts';
@@ -58,6 +59,7 @@ interface QuestionContext {
 /** What a gateway consists of, and who of them hears of what happens to the others. */
 export class Parts {
   readonly clients: Clients;
+  readonly events: GatewayEvents;
   readonly publication: Publication;
   readonly fleet: Fleet;
   readonly wishes: Wishes;
@@ -82,6 +84,7 @@ export class Parts {
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
+    this.events = new GatewayEvents(options.log, () => this.#openEvents());
     this.clients = new Clients(options.log, (client) => this.#serving.leave(client));
     this.#nameWarnings = new NameWarnings(options.log);
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
@@ -124,6 +127,20 @@ export class Parts {
     ];
   }
 
+  /** Feeds the event stream with what is costly to tell, while there is a listener. */
+  #openEvents(): () => void {
+    const { history } = this.#options;
+    const { logs } = this.fleet;
+    logs.onLine = (serverKey, line) => this.events.publish({ type: 'server-log', serverKey, ...line });
+    const unfollow = history.follow((call) =>
+      this.events.publish({ type: 'call-ended', at: Date.now(), call }),
+    );
+    return () => {
+      logs.onLine = undefined;
+      unfollow();
+    };
+  }
+
   /** Calls are resolved against what holds now. */
   publish(): void {
     this.directory = this.#createDirectory();
@@ -136,7 +153,10 @@ export class Parts {
       snapshot: () => this.fleet.snapshot(),
       offerOwn: (upstreams) => this.#offerOwn(upstreams),
       published: () => this.publish(),
-      listsChanged: (lists) => this.clients.listsChanged(lists),
+      listsChanged: (lists) => {
+        this.clients.listsChanged(lists);
+        this.events.publish({ type: 'lists-changed', at: Date.now(), lists: [...lists] });
+      },
     });
   }
 
@@ -228,12 +248,7 @@ export class Parts {
     // Not the reason: a server's last words are for who runs the gateway.
     if (type === 'server-auto-disabled')
       this.clients.alert(autoDisabledAlert(event, this.#options.commandName));
-    try {
-      this.#options.onEvent?.(event);
-    } catch (error) {
-      // A mistake of whoever listens is not to be the end of a server.
-      this.#options.log.error(`The listener for ${type} has failed: ${(error as Error).message}`);
-    }
+    this.events.publish(event);
   }
 
   #notified(child: UpstreamServer, message: Message, related: number | undefined): void {

@@ -17,6 +17,8 @@ export class ServerLogs {
   readonly #now: () => number;
   readonly #lines = new Map<string, LoggedLine[]>();
   readonly #repeats = new Map<string, Repeats>();
+  /** Gets every new line. */
+  onLine: ((serverKey: string, line: LoggedLine) => void) | undefined;
   /** Keys of the servers whose last start failed. */
   readonly failing: Set<string> = new Set();
 
@@ -35,7 +37,7 @@ export class ServerLogs {
     this.#lines.set(serverKey, lines);
     this.#repeats.set(serverKey, repeats);
     const kept = (write: (text: string) => void) => (text: string) => {
-      this.#keep(lines, text);
+      this.#keep(serverKey, lines, text);
       write(text);
     };
     const warnOnce = (text: string): void => {
@@ -52,8 +54,10 @@ export class ServerLogs {
   }
 
   /** Trimmed now and then: cutting off the front is not for every line. */
-  #keep(lines: LoggedLine[], text: string): void {
-    lines.push({ at: this.#now(), text: startOf(text, LONGEST) });
+  #keep(serverKey: string, lines: LoggedLine[], text: string): void {
+    const line = { at: this.#now(), text: startOf(text, LONGEST) };
+    lines.push(line);
+    this.onLine?.(serverKey, line);
     if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
   }
 }
