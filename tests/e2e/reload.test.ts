@@ -145,6 +145,22 @@ describe('a config file that changes', () => {
     },
   );
 
+  verifies(
+    ['HEALTH-3', 'HEALTH-5'],
+    'limits the time of a server, and names it otherwise, without a restart of it',
+    async () => {
+      const other = serverWith(['one']);
+      await using weir = serveInProcess({ slow: slow(), other });
+      await weir.tools();
+      const pid = textOf(await weir.callTool('slow:pid'));
+      const mcpServers = { slow: { ...slow(), timeout: 100, name: 'Sloth' }, other };
+      expect(await weir.gateway.reload({ mcpServers })).toMatchObject({ adjusted: ['slow'], changed: [] });
+      expect((await weir.callTool('slow:wait', { ms: 5000 })).error?.message).toContain('"timeout"');
+      expect(weir.gateway.directory.askerOf('slow')).toBe('Sloth');
+      expect(textOf(await weir.callTool('slow:pid'))).toBe(pid);
+    },
+  );
+
   verifies('HEALTH-3', 'and is wrong changes nothing, and it is said what is wrong and where', async () => {
     const { entry, starts } = counted(fixture('echo'));
     await using weir = startWeir({ e: entry });

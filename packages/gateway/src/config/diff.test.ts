@@ -27,9 +27,11 @@ verifies('HEALTH-3', 'one that is switched off is as good as none', () => {
   expect(configChanges({ a: { ...a, enabled: false } }, { a }).added).toEqual(['a']);
 });
 
-verifies('HEALTH-3', 'what an entry says of its tools only needs no restart', () => {
-  for (const key of [...ALLOW_LISTS, ...DENY_LISTS]) {
-    const { changed, adjusted } = configChanges({ a, b }, { a: { ...a, [key]: ['x'] }, b });
+verifies('HEALTH-3', 'an entry with another time limit, name or filter needs no restart', () => {
+  const lists = [...ALLOW_LISTS, ...DENY_LISTS].map((key) => ({ [key]: ['x'] }));
+  const tools = { x: { timeout: 1000 }, y: { enabled: false } };
+  for (const other of [...lists, { tools }, { timeout: 1000 }, { name: 'A' }]) {
+    const { changed, adjusted } = configChanges({ a, b }, { a: { ...a, ...other }, b });
     expect([changed, adjusted]).toEqual([[], ['a']]);
   }
   const both = configChanges({ a }, { a: { command: 'c', tools: ['x'] } });

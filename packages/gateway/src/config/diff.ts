@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerConfig } from './config.generated.ts';
 import { isSwitchedOff } from './server-kind.ts';
-import { withoutToolLists } from './tool-lists.ts';
+import { withoutLiveKeys } from './tool-lists.ts';
 
 type Servers = Readonly<Record<string, ServerConfig>>;
 
@@ -11,7 +11,7 @@ export interface ConfigChanges {
   readonly removed: readonly string[];
   /** They are restarted. */
   readonly changed: readonly string[];
-  /** They run on: the entry differs only in what it says of their tools. */
+  /** They run on: the entry differs only in its time limit, its name or what it says of the tools. */
   readonly adjusted: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function configChanges(before: Servers, after: Servers): ConfigChanges {
     (key) => old.includes(key) && !isDeepStrictEqual(core(before[key]), core(after[key])),
   );
   const isRestarted = (key: string): boolean =>
-    !isDeepStrictEqual(withoutToolLists(core(before[key])), withoutToolLists(core(after[key])));
+    !isDeepStrictEqual(withoutLiveKeys(core(before[key])), withoutLiveKeys(core(after[key])));
   return {
     added: now.filter((key) => !old.includes(key)),
     removed: old.filter((key) => !now.includes(key)),

@@ -1,14 +1,14 @@
 import { isRecord } from '../../config/findings.ts';
-import { withoutToolLists } from '../../config/tool-lists.ts';
+import { withoutLiveKeys } from '../../config/tool-lists.ts';
 import { fileEntry } from '../../state/server-record.ts';
 
 /** Entries are replaced, never changed. Each is hashed once: a start asks for its hash several times. */
 const known = new WeakMap<object, string>();
 
-/** Returns a text that changes with whatever an entry says of the server itself; filters change nothing of what it lists. */
+/** Returns a text that changes with whatever an entry says of the server itself; its time limit, name and filters change nothing of what it lists. */
 export function entryHash(entry: unknown): string {
   if (!isRecord(entry)) return fileEntry(entry, true).hash;
-  const hash = known.get(entry) ?? fileEntry(withoutToolLists(entry), true).hash;
+  const hash = known.get(entry) ?? fileEntry(withoutLiveKeys(entry), true).hash;
   known.set(entry, hash);
   return hash;
 }
