@@ -196,6 +196,10 @@ export const Texts = {
   },
   toolHeldBack: (name: string, serverKey: string, key: string): string =>
     `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
+  toolRenamed: (name: string, serverKey: string, rename: string): string =>
+    `Tool not found: ${quoted(name)} (renamed to "${rename}" by "tools" of server '${serverKey}' in the config)`,
+  nameTaken: ({ serverKey, name, by }: TakenName): string =>
+    `Tool "${quoted(name)}" of server '${serverKey}' is left out, because the config renames "${by}" to that name; give one of them another "rename" in "tools"`,
   filterUnmatched: ({ serverKey, key, pattern, nearest, listed }: UnmatchedPattern): string => {
     const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${quoted(nearest)}"?`;
     return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
@@ -304,6 +308,12 @@ interface ConfigChanges {
   readonly removed: readonly string[];
   readonly changed: readonly string[];
   readonly adjusted: readonly string[];
+}
+
+interface TakenName {
+  readonly serverKey: string;
+  readonly name: string;
+  readonly by: string;
 }
 
 interface UnmatchedPattern {

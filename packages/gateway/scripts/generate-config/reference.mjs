@@ -74,8 +74,25 @@ Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may
 A tool that a filter holds back is neither listed nor callable under any name; a call of it gets an error that names the
 filter. Filters use the names that the server gives its tools; \`*\` is any text and \`?\` one character. A tool is offered
 when every list of tools to offer has it (\`["*"]\` has all, \`[]\` none) and no list holds it back. A pattern that matches no
-tool of the server is a warning. A change of a filter takes effect without a restart of the server. What hosts write to let
-tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) is no filter.
+tool of the server is a warning. A change of \`timeout\`, \`name\` or of anything about tools takes effect without a restart of
+the server. What hosts write to let tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) is no filter.
+
+A tool may get another name and another description, under the name that its server gives it:
+
+\`\`\`json
+{
+  "mcpServers": {
+    "files": {
+      "command": "files-server",
+      "tools": { "read_text_file": { "rename": "read", "description": "Reads a text file of the project." } }
+    }
+  }
+}
+\`\`\`
+
+Clients see \`files__read\`; \`files__read_text_file\` is an unknown tool for them. Filters, time limits and the lock file
+go by the server's own name. Where the server lists a tool \`read\` itself, that one is left out with a warning, because a server
+must not take a name that the config has given away.
 
 ## What a server's process gets
 

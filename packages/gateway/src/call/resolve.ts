@@ -2,6 +2,7 @@ import { Texts, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Meaning } from '../registry/public-names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
+import type { HeldBack } from '../registry/tool-filters.ts';
 import { lookupTool } from '../registry/tool-registry.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Instance } from '../upstream/pool/instances.ts';
@@ -160,7 +161,7 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   const heldBack = kind === 'tools' ? directory.builder.heldBack(name) : undefined;
   // A bare name may mean what another server offers; a full one never does.
   if (heldBack !== undefined && (owners.length === 0 || name !== heldBack.name))
-    return invalid(Texts.toolHeldBack(name, heldBack.serverKey, heldBack.key));
+    return notOffered(name, heldBack);
   if (owners.length > 1) {
     const publicNames = owners.map(({ publicName }) => publicName);
     return invalid(Texts.ambiguousName(what, name, publicNames));
@@ -184,6 +185,14 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   return invalid(isWellFormed ? Texts.notFound(what, name) : Texts.invalidToolName(separator, name));
 }
 
+function notOffered(name: string, { serverKey, key, rename }: HeldBack): RpcError {
+  return invalid(
+    rename === undefined
+      ? Texts.toolHeldBack(name, serverKey, key)
+      : Texts.toolRenamed(name, serverKey, rename),
+  );
+}
+
 /** Returns what is meant of a server that is away: it has listed the name, or the name begins with its key. */
 function awayOwner(directory: Directory, { owners, claim }: Meaning): Owner | undefined {
   const [owner] = owners;
@@ -204,7 +213,8 @@ function ofOnlyServer(
   const { serverKey } = upstream;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
   if (key !== undefined) return invalid(Texts.toolHeldBack(name, serverKey, key));
-  return name.length > LONGEST_UNLISTED ? undefined : { upstream, originalText: encode(name) };
+  if (name.length > LONGEST_UNLISTED) return undefined;
+  return { upstream, originalText: encode(kind === 'tools' ? builder.ownName({ serverKey, name }) : name) };
 }
 
 /** True for a server of the config that does not run, also where the config switches it off. */

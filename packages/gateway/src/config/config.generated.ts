@@ -153,12 +153,16 @@ interface DockerConfig {
   pull?: 'missing' | 'always' | 'never';
 }
 
-/** Settings of one tool. */
+/** Settings of one tool, under the name that its server gives it. */
 interface ToolSettings {
   /** false holds the tool back: it is neither listed nor callable. The name may be a pattern. */
   enabled?: boolean;
   /** Time limit of a call of this tool, in milliseconds; counts for more than that of the server. */
   timeout?: number;
+  /** The name of the tool in place of the server's own, which cannot be called any more; the prefix is added as ever. */
+  rename?: string;
+  /** The description of the tool in place of the server's own. */
+  description?: string;
 }
 
 /** With every default filled in. */
@@ -1195,7 +1199,7 @@ function checkDockerConfigCapabilities(value: unknown, at: JsonPath, found: Find
   }
 }
 
-const TOOL_SETTINGS_KEYS: readonly string[] = ['enabled', 'timeout'];
+const TOOL_SETTINGS_KEYS: readonly string[] = ['enabled', 'timeout', 'rename', 'description'];
 
 function checkToolSettings(value: unknown, at: JsonPath, found: Findings): void {
   if (!isRecord(value)) {
@@ -1223,6 +1227,24 @@ function checkToolSettings(value: unknown, at: JsonPath, found: Findings): void 
           found.errors.push({
             path: [...at, key],
             message: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
+            value: item,
+          });
+        }
+        break;
+      case 'rename':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: [...at, key],
+            message: 'rename must be the new name of the tool: write "rename": "read"',
+            value: item,
+          });
+        }
+        break;
+      case 'description':
+        if (typeof item !== 'string' || !/\S/.test(item)) {
+          found.errors.push({
+            path: [...at, key],
+            message: 'description must be text: write "description": "Reads a file."',
             value: item,
           });
         }

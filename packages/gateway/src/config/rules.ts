@@ -1,6 +1,7 @@
 import { Texts } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
+import { isGlob } from './glob.ts';
 import type { JsonPath } from './json/json-path.ts';
 import { isSwitchedOff, ServerKind, serverKinds } from './server-kind.ts';
 
@@ -40,6 +41,7 @@ function checkServer(server: Server, found: Findings): void {
   checkDeployment(server, found);
   checkAddresses(server, found);
   if (server.kinds.includes(ServerKind.CONTAINER)) checkContainer(server.entry, server.at, found);
+  checkTools(server, found);
   checkHabits(server, found);
 }
 
@@ -122,6 +124,46 @@ function checkName(
   if (owner === undefined) return;
   const message = `name must be unique: the server "${owner}" has the same ${isKey ? 'key' : 'name'}`;
   found.errors.push({ path: ['mcpServers', key, 'name'], message, value: name });
+}
+
+/** The characters that the protocol allows in the name of a tool. */
+const TOOL_NAME = /^[\w./-]{1,128}$/u;
+
+/** A rename or a description belongs to one tool, and no two tools may get the same name. */
+function checkTools({ entry: { tools }, at }: Server, found: Findings): void {
+  if (!isRecord(tools)) return;
+  const owners = new Map<string, string>();
+  for (const [tool, settings] of Object.entries(tools)) {
+    if (!isRecord(settings)) continue;
+    const path = [...at, 'tools', tool];
+    checkRename(settings.rename, { tool, owners, path: [...path, 'rename'], found });
+    for (const key of ['rename', 'description']) {
+      if (!has(settings, key) || !isGlob(tool)) continue;
+      const message = `${key} needs the exact name of a tool, and "${tool}" is a pattern: write an entry for each tool`;
+      found.errors.push({ path: [...path, key], message });
+    }
+  }
+}
+
+interface Renaming {
+  readonly tool: string;
+  /** The tools that have got their new names so far, by those. */
+  readonly owners: Map<string, string>;
+  readonly path: JsonPath;
+  readonly found: Findings;
+}
+
+function checkRename(value: unknown, { tool, owners, path, found }: Renaming): void {
+  if (typeof value !== 'string' || value.trim() === '' || !isReadable(value, found)) return;
+  const owner = owners.get(value);
+  if (owner === undefined) owners.set(value, tool);
+  else {
+    const message = `rename must be unique: the tool "${owner}" of this server gets the same name`;
+    found.errors.push({ path, message, value });
+  }
+  if (TOOL_NAME.test(value)) return;
+  const message = 'rename may have 1 to 128 letters, digits, "_", "-", "." and "/": write "rename": "read"';
+  found.errors.push({ path, message, value });
 }
 
 // Not wrong, but hardly what was meant.

@@ -131,10 +131,19 @@ const toolSettings = z
         'Time limit of a call of this tool, in milliseconds; counts for more than that of the server.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
     }).optional(),
+    rename: key(filledText(), {
+      description:
+        "The name of the tool in place of the server's own, which cannot be called any more; the prefix is added as ever.",
+      errorMessage: 'rename must be the new name of the tool: write "rename": "read"',
+    }).optional(),
+    description: key(filledText(), {
+      description: "The description of the tool in place of the server's own.",
+      errorMessage: 'description must be text: write "description": "Reads a file."',
+    }).optional(),
   })
   .meta({
     id: 'ToolSettings',
-    description: 'Settings of one tool.',
+    description: 'Settings of one tool, under the name that its server gives it.',
     errorMessage:
       'The settings of a tool must be an object: write { "enabled": false } or { "timeout": 60000 }',
     status: 'in effect',
@@ -299,7 +308,7 @@ const server = z
       description:
         'A list of the tools to offer, as in includeTools; or settings by tool name. ["*"] offers all of them, [] none.',
       errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
-      examples: [['search'], { search: { timeout: 60000 }, delete_all: { enabled: false } }],
+      examples: [['search'], { search: { timeout: 60000, rename: 'find' }, delete_all: { enabled: false } }],
     }).optional(),
     includeTools: toolList(
       'includeTools',

@@ -412,6 +412,35 @@ describe('validateConfig', () => {
   });
 });
 
+describe('the overrides of tools', () => {
+  const overrides = (tools: unknown): string[] => messages(server({ ...command, tools }));
+
+  verifies('AGG-CFG-4', 'a tool may have another name and description', () => {
+    expect(
+      overrides({ read_file: { rename: 'a.b/c-D_9', description: 'Reads.' }, x: { rename: 'x' } }),
+    ).toEqual([]);
+  });
+
+  verifies('AGG-CFG-4', 'no two tools of a server get the same name', () => {
+    expect(overrides({ a: { rename: 'c' }, b: { rename: 'c' } })).toEqual([
+      '$.mcpServers.files.tools.b.rename rename must be unique: the tool "a" of this server gets the same name',
+    ]);
+  });
+
+  verifies('AGG-CFG-4', 'a name has the characters that the protocol allows', () => {
+    for (const rename of ['a b', 'a:b', 'ä', 'x'.repeat(129)])
+      expect(overrides({ a: { rename } })[0]).toContain('rename may have 1 to 128 letters');
+    expect(overrides({ a: { rename: '' } })[0]).toContain('rename must be the new name of the tool');
+  });
+
+  verifies('AGG-CFG-4', 'a pattern cannot be renamed or described', () => {
+    expect(overrides({ 'read_*': { rename: 'read', description: 'Reads.', enabled: true } })).toEqual([
+      '$.mcpServers.files.tools["read_*"].rename rename needs the exact name of a tool, and "read_*" is a pattern: write an entry for each tool',
+      '$.mcpServers.files.tools["read_*"].description description needs the exact name of a tool, and "read_*" is a pattern: write an entry for each tool',
+    ]);
+  });
+});
+
 describe('didYouMean', () => {
   verifies('AGG-CFG-4', 'finds the nearest known word, if one is near', () => {
     const known = ['command', 'args', 'env', 'timeout'];

@@ -59,6 +59,7 @@ export class Publication {
         },
         covering: (template) => this.#covers(template),
         unmatched: (pattern) => log.warn(Texts.filterUnmatched(pattern)),
+        taken: (tool) => log.warn(Texts.nameTaken(tool)),
       },
     );
     this.builder.filter(servers);

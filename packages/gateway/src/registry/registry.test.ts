@@ -22,7 +22,7 @@ verifies('SAFE-4', 'H6: names that are kept for a server are counted with its li
   const account = accounts.open(() => {});
   const builder = new RegistryBuilder(
     { separator: ':', noPrefix: false, order: ['a'] },
-    { collided() {}, passedOn() {}, covering() {}, unmatched() {} },
+    { collided() {}, passedOn() {}, covering() {}, unmatched() {}, taken() {} },
   );
   builder.build([server(account, 'one', 'two')]);
   expect(account.listed).toBe(0);

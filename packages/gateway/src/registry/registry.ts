@@ -19,7 +19,7 @@ import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
 import { PublicNames, type Collision, type NameRules } from './public-names.ts';
 import { PublicUris, type CoveringTemplate } from './public-uris.ts';
-import { ToolFilters, type HeldBack, type UnmatchedPattern } from './tool-filters.ts';
+import { ToolFilters, type FilterEvents, type HeldBack } from './tool-filters.ts';
 import { addServerTools, removeServerTools, Route, type Naming } from './tool-registry.ts';
 
 type Routes = Map<string, Route>;
@@ -50,13 +50,11 @@ interface PassedOn {
   readonly to: Owner;
 }
 
-export interface RegistryEvents {
+export interface RegistryEvents extends FilterEvents {
   collided(kind: Kind, collision: Collision): void;
   passedOn(kind: Kind, passed: PassedOn): void;
   /** A template covers what another server lists. */
   covering(template: CoveringTemplate): void;
-  /** A filter names a tool that its server does not list. */
-  unmatched(pattern: UnmatchedPattern): void;
 }
 
 /** A server, and what of its lists is offered. */
@@ -92,23 +90,28 @@ export class RegistryBuilder {
     this.books = { tools: book('tools'), prompts: book('prompts') };
     this.uris = new PublicUris(rules.order, (template) => on.covering(template));
     this.#on = on;
-    this.#filters = new ToolFilters((pattern) => on.unmatched(pattern));
+    this.#filters = new ToolFilters(on);
   }
 
-  /** Goes over to the filters of another config; returns true where one differs. */
+  /** Goes over to the filters and overrides of another config; returns true where one differs. */
   filter(servers: Readonly<Record<string, ServerConfig>>): boolean {
-    const isChanged = this.#filters.use(servers);
-    if (!isChanged) return false;
-    this.books.tools.release((owner) => this.heldBackBy(owner) !== undefined);
+    const leadsElsewhere = this.#filters.use(servers);
+    if (leadsElsewhere === undefined) return false;
+    this.books.tools.release(leadsElsewhere);
     return true;
   }
 
-  /** Returns the key in a server's entry that holds a tool of this name back, listed or not. */
+  /** Returns the key in a server's entry for which it offers nothing under this name, listed or not. */
   heldBackBy(tool: Owner): string | undefined {
     return this.#filters.heldBackBy(tool);
   }
 
-  /** Returns the tool that is held back and that this name would otherwise lead to. */
+  /** Returns the name that its server gives what is offered under this one. */
+  ownName(tool: Owner): string {
+    return this.#filters.ownName(tool);
+  }
+
+  /** Returns the tool that is held back or renamed and that this name would otherwise lead to. */
   heldBack(alias: string): HeldBack | undefined {
     return this.#filters.heldBackAs(alias, this.books.tools.claimOf(alias));
   }

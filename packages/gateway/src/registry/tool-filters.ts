@@ -15,9 +15,24 @@ export interface UnmatchedPattern extends FilterPattern {
   readonly listed: readonly string[];
 }
 
-/** A tool that a filter holds back, and the key of its server's entry that does so. */
+/** A name under which the config offers no tool, and the key of its server's entry that says so. */
 export interface HeldBack extends Owner {
   readonly key: string;
+  /** The name that the tool has got instead. */
+  readonly rename?: string;
+}
+
+/** A tool that is left out because the config gives its name to another one. */
+export interface TakenName extends Owner {
+  /** The server's own name of the other one. */
+  readonly by: string;
+}
+
+export interface FilterEvents {
+  /** A filter or an override names a tool that its server does not list. */
+  unmatched(found: UnmatchedPattern): void;
+  /** A tool is left out. */
+  taken(found: TakenName): void;
 }
 
 /** A filter applied to one list of a server. */
@@ -29,20 +44,20 @@ interface Applied {
 /** Tools among which that is looked for which a pattern probably meant. */
 const MOST_COMPARED = 1000;
 
-/** The filters of all servers. They run when a registry is built, so that they cost a call nothing. */
+/** The filters and overrides of all servers. They run when a registry is built, so that they cost a call nothing. */
 export class ToolFilters {
-  readonly #onUnmatched: (found: UnmatchedPattern) => void;
+  readonly #on: FilterEvents;
   readonly #reported = new Set<string>();
   readonly #applied = new Map<string, Applied>();
   readonly #heldBack = new Aliases<HeldBack>();
   #filters: ReadonlyMap<string, ToolFilter> = new Map();
 
-  constructor(onUnmatched: (found: UnmatchedPattern) => void) {
-    this.#onUnmatched = onUnmatched;
+  constructor(on: FilterEvents) {
+    this.#on = on;
   }
 
-  /** Goes over to the entries of another config; returns true where a filter differs. */
-  use(servers: Readonly<Record<string, ServerConfig>>): boolean {
+  /** Goes over to the entries of another config; returns which names lead elsewhere now, undefined where no filter differs. */
+  use(servers: Readonly<Record<string, ServerConfig>>): ((name: Owner) => boolean) | undefined {
     const before = this.#filters;
     const filters = new Map<string, ToolFilter>();
     for (const [key, entry] of Object.entries(servers)) {
@@ -56,10 +71,13 @@ export class ToolFilters {
       this.#applied.delete(key);
       for (const tool of this.#heldBack.of(key)) this.#heldBack.delete(tool);
     }
-    return changed.length > 0;
+    if (changed.length === 0) return undefined;
+    return (owner) =>
+      this.heldBackBy(owner) !== undefined ||
+      this.ownName(owner) !== (before.get(owner.serverKey)?.ownName(owner.name) ?? owner.name);
   }
 
-  /** Returns what a server lists, without the tools that its filter holds back. */
+  /** Returns what a server lists, without the tools that its filter holds back and with the overrides of the others. */
   catalogueOf({ serverKey, catalogue }: Upstream): Catalogue {
     if (!this.#filters.has(serverKey)) return catalogue;
     for (const steps = this.apply(serverKey, catalogue.tools); steps.next().done !== true;);
@@ -79,9 +97,12 @@ export class ToolFilters {
     const offered: Listed[] = [];
     const heldBack: HeldBack[] = [];
     for (const item of listing.items) {
-      const key = filter.heldBackBy(item.key);
-      if (key === undefined) offered.push(item);
-      else heldBack.push({ serverKey, name: item.key, key });
+      const { key: name } = item;
+      const key = filter.heldBackBy(name) ?? this.#takenBy(filter, { serverKey, name });
+      const tool = key === undefined ? filter.overridden(item) : item;
+      if (key !== undefined) heldBack.push({ serverKey, name, key });
+      else offered.push(tool);
+      if (tool.key !== name) heldBack.push({ serverKey, name, key: 'tools', rename: tool.key });
       yield;
     }
     for (const tool of this.#heldBack.of(serverKey)) this.#heldBack.delete(tool);
@@ -94,14 +115,32 @@ export class ToolFilters {
     );
   }
 
-  /** Returns the key in a server's entry that holds a tool back; undefined for a tool that is offered. */
+  /** Returns the key in a server's entry for which nothing is offered under this name; undefined where something may be. */
   heldBackBy({ serverKey, name }: Owner): string | undefined {
-    return this.#filters.get(serverKey)?.heldBackBy(name);
+    const filter = this.#filters.get(serverKey);
+    if (filter === undefined) return undefined;
+    const ownName = filter.ownName(name);
+    return ownName === undefined ? 'tools' : filter.heldBackBy(ownName);
+  }
+
+  /** Returns the name that its server gives what is offered under this name. */
+  ownName({ serverKey, name }: Owner): string {
+    return this.#filters.get(serverKey)?.ownName(name) ?? name;
   }
 
   /** Returns the listed tool that is held back and that a name would otherwise lead to. */
   heldBackAs(name: string, claim: Claim | undefined): HeldBack | undefined {
     return this.#heldBack.entriesFor(name, claim)[0];
+  }
+
+  /** Leaves out a tool whose name the config gives to another one: a server cannot take that name by listing it. */
+  #takenBy(filter: ToolFilter, { serverKey, name }: Owner): string | undefined {
+    const by = filter.renamedTo(name);
+    if (by === undefined) return undefined;
+    const id = JSON.stringify([serverKey, name]);
+    if (!this.#reported.has(id)) this.#on.taken({ serverKey, name, by });
+    this.#reported.add(id);
+    return 'tools';
   }
 
   /** A filter with a typing mistake is reported once, however often the server lists its tools. */
@@ -110,7 +149,7 @@ export class ToolFilters {
       const id = JSON.stringify([serverKey, key, pattern]);
       if (this.#reported.has(id)) continue;
       this.#reported.add(id);
-      this.#onUnmatched({
+      this.#on.unmatched({
         serverKey,
         key,
         pattern,

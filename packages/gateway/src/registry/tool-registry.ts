@@ -2,8 +2,8 @@ import type { Era } from '../protocol/eras.ts';
 import { definitionOf, readItem, type Listed } from '../upstream/catalogue/catalogue.ts';
 import type { ToolSchema } from '../upstream/catalogue/tool-schema.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
-import { objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
-import { encode, type Edit } from '../wire/json/splice.ts';
+import { findMember, objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
+import { encode, replaceValue, type Edit } from '../wire/json/splice.ts';
 import { appUris } from './app-uris.ts';
 import { legacyEdits } from './legacy-edits.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
@@ -93,7 +93,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     this.upstream = upstream;
     this.client = upstream;
     this.serverKey = serverKey;
-    this.originalName = listed.key;
+    this.originalName = listed.ownKey ?? listed.key;
     this.publicName = publicName;
     this.#listed = listed;
     this.#uriOf = uriOf;
@@ -114,8 +114,9 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** True where clients see the same definition under the same name. */
   isLike(other: Route): boolean {
-    if (this.publicName !== other.publicName) return false;
-    return this.#listed === other.#listed || definitionOf(this.#listed).equals(definitionOf(other.#listed));
+    const [one, another] = [this.#listed, other.#listed];
+    if (this.publicName !== other.publicName || one.description !== another.description) return false;
+    return one === another || definitionOf(one).equals(definitionOf(another));
   }
 
   /** True for a tool that can be called as a task alone. */
@@ -134,7 +135,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     return this.#schema;
   }
 
-  /** The definition as the server wrote it, but for its name and the URIs that had to be told apart. */
+  /** The definition as the server wrote it, but for its name, the URIs that had to be told apart and what the config overrides. */
   definition(): Buffer {
     const { page } = this.#listed;
     const text = this.definitionText((from, until) => page.toString('latin1', from, until));
@@ -146,17 +147,18 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     return this.#listed.page;
   }
 
-  /** Bytes of the definition, about: its name counts in both forms. */
+  /** Bytes of the definition, about: what is replaced counts in both forms. */
   get size(): number {
-    return this.#listed.end - this.#listed.at + this.publicName.length;
+    const { at, end, description = '' } = this.#listed;
+    return end - at + this.publicName.length + description.length;
   }
 
   /** The same as `definition`, one character a byte, put together from parts of the page. */
   definitionText(part: (from: number, until: number) => string, cuts: readonly Edit[] = NO_CHANGE): string {
-    const { at, end, key, keyAt, keyEnd } = this.#listed;
-    if (this.#uriOf === undefined && cuts.length === 0) {
+    const { at, end, keyAt, keyEnd, description } = this.#listed;
+    if (this.#uriOf === undefined && cuts.length === 0 && description === undefined) {
       // Nearly all definitions: the name is all that changes.
-      if (key === this.publicName) return part(at, end);
+      if (this.originalName === this.publicName) return part(at, end);
       return part(at, keyAt) + encode(this.publicName) + part(keyEnd, end);
     }
     let definition = '';
@@ -176,15 +178,29 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** In the order in which they stand. */
   #changes(cuts: readonly Edit[]): readonly Edit[] {
-    const { key, keyAt, keyEnd } = this.#listed;
+    const { keyAt, keyEnd } = this.#listed;
     const rename =
-      key === this.publicName ? NO_CHANGE : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
+      this.originalName === this.publicName
+        ? NO_CHANGE
+        : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
     const uris = appUris(this.#listed).flatMap(({ uri, start, end }) => {
       const text = this.#uriOf?.(this.serverKey, uri);
       return text === undefined ? [] : [{ start, end, text: encode(text) }];
     });
-    return [...rename, ...uris, ...cuts].sort((a, b) => a.start - b.start);
+    // Of edits at one place the first stays first: a description that was missing goes before what is cut behind the name.
+    return [...rename, ...descriptionEdits(this.#listed), ...uris, ...cuts].sort((a, b) => a.start - b.start);
   }
+}
+
+/** Returns the edit that gives a definition the description of the config; one without any gets it behind its name. */
+function descriptionEdits({ page, at, keyEnd, description }: Listed): readonly Edit[] {
+  const tool = description === undefined ? undefined : readMembers(page, at);
+  if (tool === undefined) return NO_CHANGE;
+  const text = encode(description);
+  const member = findMember(tool, 'description');
+  return member < 0
+    ? [{ start: keyEnd, end: keyEnd, text: `,"description":${text}` }]
+    : [replaceValue(tool, member, text)];
 }
 
 /** A tool that says of itself that it changes nothing, or nothing more when it is called twice. */

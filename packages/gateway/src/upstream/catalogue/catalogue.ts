@@ -42,6 +42,10 @@ export interface Listed {
   readonly end: number;
   readonly keyAt: number;
   readonly keyEnd: number;
+  /** The name that its server gives a tool, where the config renames it to `key`. */
+  readonly ownKey?: string;
+  /** The description that the config gives a tool. */
+  readonly description?: string | undefined;
 }
 
 /** The definition as the server wrote it. */
