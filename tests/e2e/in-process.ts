@@ -24,6 +24,8 @@ import { LineClient, type Json, type Received } from './line-client.ts';
 export interface InProcessOptions extends Omit<GatewayOptions, 'log' | 'env'> {
   /** Keys of the config beside the servers. */
   readonly config?: Omit<McpConfig, 'mcpServers'>;
+  /** The group that the client sees. */
+  readonly group?: string;
 }
 
 /** Serves one raw client over a pair of streams; `await using` ends it with the test. */
@@ -51,6 +53,7 @@ export class InProcess extends LineClient implements AsyncDisposable {
       input,
       output,
       serverInfo: { name: 'weir', version: '1.0.0' },
+      group: options.group,
     });
     super({ input, output, over: served });
     this.gateway = gateway;

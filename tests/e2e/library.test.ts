@@ -105,6 +105,7 @@ describe('what is exported', () => {
       'GatewayListener',
       'GatewayOptions',
       'GatewayReport',
+      'GroupTools',
       'HttpFront',
       'HttpLimits',
       'HttpOptions',

@@ -119,7 +119,7 @@ describe('overrides of tools', () => {
     'another override takes effect without a restart, with one notice',
     async () => {
       const { entry, starts } = counted(fixture('echo'));
-      const config = (tools: Json): Parameters<typeof client.gateway.reload>[0] => ({
+      const config = (tools: Record<string, object>): Parameters<typeof client.gateway.reload>[0] => ({
         mcpServers: { f: { ...entry, includeTools: ['echo', 'line'], tools } },
       });
       await using client = serveInProcess(
@@ -129,7 +129,7 @@ describe('overrides of tools', () => {
       expect(await client.tools()).toEqual(['echo', 'line']);
       const notices = (): number =>
         client.messages.filter(({ method }) => method === 'notifications/tools/list_changed').length;
-      const steps: [Json, string[]][] = [
+      const steps: [Record<string, object>, string[]][] = [
         [{ echo: { rename: 'say' } }, ['say', 'line']],
         [{ echo: { rename: 'speak' } }, ['speak', 'line']],
         [{ echo: { rename: 'speak', description: 'Speaks.' } }, ['speak', 'line']],

@@ -196,10 +196,6 @@ export const Texts = {
   },
   toolHeldBack: (name: string, serverKey: string, key: string): string =>
     `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
-  toolRenamed: (name: string, serverKey: string, rename: string): string =>
-    `Tool not found: ${quoted(name)} (renamed to "${rename}" by "tools" of server '${serverKey}' in the config)`,
-  nameTaken: ({ serverKey, name, by }: TakenName): string =>
-    `Tool "${quoted(name)}" of server '${serverKey}' is left out, because the config renames "${by}" to that name; give one of them another "rename" in "tools"`,
   filterUnmatched: ({ serverKey, key, pattern, nearest, listed }: UnmatchedPattern): string => {
     const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${quoted(nearest)}"?`;
     return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
@@ -273,8 +269,17 @@ export const Texts = {
   nameHasPassed: ({ publicName, from, to }: PassedName): string =>
     `Name '${quoted(publicName)}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
 
-  configReloaded: ({ added, removed, changed, adjusted }: ConfigChanges): string => {
-    const parts = Object.entries({ added, changed, 'changed without a restart': adjusted, removed })
+  configReloaded: (
+    { added, removed, changed, adjusted }: ConfigChanges,
+    groups: readonly string[] = [],
+  ): string => {
+    const parts = Object.entries({
+      added,
+      changed,
+      'changed without a restart': adjusted,
+      removed,
+      'groups changed': groups,
+    })
       .filter(([, keys]) => keys.length > 0)
       .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
     return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
@@ -310,12 +315,6 @@ interface ConfigChanges {
   readonly adjusted: readonly string[];
 }
 
-interface TakenName {
-  readonly serverKey: string;
-  readonly name: string;
-  readonly by: string;
-}
-
 interface UnmatchedPattern {
   readonly serverKey: string;
   readonly key: string;
@@ -327,7 +326,8 @@ interface UnmatchedPattern {
 /** How many names a sentence holds. */
 const MOST_NAMES = 5;
 
-function someOf(names: readonly string[]): string {
+/** Names the first few, and how many more there are. */
+export function someOf(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
   return names.length === 0 ? 'none' : `${names.slice(0, MOST_NAMES).map(quoted).join(', ')}${more}`;
 }

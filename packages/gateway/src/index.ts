@@ -41,7 +41,7 @@ export type { HttpLimits, HttpOptions } from './front/http/serve-http.ts';
 export { serveStdio } from './front/stdio.ts';
 export type { StdioOptions } from './front/stdio.ts';
 export { createGateway, gatewayFor } from './gateway/gateway.ts';
-export type { AggregatorServer, Gateway } from './gateway/gateway.ts';
+export type { AggregatorServer, Gateway, GroupTools } from './gateway/gateway.ts';
 export type { GatewayEvent, GatewayListener } from './gateway/events.ts';
 export type { GatewayOptions } from './gateway/options.ts';
 export type { ServerReport } from './gateway/report.ts';

@@ -90,9 +90,11 @@ A tool may get another name and another description, under the name that its ser
 }
 \`\`\`
 
-Clients see \`files__read\`; \`files__read_text_file\` is an unknown tool for them. Filters, time limits and the lock file
+Clients see \`files__read\`; \`files__read_text_file\` is an unknown tool for them. Filters, time limits, groups and the lock file
 go by the server's own name. Where the server lists a tool \`read\` itself, that one is left out with a warning, because a server
 must not take a name that the config has given away.
+
+Which clients see which servers and tools: [groups](groups.md).
 
 ## What a server's process gets
 

@@ -6,20 +6,23 @@ export type ListName = (typeof KINDS)[Kind]['capability'];
 /** Several changes in a row are one notice. */
 const DELAY_MS = 50;
 
-/** Tells that lists have changed, a little later and once for each. */
-export class ListChangeNotifier {
-  readonly #tell: (lists: ReadonlySet<ListName>) => void;
-  #lists = new Set<ListName>();
+/** Tells each view that its lists have changed, a little later and once for each. */
+export class ListChangeNotifier<View> {
+  readonly #tell: (view: View, lists: ReadonlySet<ListName>) => void;
+  #lists = new Map<View, Set<ListName>>();
   #timer: NodeJS.Timeout | undefined;
   #holders = 0;
   #isStopped = false;
 
-  constructor(tell: (lists: ReadonlySet<ListName>) => void) {
+  constructor(tell: (view: View, lists: ReadonlySet<ListName>) => void) {
     this.#tell = tell;
   }
 
-  changed(kinds: readonly Kind[]): void {
-    for (const kind of kinds) this.#lists.add(KINDS[kind].capability);
+  changed(view: View, kinds: readonly Kind[]): void {
+    if (kinds.length === 0) return;
+    const lists = this.#lists.get(view) ?? new Set();
+    for (const kind of kinds) lists.add(KINDS[kind].capability);
+    this.#lists.set(view, lists);
     this.#sendLater();
   }
 
@@ -45,8 +48,8 @@ export class ListChangeNotifier {
 
   #send(): void {
     const lists = this.#lists;
-    this.#lists = new Set();
+    this.#lists = new Map();
     this.#timer = undefined;
-    this.#tell(lists);
+    for (const [view, changed] of lists) this.#tell(view, changed);
   }
 }

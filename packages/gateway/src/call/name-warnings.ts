@@ -11,8 +11,8 @@ const MOST_TOLD = 10_000;
 export class NameWarnings {
   readonly #log: Log;
   readonly #told = new Set<string>();
-  /** The last list that was looked through. */
-  #seen: Directory['registry']['tools'] | undefined;
+  /** The lists that were looked through. */
+  readonly #seen = new WeakSet<Directory['registry']['tools']>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -20,14 +20,14 @@ export class NameWarnings {
 
   /** Looks through the list that a client was given; the answer is written before. */
   listed({ directory, caller, message }: ClientRequest): void {
-    if (directory.registry.tools === this.#seen) return;
+    if (this.#seen.has(directory.registry.tools)) return;
     const clientInfo = clientInfoText(caller, message);
     setImmediate(() => this.#look(directory, clientInfo));
   }
 
   #look({ registry, builder, history }: Directory, clientInfo: string | undefined): void {
-    if (registry.tools === this.#seen || copesWithNames(history.clients.of(clientInfo)?.name)) return;
-    this.#seen = registry.tools;
+    if (this.#seen.has(registry.tools) || copesWithNames(history.clients.of(clientInfo)?.name)) return;
+    this.#seen.add(registry.tools);
     this.#warn([...registry.tools.keys()], builder.books.tools.rules.noPrefix);
   }
 

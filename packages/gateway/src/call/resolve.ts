@@ -1,4 +1,5 @@
-import { Texts, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, quotedData, Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Group } from '../registry/group.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Meaning } from '../registry/public-names.ts';
 import type { Registry, RegistryBuilder } from '../registry/registry.ts';
@@ -20,6 +21,8 @@ import type { Tasks } from './tasks/tasks.ts';
 /** What calls are resolved against. */
 export interface Directory {
   readonly registry: Registry;
+  /** The part of all servers that `registry` has; undefined where it has them all. */
+  readonly group: Group | undefined;
   readonly builder: RegistryBuilder;
   readonly suspendedCalls: SuspendedCalls;
   readonly logLevels: LogLevels;
@@ -90,13 +93,15 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
   const exact = registry.resources.get(uri) ?? registry.templates.get(uri) ?? registry.apps.get(uri);
   if (exact !== undefined) return exact;
   const named = splitUri(uri);
-  if (named !== undefined && servers.has(named.serverKey)) return resolveOwnUri(directory, uri, named);
-  if (named?.serverKey === INSTRUCTIONS) return invalid(Texts.notFound('Resource', uri), { uri });
+  const isHidden = named !== undefined && !isWhole(directory, named.serverKey);
+  if (named !== undefined && !isHidden && servers.has(named.serverKey))
+    return resolveOwnUri(directory, uri, named);
+  if (isHidden || named?.serverKey === INSTRUCTIONS) return invalid(Texts.notFound('Resource', uri), { uri });
   const listers = builder.uris.listersOf(uri);
   if (listers.length > 0) return ofServers(directory, uri, listers);
   const { owner, heldBack } = builder.uris.claimantsOf(uri);
   if (owner !== undefined) return ofServers(directory, uri, [owner]);
-  if (heldBack.length > 0) return notUnique(uri, heldBack);
+  if (heldBack.length > 0) return notUnique(directory, uri, heldBack);
   const upstream = onlyOneWithResources(directory);
   if (upstream !== undefined) return { upstream, originalText: encode(uri) };
   return (
@@ -107,7 +112,8 @@ export function resolveUri(directory: Directory, uri: string): Target | RpcError
 /** The server that has made a task. */
 export function resolveTask(directory: Directory, publicId: string): Target | RpcError {
   const own = directory.tasks.ownId(publicId);
-  if (own === undefined) return invalid(Texts.taskNotFound(publicId));
+  if (own === undefined || directory.group?.hasServer(own.serverKey) === false)
+    return invalid(Texts.taskNotFound(publicId));
   const { serverKey } = own;
   const upstream = directory.registry.upstreams.get(serverKey);
   if (upstream === undefined) return absent(directory, { what: 'Task', name: publicId, serverKey });
@@ -130,24 +136,32 @@ function resolveOwnUri(
 
 /** No other server is asked for what these have listed, or a template of theirs stands for; its owner knows whether it is still there. */
 function ofServers(directory: Directory, uri: string, serverKeys: readonly string[]): Target | RpcError {
-  const [serverKey = '', ...others] = serverKeys;
-  if (others.length > 0) return notUnique(uri, serverKeys);
+  const [serverKey, ...others] = serverKeys.filter((key) => isWhole(directory, key));
+  if (serverKey === undefined || others.length > 0) return notUnique(directory, uri, serverKeys);
   const upstream = directory.registry.upstreams.get(serverKey);
   if (upstream === undefined) return absent(directory, { what: 'Resource', name: uri, serverKey });
   return { upstream, originalText: encode(uri) };
 }
 
+/** Returns true for a server whose resources the session may use. */
+function isWhole({ group }: Directory, serverKey: string): boolean {
+  return group?.isWhole(serverKey) ?? true;
+}
+
 /** Names the URIs under which each of these servers can be asked. */
-function notUnique(uri: string, serverKeys: readonly string[]): RpcError {
-  const publicUris = serverKeys.slice(0, MOST_NAMED).map((serverKey) => quotedData(joinUri(serverKey, uri)));
+function notUnique(directory: Directory, uri: string, serverKeys: readonly string[]): RpcError {
+  const seen = serverKeys.filter((serverKey) => isWhole(directory, serverKey)).slice(0, MOST_NAMED);
+  if (seen.length === 0) return invalid(Texts.notFound('Resource', uri), { uri });
+  const publicUris = seen.map((serverKey) => quotedData(joinUri(serverKey, uri)));
   return invalid(Texts.ambiguousName('Resource', uri, publicUris), { uri });
 }
 
 /** Only where all servers run: one that is missing may be the one that has it. */
-function onlyOneWithResources({ registry: { upstreams }, servers }: Directory): Upstream | undefined {
-  if (upstreams.size < servers.size) return undefined;
+function onlyOneWithResources(directory: Directory): Upstream | undefined {
+  const { upstreams } = directory.registry;
+  if (upstreams.size < directory.servers.size) return undefined;
   const candidates = [...upstreams.values()].filter(
-    ({ capabilities }) => capabilities['resources'] !== undefined,
+    ({ serverKey, capabilities }) => capabilities['resources'] !== undefined && isWhole(directory, serverKey),
   );
   return candidates.length === 1 ? candidates[0] : undefined;
 }
@@ -156,9 +170,11 @@ function onlyOneWithResources({ registry: { upstreams }, servers }: Directory): 
 function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: string): Target | RpcError {
   const what = kind === 'tools' ? 'Tool' : 'Prompt';
   const book = directory.builder.books[kind];
-  const meaning = book.meaningOf(name);
+  const meaning = book.meaningOf(name, isSeenBy(directory, kind));
   const { owners, claim } = meaning;
-  const heldBack = kind === 'tools' ? directory.builder.heldBack(name) : undefined;
+  const { group, builder } = directory;
+  const heldBack =
+    kind === 'tools' ? builder.heldBack(name, (owner) => group?.hasTool(owner) !== false) : undefined;
   // A bare name may mean what another server offers; a full one never does.
   if (heldBack !== undefined && (owners.length === 0 || name !== heldBack.name))
     return notOffered(name, heldBack);
@@ -185,11 +201,21 @@ function resolveAlias(directory: Directory, kind: 'tools' | 'prompts', name: str
   return invalid(isWellFormed ? Texts.notFound(what, name) : Texts.invalidToolName(separator, name));
 }
 
+/** Returns a function that is true for what the session's group has, listed or not; undefined where the session sees all. */
+function isSeenBy(
+  { group, builder }: Directory,
+  kind: 'tools' | 'prompts',
+): ((owner: Owner) => boolean) | undefined {
+  if (group === undefined) return undefined;
+  if (kind === 'prompts') return ({ serverKey }) => group.isWhole(serverKey);
+  return (owner) => group.hasTool({ serverKey: owner.serverKey, name: builder.ownName(owner) });
+}
+
 function notOffered(name: string, { serverKey, key, rename }: HeldBack): RpcError {
   return invalid(
     rename === undefined
       ? Texts.toolHeldBack(name, serverKey, key)
-      : Texts.toolRenamed(name, serverKey, rename),
+      : `Tool not found: ${quoted(name)} (renamed to "${rename}" by "tools" of server '${serverKey}' in the config)`,
   );
 }
 
@@ -204,10 +230,13 @@ function awayOwner(directory: Directory, { owners, claim }: Meaning): Owner | un
 
 /** Where there is one server, and names are its own, it knows best what it has; none is started for what it did not list. */
 function ofOnlyServer(
-  { registry, servers, builder }: Directory,
+  directory: Directory,
   kind: 'tools' | 'prompts',
   name: string,
 ): Target | RpcError | undefined {
+  const { registry, servers, builder, group } = directory;
+  // A group has what is listed.
+  if (group !== undefined) return undefined;
   const [upstream] = registry.upstreams.values();
   if (servers.size !== 1 || upstream === undefined || upstream.isLazy === true) return undefined;
   const { serverKey } = upstream;
@@ -244,6 +273,6 @@ function notYet({ servers, isStarting }: Directory, { what, name }: Wanted): Rpc
 }
 
 function invalid(message: string, data?: { readonly uri: string }): RpcError {
-  const quoted = data && { uri: quotedData(data.uri) };
-  return new RpcError(RpcErrorCode.INVALID_PARAMS, message, quoted);
+  const shortened = data && { uri: quotedData(data.uri) };
+  return new RpcError(RpcErrorCode.INVALID_PARAMS, message, shortened);
 }

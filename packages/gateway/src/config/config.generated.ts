@@ -15,6 +15,8 @@ export interface McpConfig {
   mcpConcurrentLimit?: number;
   /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
   mcpSessionLimit?: number;
+  /** Parts of all that is offered, each under a name: weir --group NAME and /mcp/NAME on HTTP show clients that part alone. A part is a list of server keys, for the whole server, and of key:tool, where tool is the name that the server gives it and may have * and ?. */
+  groups?: Record<string, string[]>;
   /** Bytes that the gateway holds for its clients and servers. */
   limits?: Limits;
   /** Sections of documents that belong to a server. */
@@ -178,6 +180,7 @@ const MCP_CONFIG_KEYS: readonly string[] = [
   'mcpGlobalTimeout',
   'mcpConcurrentLimit',
   'mcpSessionLimit',
+  'groups',
   'limits',
   'sectionBindings',
 ];
@@ -238,6 +241,9 @@ export function checkMcpConfig(value: unknown, at: JsonPath, found: Findings): v
           });
         }
         break;
+      case 'groups':
+        checkMcpConfigGroups(item, [...at, key], found);
+        break;
       case 'limits':
         checkLimits(item, [...at, key], found);
         break;
@@ -272,6 +278,41 @@ function checkMcpConfigMcpServers(value: unknown, at: JsonPath, found: Findings)
       });
     }
     checkServerConfig(item, [...at, key], found);
+  }
+}
+
+function checkMcpConfigGroups(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isRecord(value)) {
+    found.errors.push({
+      path: at,
+      message: 'groups must be an object of lists: write "groups": { "dev": ["files", "git:*", "db:query"] }',
+      value,
+    });
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    checkMcpConfigGroupsItem(item, [...at, key], found);
+  }
+}
+
+function checkMcpConfigGroupsItem(value: unknown, at: JsonPath, found: Findings): void {
+  if (!isList(value)) {
+    found.errors.push({
+      path: at,
+      message: 'groups must be an object of lists: write "groups": { "dev": ["files", "git:*", "db:query"] }',
+      value,
+    });
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    if (typeof item !== 'string' || !/\S/.test(item)) {
+      found.errors.push({
+        path: [...at, index],
+        message:
+          'groups must be an object of lists: write "groups": { "dev": ["files", "git:*", "db:query"] }',
+        value: item,
+      });
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { Texts } from '../errors.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
 import { isGlob } from './glob.ts';
+import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';
 import { isSwitchedOff, ServerKind, serverKinds } from './server-kind.ts';
 
@@ -33,6 +34,7 @@ export function checkRules(config: unknown, found: Findings): void {
     checkServer(server, isSwitchedOff(entry) ? { ...found, isExpanded: false } : found);
     checkName(entry, { key, names, found });
   }
+  if (isRecord(config.groups)) checkGroups(config.groups, Object.keys(config.mcpServers), found);
 }
 
 function checkServer(server: Server, found: Findings): void {

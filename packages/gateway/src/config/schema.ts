@@ -419,6 +419,13 @@ export const configSchema: z.ZodType = z
       errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
       examples: [25],
     }).optional(),
+    groups: key(z.record(z.string(), z.array(filledText())), {
+      description:
+        'Parts of all that is offered, each under a name: weir --group NAME and /mcp/NAME on HTTP show clients that part alone. A part is a list of server keys, for the whole server, and of key:tool, where tool is the name that the server gives it and may have * and ?.',
+      errorMessage:
+        'groups must be an object of lists: write "groups": { "dev": ["files", "git:*", "db:query"] }',
+      examples: [{ dev: ['files', 'git:*', 'db:query'] }],
+    }).optional(),
     limits: limits.optional(),
     sectionBindings: sectionBindings.optional(),
   })

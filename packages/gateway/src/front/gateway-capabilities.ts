@@ -1,5 +1,6 @@
 import { TASKS_EXTENSION } from '../call/tasks/tasks.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { View } from '../gateway/view.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
@@ -30,12 +31,17 @@ const PERHAPS: Readonly<Record<Era, Capabilities>> = {
 /** Apps are tools and resources, whose era does not matter. */
 const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
 
-/** What the gateway offers at this moment. */
-export function offerOf(gateway: Gateway, era: Era, serverInfo: Implementation): Offer {
+/** What a view of the gateway offers at this moment; `gateway` may still start, or have one server alone. */
+export function offerOf(
+  { registry, instructions }: View,
+  gateway: Pick<Gateway, 'isSettled' | 'serverCount'>,
+  era: Era,
+  serverInfo: Implementation,
+): Offer {
   const isOnlyOne = gateway.serverCount === 1;
-  const upstreams = [...gateway.directory.registry.upstreams.values()];
+  const upstreams = [...registry.upstreams.values()];
   const more = gateway.isSettled ? offered(upstreams, era, isOnlyOne) : PERHAPS[era];
-  return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions: gateway.instructions };
+  return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
 }
 
 /** What servers have besides. Where there is one, whatever of its era it has: methods that nobody knows reach it too. */

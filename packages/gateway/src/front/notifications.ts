@@ -51,7 +51,7 @@ export class Notifications {
     const { params, meta, bytes } = message;
     const { era, peer } = this.#session;
     const uri = params && stringValue(params, 'uri');
-    if (params === undefined || uri === undefined) return;
+    if (params === undefined || uri === undefined || !this.#session.view.isWhole(server.serverKey)) return;
     const sharedUri = this.#gateway.directory.builder.uris.sharedUri(server.serverKey, uri);
     if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
     if (!this.#mayHear(server, uri)) return;

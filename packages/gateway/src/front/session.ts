@@ -10,6 +10,7 @@ import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks/tas
 import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { View } from '../gateway/view.ts';
 import { canBeAsked } from '../protocol/capabilities.ts';
 import type { Envelope, Era, Implementation } from '../protocol/eras.ts';
 import { now } from '../time/clock.ts';
@@ -43,6 +44,8 @@ const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map([
 const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
 
 export interface SessionOptions {
+  /** The servers and tools that the client sees; all, where nothing is said. */
+  readonly view?: View;
   /** What clients are told that they are connected to. */
   readonly serverInfo: Implementation;
   /** Who this is, where several clients are told apart. */
@@ -62,6 +65,7 @@ export interface SessionOptions {
 /** One client: what it may do, what it has asked for, and where its requests go. */
 export class Session implements Client {
   readonly peer: Peer;
+  readonly view: View;
   readonly identity: string;
   readonly isSharedToken: boolean;
   readonly isOnlyClient: boolean;
@@ -85,6 +89,7 @@ export class Session implements Client {
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
     this.#gateway = gateway;
     this.#options = options;
+    this.view = options.view ?? gateway.view();
     this.identity = options.identity ?? 'stdio';
     this.isSharedToken = options.isSharedToken ?? false;
     this.isOnlyClient = options.isOnlyClient ?? false;
@@ -196,7 +201,7 @@ export class Session implements Client {
   }
 
   notified(server: Upstream, told: Message, related?: number): void {
-    if (this.#hasSpoken) this.#news.tell(server, told, related);
+    if (this.#hasSpoken && this.view.hasServer(server.serverKey)) this.#news.tell(server, told, related);
   }
 
   close(): void {
@@ -269,16 +274,16 @@ export class Session implements Client {
   }
 
   #prepareTools(): void {
-    const { tools } = this.#gateway.directory.registry.pages;
+    const { tools } = this.view.registry.pages;
     tools.result(undefined, { era: 'legacy', hasTasks: this.hasTasks });
   }
 
   #offer(era: Era): Offer {
-    return offerOf(this.#gateway, era, this.#options.serverInfo);
+    return offerOf(this.view, this.#gateway, era, this.#options.serverInfo);
   }
 
   #dispatch(message: Message, caller: Caller): void {
-    const request = new ClientRequest(this.#gateway.directory, caller, message);
+    const request = new ClientRequest(this.view.directory, caller, message);
     const addressing = addressingOf(message);
     if (addressing !== undefined) return call(request, addressing);
     const list = LISTS.get(message.method);
@@ -296,7 +301,9 @@ export class Session implements Client {
   #unknown(request: ClientRequest): void {
     const { directory, caller, message } = request;
     const [only, ...others] = directory.registry.upstreams.values();
-    if (only !== undefined && others.length === 0 && this.#gateway.serverCount === 1)
+    const isAlone = only !== undefined && others.length === 0 && this.#gateway.serverCount === 1;
+    // A task comes of a tool; all else belongs to whole servers.
+    if (isAlone && (this.view.isWhole(only.serverKey) || isTaskMethod(message.method, this.era)))
       return proceed(request, { upstream: only, originalText: '' });
     answer(caller.origin, message.id, unknown(message.method));
   }

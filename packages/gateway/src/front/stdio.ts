@@ -11,6 +11,8 @@ export interface StdioOptions {
   readonly input: Readable & { isTTY?: boolean };
   readonly output: Writable;
   readonly serverInfo: Implementation;
+  /** A group of the config, which is all that the client sees. */
+  readonly group?: string | undefined;
   /** Ends the service as the end of the input does: calls in flight are answered first. */
   readonly stopped?: Promise<void>;
 }
@@ -28,9 +30,13 @@ const LAST_ANSWERS_MS = 2000;
 /** After the end of input, servers that do not end by themselves are killed. Nothing is left a second later. */
 const KILL_AFTER_MS = 4000;
 
-/** Serves one client on a pair of streams until it has sent its last message; rejects where the start fails. */
+/**
+ * Serves one client on a pair of streams until it has sent its last message; rejects where the start fails, or where there is
+ * no such group.
+ */
 export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {
   const { input, output } = options;
+  const view = gateway.view(options.group);
   const starter = new Starter(gateway);
   let killAt: number | undefined;
   await gateway.prepare();
@@ -54,6 +60,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
         ),
       {
         ...options,
+        view,
         isOnlyClient: true,
         onMessage: (message) => starter.heard(message),
         onEnded: end,

@@ -11,7 +11,7 @@ function described(health: Partial<Health>): string {
     retryHint: () => undefined,
     commandName: 'weir',
     now: () => 0,
-  }).describe();
+  }).describe(() => true);
 }
 
 verifies('AGG-CHILD-3', 'a server that an earlier gateway has disabled is not waited for', () => {

@@ -25,6 +25,9 @@ export interface AwayOptions {
   now(): number;
 }
 
+/** Returns true for a server that the reader may know of. */
+type HasServer = (serverKey: string) => boolean;
+
 /** UTF-16 units of the names in the notice: it must leave room for the instructions. */
 const LONGEST_NAMES = 300;
 
@@ -37,25 +40,27 @@ export class AwayServers {
     this.#options = options;
   }
 
-  /** In the order of the config. Asked at every change of a server, so that it notes when one was lost. */
-  all(): AwayServer[] {
+  /** Those of these servers, in the order of the config. Asked at every change of a server, so that it notes when one was lost. */
+  among(hasServer: HasServer): AwayServer[] {
     const away = [...this.#options.keys()].flatMap((serverKey) => this.#look(serverKey));
     const keys = new Set(away.map(({ serverKey }) => serverKey));
     for (const serverKey of this.#since.keys()) if (!keys.has(serverKey)) this.#since.delete(serverKey);
-    return away;
+    return away.filter(({ serverKey }) => hasServer(serverKey));
   }
 
   /** The line for instructions; undefined while every server is there. */
-  notice(toolName: string): string | undefined {
-    const keys = this.all().flatMap(({ serverKey, isUnsteady }) => (isUnsteady ? [] : [serverKey]));
+  notice(toolName: string, hasServer: HasServer): string | undefined {
+    const keys = this.among(hasServer).flatMap(({ serverKey, isUnsteady }) =>
+      isUnsteady ? [] : [serverKey],
+    );
     if (keys.length === 0) return undefined;
     const verb = keys.length === 1 ? 'is' : 'are';
     return `Not all servers of this gateway are available: ${named(keys)} ${verb} away. The tool ${toolName} says why and what to do.`;
   }
 
   /** The text of the status tool. */
-  describe(): string {
-    const away = this.all();
+  describe(hasServer: HasServer): string {
+    const away = this.among(hasServer);
     if (away.length === 0) return 'All servers are available.';
     return away.map((server) => this.#describe(server)).join('\n\n');
   }

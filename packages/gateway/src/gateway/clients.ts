@@ -5,9 +5,12 @@ import type { Log } from '../log.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Message } from '../wire/message.ts';
 import { spend, workOff } from '../wire/slices.ts';
+import type { View } from './view.ts';
 
 /** A client of the gateway, as the servers' news reach it. */
 export interface Client extends Caller, ClientHandle {
+  /** The servers and tools that it sees. */
+  readonly view: View;
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;
@@ -54,6 +57,11 @@ export class Clients implements Front {
     return others.length === 0 ? client : undefined;
   }
 
+  /** Returns true where one of them has this view. */
+  see(view: View): boolean {
+    return [...this.clients].some((client) => client.view === view);
+  }
+
   /** The one of this identity, while it is there. */
   known(identity: string): Client | undefined {
     return [...this.clients].find((client) => client.identity === identity);
@@ -82,8 +90,8 @@ export class Clients implements Front {
     return true;
   }
 
-  listsChanged(lists: ReadonlySet<ListName>): void {
-    for (const client of this.clients) client.listsChanged(lists);
+  listsChanged(view: View, lists: ReadonlySet<ListName>): void {
+    for (const client of this.clients) if (client.view === view) client.listsChanged(lists);
   }
 
   returned(upstream: Upstream): void {
@@ -94,7 +102,8 @@ export class Clients implements Front {
     });
   }
 
-  alert(text: string): void {
-    for (const client of this.clients) client.alert(text);
+  /** Tells what has become of a server to the clients that see it. */
+  alert(serverKey: string, text: string): void {
+    for (const client of this.clients) if (client.view.hasServer(serverKey)) client.alert(text);
   }
 }

@@ -4,11 +4,12 @@ import { InProcessClient } from '../call/in-process-client.ts';
 import { callsOf, questionsOf } from '../call/questions/ask.ts';
 import type { Directory } from '../call/resolve.ts';
 import type { McpConfig } from '../config/config.generated.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { isNoChange, type ConfigChanges } from '../config/diff.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { checkConfig } from '../config/prepare.ts';
 import { isSwitchedOff } from '../config/server-kind.ts';
-import { Texts } from '../errors.ts';
+import { ConfigError, ConfigErrorCode, quoted, someOf, Texts } from '../errors.ts';
 import { printable, silentLog, type Log } from '../log.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { DEFAULT_SEPARATOR } from '../registry/names.ts';
@@ -30,6 +31,7 @@ import { createHistory } from './create-history.ts';
 import type { GatewayListener } from './events.ts';
 import type { GatewayOptions } from './options.ts';
 import { reportOf, type ServerReport } from './report.ts';
+import type { View } from './view.ts';
 import { Parts } from './wiring.ts';
 
 const DEFAULT_COMMAND = 'weir';
@@ -43,6 +45,19 @@ export interface AggregatorServer {
   readonly children: Map<string, ChildServerClient>;
   readonly registry: ToolRegistry;
   readonly config: McpConfig;
+}
+
+/** The tools of one group, for a program. */
+export interface GroupTools {
+  listTools(): Promise<ToolSchema[]>;
+  /** Calls a tool by its public name; the arguments and the source are those of `Gateway.callTool`. */
+  callTool(tool: string, args?: Record<string, unknown>, source?: InvocationSource): Promise<unknown>;
+}
+
+interface ProgramCall {
+  readonly tool: string;
+  readonly args: Record<string, unknown> | undefined;
+  readonly source: InvocationSource | undefined;
 }
 
 /** Checks the config as `loadConfig` does; throws a `ConfigError` that names every mistake. */
@@ -139,14 +154,23 @@ export class Gateway implements AggregatorServer {
     return this.#parts.fleet.children.size;
   }
 
-  /** Where names lead at this moment. */
+  /** Where names lead at this moment, where all servers are seen. */
   get directory(): Directory {
-    return this.#parts.directory;
+    return this.view().directory;
   }
 
-  /** What clients are told of how to use the servers. */
-  get instructions(): string | undefined {
-    return this.#parts.instructions;
+  /** Returns the view of a group, or that of all; undefined where the config has no such group. */
+  findView(group?: string): View | undefined {
+    const { publication } = this.#parts;
+    return group === undefined ? publication.whole : publication.viewOf(group);
+  }
+
+  /** Returns the same; throws a `ConfigError` that names the nearest group where there is none. */
+  view(group?: string): View {
+    const view = this.findView(group);
+    if (view !== undefined) return view;
+    const text = noSuchGroup(group ?? '', Object.keys(this.config.groups ?? {}));
+    throw new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA);
   }
 
   get registry(): ToolRegistry {
@@ -208,20 +232,21 @@ export class Gateway implements AggregatorServer {
   }
 
   /** Calls a tool by its public name. The first use from inside a program starts the servers. */
-  async callTool(
-    name: string,
-    args: Record<string, unknown> = {},
-    source: InvocationSource = 'program',
-  ): Promise<unknown> {
-    await this.start();
-    const program = this.#programs.get(source) ?? new InProcessClient(source, this.clientInfo);
-    this.#programs.set(source, program);
-    return program.callTool(this.directory, name, args);
+  async callTool(name: string, args?: Record<string, unknown>, source?: InvocationSource): Promise<unknown> {
+    return this.#callTool(undefined, { tool: name, args, source });
   }
 
   async listTools(): Promise<ToolSchema[]> {
-    await this.start();
-    return Array.from(this.directory.registry.tools.values(), (route) => route.schema);
+    return this.#listTools(undefined);
+  }
+
+  /** Lets a program see and call what one group of the config has, and nothing else. Throws where there is no such group. */
+  group(name: string): GroupTools {
+    this.view(name);
+    return {
+      listTools: () => this.#listTools(name),
+      callTool: (tool, args, source) => this.#callTool(name, { tool, args, source }),
+    };
   }
 
   /** Calls `listener` with every event from now on, until what is returned is called. */
@@ -326,6 +351,21 @@ export class Gateway implements AggregatorServer {
     this.#parts.wishes.logLevelChanged();
   }
 
+  async #callTool(
+    group: string | undefined,
+    { tool, args = {}, source = 'program' }: ProgramCall,
+  ): Promise<unknown> {
+    await this.start();
+    const program = this.#programs.get(source) ?? new InProcessClient(source, this.clientInfo);
+    this.#programs.set(source, program);
+    return program.callTool(this.view(group).directory, tool, args);
+  }
+
+  async #listTools(group: string | undefined): Promise<ToolSchema[]> {
+    await this.start();
+    return Array.from(this.view(group).registry.tools.values(), (route) => route.schema);
+  }
+
   async #start(): Promise<void> {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, keepGoing = false } = this.#options;
     const { clients, fleet, publication } = this.#parts;
@@ -364,6 +404,7 @@ export class Gateway implements AggregatorServer {
     limits.use(config);
     this.accounts.use(config.limits);
     this.#parts.publish();
+    const groups = this.#parts.setGroups(config);
     const isFilterChanged = publication.builder.filter(config.mcpServers);
     const reloading = fleet.reload(config.mcpServers, unexpanded);
     publication.builder.setServers(Object.keys(config.mcpServers));
@@ -372,7 +413,7 @@ export class Gateway implements AggregatorServer {
     const settled = reloading.then((reloaded) => reloaded.settled);
     publication.hold(within(ONE_NOTICE_MS, settled));
     const reloaded = await reloading;
-    this.log.info(Texts.configReloaded(reloaded.changes));
+    this.log.info(Texts.configReloaded(reloaded.changes, groups));
     this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: reloaded.changes });
     if (this.serverCount === 0) this.log.warn(Texts.noServers());
     // Names that have become free may be wanted by others.
@@ -411,4 +452,11 @@ export class Gateway implements AggregatorServer {
     await this.#starting?.catch(() => {});
     if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
   }
+}
+
+function noSuchGroup(group: string, known: readonly string[]): string {
+  const nearest = didYouMean(group, known);
+  const hint =
+    nearest === undefined ? `"groups" in the config has ${someOf(known)}` : `did you mean '${nearest}'?`;
+  return `There is no group '${quoted(group)}'; ${hint}`;
 }

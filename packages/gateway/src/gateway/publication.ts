@@ -3,13 +3,17 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions } from '../registry/collisions.ts';
+import { describeUnmatched, Group } from '../registry/group.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import type { Collision } from '../registry/public-names.ts';
 import type { CoveringTemplate } from '../registry/public-uris.ts';
-import { isSameList, RegistryBuilder, type Registry } from '../registry/registry.ts';
+import { changedKinds, isSameList, narrow, RegistryBuilder, type Registry } from '../registry/registry.ts';
+import { describeTakenName } from '../registry/tool-filters.ts';
 import { listedKinds, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { differingKinds } from '../upstream/lazy/catalogue-snapshot.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import type { OwnServer } from './own-server.ts';
+import { View } from './view.ts';
 
 /** Templates that are reported because they cover what other servers list: a server may list them without end. */
 const MOST_COVERING = 1000;
@@ -22,25 +26,27 @@ export interface PublicationOptions {
   readonly log: Log;
   /** What can be published now, in the order of the config. */
   snapshot(): readonly Upstream[];
-  /** The gateway's own server. */
-  readonly own: Upstream;
-  /** Has the own server offer what it should beside these servers; returns the kinds of which its list has changed. */
-  offerOwn(upstreams: readonly Upstream[]): readonly Kind[];
+  /** Creates the gateway's own server of a view. */
+  createOwn(view: View): OwnServer;
+  /** Has the own server of a view offer what it should beside these servers; returns the kinds of which its list has changed. */
+  offerOwn(view: View, upstreams: readonly Upstream[]): readonly Kind[];
   /** Another registry counts from now on. */
   published(): void;
-  /** Clients are to be told. */
-  listsChanged(lists: ReadonlySet<ListName>): void;
+  /** The clients of a view are to be told. */
+  listsChanged(view: View, lists: ReadonlySet<ListName>): void;
 }
 
 /** What all servers offer together, under public names: replaced whole whenever one of them comes, goes or changes. */
 export class Publication {
   readonly builder: RegistryBuilder;
+  /** All that is offered. */
+  readonly whole: View;
+  /** The parts that groups have, by name. */
+  readonly #parts = new Map<string, View>();
   readonly #options: PublicationOptions;
   readonly #collisions = new Collisions();
-  readonly #notices: ListChangeNotifier;
-  /** The configured servers alone. */
-  #servers: Registry;
-  #registry: Registry;
+  readonly #notices: ListChangeNotifier<View>;
+  readonly #empty: Registry;
   #isOpen = false;
   #covering = 0;
 
@@ -48,27 +54,63 @@ export class Publication {
     const { separator = DEFAULT_SEPARATOR, noPrefix = false, log } = options;
     validateSeparator(separator);
     this.#options = options;
-    this.#notices = new ListChangeNotifier((lists) => options.listsChanged(lists));
+    this.#notices = new ListChangeNotifier((view, lists) => options.listsChanged(view, lists));
     this.builder = new RegistryBuilder(
       { separator, noPrefix, order: Object.keys(servers) },
       {
         collided: (kind, collision) => this.#collided(kind, collision),
         passedOn: (kind, passed) => {
           log.warn(Texts.nameHasPassed(passed));
-          this.#notices.changed([kind]);
+          this.#notices.changed(this.whole, [kind]);
         },
         covering: (template) => this.#covers(template),
         unmatched: (pattern) => log.warn(Texts.filterUnmatched(pattern)),
-        taken: (tool) => log.warn(Texts.nameTaken(tool)),
+        taken: (tool) => log.warn(describeTakenName(tool)),
       },
     );
     this.builder.filter(servers);
-    this.#servers = this.builder.build([]);
-    this.#registry = this.#servers;
+    this.#empty = this.builder.build([]);
+    this.whole = this.#createView(undefined);
   }
 
-  get registry(): Registry {
-    return this.#registry;
+  /** The view of all, and those of groups. */
+  get views(): View[] {
+    return [this.whole, ...this.#parts.values()];
+  }
+
+  /** Returns the view of a group; undefined where the config has none of this name. */
+  viewOf(group: string): View | undefined {
+    const view = this.#parts.get(group);
+    return view?.isConfigured === true ? view : undefined;
+  }
+
+  /**
+   * Goes over to the groups of another config; returns the names of those that differ. Sessions of a group that is gone see
+   * nothing; `isUsed` tells which views have sessions.
+   */
+  setGroups(groups: ReadonlyMap<string, Group>, isUsed: (view: View) => boolean): string[] {
+    for (const [name, view] of this.#parts) {
+      const isConfigured = groups.has(name);
+      // It was emptied by an earlier config.
+      if (!isConfigured && !view.isConfigured && !isUsed(view)) this.#parts.delete(name);
+      view.isConfigured = isConfigured;
+    }
+    const names = new Set([...this.#parts.keys(), ...groups.keys()]);
+    const changed = [...names].filter((name) => this.#setGroup(groups.get(name) ?? new Group(name, [], [])));
+    if (changed.length > 0 && this.#isOpen) this.#publish(this.whole.servers);
+    return changed;
+  }
+
+  #setGroup(group: Group): boolean {
+    const view = this.#parts.get(group.name);
+    if (view?.group?.id === group.id) return false;
+    if (view === undefined) this.#parts.set(group.name, this.#createView(group));
+    else view.group = group;
+    return true;
+  }
+
+  #createView(group: Group | undefined): View {
+    return new View(group, this.#empty, (view) => this.#options.createOwn(view));
   }
 
   /** The first time; throws where names collide that must not. */
@@ -81,7 +123,13 @@ export class Publication {
 
   /** Makes instructions of what is offered by now, for clients that open the conversation before the first list. */
   preview(): void {
-    if (!this.#isOpen) this.#options.offerOwn(this.#options.snapshot());
+    if (this.#isOpen) return;
+    const upstreams = this.#options.snapshot();
+    for (const view of this.views)
+      this.#options.offerOwn(
+        view,
+        upstreams.filter(({ serverKey }) => view.hasServer(serverKey)),
+      );
   }
 
   /** A server runs; `before` is what stood in for it. */
@@ -92,7 +140,7 @@ export class Publication {
   /** Nothing is offered any more in place of this server. */
   remove({ serverKey, catalogue }: Upstream): void {
     if (!this.#isOpen) return;
-    this.#replace(this.builder.without(this.#servers, serverKey), listedKinds(catalogue));
+    this.#replace(this.builder.without(this.whole.servers, serverKey), listedKinds(catalogue));
   }
 
   /** What servers offer of these kinds has changed. Before the first list can be answered there is nothing to replace. */
@@ -101,12 +149,12 @@ export class Publication {
     const { shares } = this.builder.uris;
     this.#replace(this.builder.build(this.#options.snapshot()), kinds);
     // Where a URI or a template has moved, tools that name it have changed as well.
-    if (this.builder.uris.shares !== shares) this.#notices.changed(['tools', 'resources']);
+    if (this.builder.uris.shares !== shares) this.#notices.changed(this.whole, ['tools', 'resources']);
   }
 
   /** Publishes what the own server offers by now, where that has changed. */
   refresh(): void {
-    if (this.#isOpen) this.#publishOwn();
+    if (this.#isOpen) this.#publishViews(false);
   }
 
   /** What changes until then is one notice. */
@@ -121,22 +169,38 @@ export class Publication {
 
   /** Announces those of these kinds that clients see differently: what a filter holds back may have changed alone. */
   #replace(servers: Registry, kinds: readonly Kind[]): void {
-    const before = this.#servers;
+    const before = this.whole.servers;
     this.#publish(servers);
-    this.#notices.changed(kinds.filter((kind) => !isSameList(before[kind], servers[kind])));
+    this.#notices.changed(
+      this.whole,
+      kinds.filter((kind) => !isSameList(before[kind], servers[kind])),
+    );
   }
 
   #publish(servers: Registry): void {
-    this.#servers = servers;
-    this.#publishOwn(true);
+    for (const view of this.views) {
+      view.servers = view.group === undefined ? servers : narrow(servers, view.group);
+      for (const pattern of view.group?.unmatched(view.servers.upstreams.values()) ?? [])
+        this.#options.log.warn(describeUnmatched(pattern));
+    }
+    this.#publishViews(true);
   }
 
-  #publishOwn(isDue = false): void {
-    const changed = this.#options.offerOwn([...this.#servers.upstreams.values()]);
-    if (!isDue && changed.length === 0) return;
-    this.#registry = this.builder.withOwn(this.#servers, this.#options.own);
-    this.#options.published();
-    if (this.#isOpen) this.#notices.changed(changed);
+  /** Replaces the registry of each view where that is due, or where its own server offers something else by now. */
+  #publishViews(isDue: boolean): void {
+    const changed = this.views.filter((view) => this.#publishView(view, isDue));
+    if (changed.length > 0) this.#options.published();
+  }
+
+  #publishView(view: View, isDue: boolean): boolean {
+    const before = view.registry;
+    const changed = this.#options.offerOwn(view, [...view.servers.upstreams.values()]);
+    if (!isDue && changed.length === 0) return false;
+    view.registry = this.builder.withOwn(view.servers, view.own);
+    // What has changed of all servers is known; of a group, both are compared.
+    const kinds = view.group === undefined ? changed : changedKinds(before, view.registry);
+    if (this.#isOpen) this.#notices.changed(view, kinds);
+    return true;
   }
 
   /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */

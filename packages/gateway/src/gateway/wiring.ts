@@ -16,6 +16,7 @@ import { Texts, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { namedRequest } from '../protocol/asking-server.ts';
 import type { Implementation } from '../protocol/eras.ts';
+import { Group } from '../registry/group.ts';
 import { OWN_KEY } from '../registry/names.ts';
 import { duration } from '../time/clock.ts';
 import { awaitedTimers, systemTimers } from '../time/schedule.ts';
@@ -29,12 +30,13 @@ import type { Upstream } from '../upstream/upstream.ts';
 import type { Accounts } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import { AwayServers } from './away-servers.ts';
-import { Clients } from './clients.ts';
+import { Clients, type Client } from './clients.ts';
 import { GatewayEvents } from './events.ts';
 import { DEFAULT_BUDGET, mergeInstructions, validateBudget } from './instructions.ts';
 import type { GatewayOptions } from './options.ts';
 import { OwnServer, STATUS } from './own-server.ts';
 import { Publication } from './publication.ts';
+import type { View } from './view.ts';
 import { Wishes } from './wishes.ts';
 
 export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
@@ -70,11 +72,6 @@ export class Parts {
     (key) => this.fleet.supervisor.statusOf(key),
     awaitedTimers,
   );
-  /** Where names lead at this moment. */
-  directory: Directory;
-  /** What clients are told of how to use the servers. */
-  instructions: string | undefined;
-  readonly #own = new OwnServer(() => this.#away.describe());
   readonly #away: AwayServers;
   readonly #options: PartsOptions;
   readonly #logLevels = new LogLevels();
@@ -110,7 +107,8 @@ export class Parts {
     });
     this.tasks = new Tasks(this.fleet.children.keys());
     this.limits = new CallLimits(config, systemTimers, options.commandName);
-    this.directory = this.#createDirectory();
+    this.publish();
+    this.setGroups(config);
   }
 
   /** The second conversations that clients of the earlier revisions share. */
@@ -119,10 +117,11 @@ export class Parts {
   }
 
   /** All servers that can hear what this client tells, in every conversation. */
-  audienceOf(client: ClientHandle): Upstream[] {
+  audienceOf(client: Client): Upstream[] {
+    const { view } = client;
     return [
-      ...this.directory.registry.upstreams.values(),
-      ...this.legacyConnections,
+      ...view.registry.upstreams.values(),
+      ...this.legacyConnections.filter(({ serverKey }) => view.hasServer(serverKey)),
       ...this.#serving.ownOf(client),
     ];
   }
@@ -141,20 +140,32 @@ export class Parts {
     };
   }
 
+  /** Goes over to the groups of another config; returns the names of those that differ. */
+  setGroups({ mcpServers, groups = {} }: McpConfig): string[] {
+    const serverKeys = Object.keys(mcpServers);
+    const read = Object.entries(groups).map(
+      ([name, patterns]) => [name, new Group(name, patterns, serverKeys)] as const,
+    );
+    const changed = this.publication.setGroups(new Map(read), (view) => this.clients.see(view));
+    // New views have to resolve requests before the first registry is published, too.
+    if (changed.length > 0) this.publish();
+    return changed;
+  }
+
   /** Calls are resolved against what holds now. */
   publish(): void {
-    this.directory = this.#createDirectory();
+    for (const view of this.publication.views) view.directory = this.#createDirectory(view);
   }
 
   #createPublication({ mcpServers }: McpConfig): Publication {
     return new Publication(mcpServers, {
       ...this.#options,
-      own: this.#own,
       snapshot: () => this.fleet.snapshot(),
-      offerOwn: (upstreams) => this.#offerOwn(upstreams),
+      createOwn: ({ hasServer }) => new OwnServer(() => this.#away.describe(hasServer)),
+      offerOwn: (view, upstreams) => this.#offerOwn(view, upstreams),
       published: () => this.publish(),
-      listsChanged: (lists) => {
-        this.clients.listsChanged(lists);
+      listsChanged: (view, lists) => {
+        this.clients.listsChanged(view, lists);
         this.events.publish({ type: 'lists-changed', at: Date.now(), lists: [...lists] });
       },
     });
@@ -172,18 +183,19 @@ export class Parts {
     });
   }
 
-  /** Decides what the own server offers beside these servers, and what clients are told of how to use them all. */
-  #offerOwn(upstreams: readonly Upstream[]): readonly Kind[] {
+  /** Decides what the own server of a view offers beside these servers, and what clients are told of how to use them all. */
+  #offerOwn(view: View, upstreams: readonly Upstream[]): readonly Kind[] {
+    const { hasServer } = view;
     const { statusTool = false, instructionsBudget = DEFAULT_BUDGET } = this.#options;
     const { text, cut } = mergeInstructions(upstreams, {
       budget: instructionsBudget,
-      isOnlyOne: this.fleet.children.size === 1,
+      isOnlyOne: [...this.fleet.children.keys()].filter(hasServer).length === 1,
       notice: statusTool
-        ? this.#away.notice(this.publication.builder.books.tools.freeName(OWN_KEY, STATUS))
+        ? this.#away.notice(this.publication.builder.books.tools.freeName(OWN_KEY, STATUS), hasServer)
         : undefined,
     });
-    this.instructions = text;
-    return this.#own.offer({ hasStatus: statusTool && this.#away.all().length > 0, texts: cut });
+    view.instructions = text;
+    return view.own.offer({ hasStatus: statusTool && this.#away.among(hasServer).length > 0, texts: cut });
   }
 
   #createFleet({ mcpServers }: McpConfig, heard: DedicatedEvents): Fleet {
@@ -202,24 +214,25 @@ export class Parts {
     });
   }
 
-  #createDirectory(): Directory {
+  #createDirectory(view: View): Directory {
     const { fleet, publication } = this;
     const { history, log } = this.#options;
     const { needsAcquire, acquire } = this.#serving;
     return {
-      registry: publication.registry,
+      registry: view.registry,
+      group: view.group,
       builder: publication.builder,
       suspendedCalls: this.suspendedCalls,
       logLevels: this.#logLevels,
       tasks: this.tasks,
       limits: this.limits.active,
       restartWaiters: this.restartWaiters,
-      current: () => this.directory,
+      current: () => view.directory,
       history,
       nameWarnings: this.#nameWarnings,
       needsAcquire,
       acquire,
-      servers: new Set(fleet.children.keys()),
+      servers: new Set([...fleet.children.keys()].filter(view.hasServer)),
       retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
       askerOf: (serverKey) => fleet.askerOf(serverKey),
@@ -247,7 +260,7 @@ export class Parts {
     if (this.#options.statusTool === true) this.publication.refresh();
     // Not the reason: a server's last words are for who runs the gateway.
     if (type === 'server-auto-disabled')
-      this.clients.alert(autoDisabledAlert(event, this.#options.commandName));
+      this.clients.alert(event.serverKey, autoDisabledAlert(event, this.#options.commandName));
     this.events.publish(event);
   }
 
@@ -267,7 +280,8 @@ export class Parts {
     const told = tasks.publicMessage(child, message);
     const question = asker === undefined ? told : namedRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);
-    const onlyClient = identity === undefined ? clients.only : clients.known(identity);
+    const client = identity === undefined ? clients.only : clients.known(identity);
+    const onlyClient = client?.view.hasServer(child.serverKey) === true ? client : undefined;
     ask(child, question, { related, identity, onlyClient, suspendedCalls, tasks, budget: this.#questions });
   }
 }

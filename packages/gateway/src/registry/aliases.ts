@@ -4,6 +4,9 @@ import { isHostSafe, joinName, LONGEST_SAFE_NAME, SAFE_SEPARATOR, type Owner } f
 /** An ambiguous name is refused naming this many of those it may mean. */
 const MOST_MEANT = 5;
 
+/** Returns true for what a client may know of; all, where there is no such function. */
+export type IsSeen = (owner: Owner) => boolean;
+
 /**
  * Finds what a name may mean beside public names: a key with another separator, or no key at all. Entries come and go one by
  * one, and a look-up costs the same for any number of them.
@@ -45,16 +48,16 @@ export class Aliases<Entry extends Owner> {
   }
 
   /** Returns what a name may mean. Where it begins with a key, that is only what servers of such keys have. */
-  entriesFor(name: string, claim: Claim | undefined): Entry[] {
+  entriesFor(name: string, claim: Claim | undefined, isSeen?: IsSeen): Entry[] {
     const found = new Set<Entry>();
     for (const reading of claim?.readings ?? []) {
       const entry = this.get(reading.serverKey, reading.name);
-      if (entry !== undefined) found.add(entry);
+      if (entry !== undefined && isSeen?.(entry) !== false) found.add(entry);
     }
     for (const table of [this.#safe, this.#bare]) {
       for (const entry of sharedBy(table, name)) {
         if (found.size >= MOST_MEANT) break;
-        if (isAmong(entry, claim)) found.add(entry);
+        if (isAmong(entry, claim) && isSeen?.(entry) !== false) found.add(entry);
       }
     }
     return [...found];

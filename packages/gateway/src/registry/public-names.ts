@@ -1,5 +1,5 @@
 import { MOST_ELEMENTS } from '../wire/turns.ts';
-import { Aliases } from './aliases.ts';
+import { Aliases, type IsSeen } from './aliases.ts';
 import { KeyPrefixes, type Claim } from './key-prefixes.ts';
 import { isHostSafe, joinName, SAFE_SEPARATOR, withHash, type Owner } from './names.ts';
 import { SeenNames } from './seen-names.ts';
@@ -182,11 +182,11 @@ export class PublicNames {
   }
 
   /** Returns what a name means that nothing is listed under: one that is away, or another spelling. */
-  meaningOf(name: string): Meaning {
+  meaningOf(name: string, isSeen?: IsSeen): Meaning {
     const exact = this.#owners.get(name);
-    if (exact !== undefined) return { owners: [exact], claim: undefined };
-    const claim = this.claimOf(name);
-    return { owners: this.#aliases.entriesFor(name, claim), claim };
+    if (exact !== undefined && isSeen?.(exact) !== false) return { owners: [exact], claim: undefined };
+    const claim = seenPart(this.claimOf(name), isSeen);
+    return { owners: this.#aliases.entriesFor(name, claim, isSeen), claim };
   }
 
   /** Returns the configured servers whose key a name begins with. */
@@ -267,6 +267,14 @@ export class PublicNames {
     if (before !== undefined && before.serverKey !== owner.serverKey)
       this.#onPassedOn(publicName, before, owner);
   }
+}
+
+/** Leaves out the servers of which nothing under their reading is seen. */
+function seenPart(claim: Claim | undefined, isSeen: IsSeen | undefined): Claim | undefined {
+  if (claim === undefined || isSeen === undefined) return claim;
+  const readings = claim.readings.filter(isSeen);
+  const owners = claim.owners.filter((key) => readings.some(({ serverKey }) => serverKey === key));
+  return readings.length === 0 ? undefined : { owners, readings };
 }
 
 /** Keys of the config that become equal when made safe, whether or not their servers run. */

@@ -14,7 +14,9 @@ import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';
 import { workThrough } from '../wire/slices.ts';
 import { MOST_ELEMENTS } from '../wire/turns.ts';
+import type { IsSeen } from './aliases.ts';
 import { allAppUris, mayHaveApps, readAppUris } from './app-uris.ts';
+import type { Group } from './group.ts';
 import type { Owner } from './names.ts';
 import { Pages } from './pages.ts';
 import { PublicNames, type Collision, type NameRules } from './public-names.ts';
@@ -112,8 +114,8 @@ export class RegistryBuilder {
   }
 
   /** Returns the tool that is held back or renamed and that this name would otherwise lead to. */
-  heldBack(alias: string): HeldBack | undefined {
-    return this.#filters.heldBackAs(alias, this.books.tools.claimOf(alias));
+  heldBack(alias: string, isSeen?: IsSeen): HeldBack | undefined {
+    return this.#filters.heldBackAs(alias, this.books.tools.claimOf(alias), isSeen);
   }
 
   /** The servers of another config, in its order: what those that are not in it have had is free again. */
@@ -335,6 +337,46 @@ function publish(
 
 function pagesOf(kind: Kind, routes: Routes, upstreams: readonly Upstream[]): Pages {
   return new Pages(kind, routes, hintsOf(kind, upstreams));
+}
+
+/** Returns the part of a registry that a group has: tools by name, all else of whole servers. */
+export function narrow(registry: Registry, group: Group): Registry {
+  const isWhole = ({ serverKey }: { readonly serverKey: string }): boolean => group.isWhole(serverKey);
+  const routes = {
+    tools: partOf(registry.tools, ({ serverKey, originalName: name }) => group.hasTool({ serverKey, name })),
+    prompts: partOf(registry.prompts, isWhole),
+    resources: partOf(registry.resources, isWhole),
+    templates: partOf(registry.templates, isWhole),
+  };
+  const apps = partOf(registry.apps, ({ upstream }) => isWhole(upstream));
+  const upstreams = [...registry.upstreams.values()];
+  return publish(
+    routes,
+    apps,
+    upstreams.filter(({ serverKey }) => group.hasServer(serverKey)),
+  );
+}
+
+function partOf<Entry>(
+  entries: ReadonlyMap<string, Entry>,
+  has: (entry: Entry) => boolean,
+): Map<string, Entry> {
+  const part = new Map<string, Entry>();
+  // By `forEach`, which makes no array of each entry.
+  entries.forEach((entry, name) => has(entry) && part.set(name, entry));
+  return part;
+}
+
+/** Returns the kinds of which two registries list something different: another server, name, definition or order. */
+export function changedKinds(before: Registry, after: Registry): Kind[] {
+  return ALL_KINDS.filter((kind) => !isEqual([...before[kind].values()], [...after[kind].values()]));
+}
+
+function isEqual(one: readonly Route[], other: readonly Route[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every((route, index) => route === other[index] || route.isEqual(other[index] as Route))
+  );
 }
 
 /** True where clients see two lists alike: equal definitions under equal names, in one order. */

@@ -1,14 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { isGlob, matchesGlob } from '../config/glob.ts';
 import { ALLOW_LISTS, DENY_LISTS, hasToolLists } from '../config/tool-lists.ts';
 import type { Listed } from '../upstream/catalogue/catalogue.ts';
-
-/** A pattern in one of the lists. */
-export interface FilterPattern {
-  /** The key of the list. */
-  readonly key: string;
-  readonly pattern: string;
-}
+import { ToolPatterns, type FilterPattern } from './tool-patterns.ts';
 
 /** Another name or description that the config gives a tool. */
 interface Override {
@@ -20,16 +13,16 @@ interface Override {
 export class ToolFilter {
   /** A text that is equal for filters that say the same. */
   readonly id: string;
-  readonly #denied: readonly List[];
-  readonly #allowed: readonly List[];
+  readonly #denied: readonly ToolPatterns[];
+  readonly #allowed: readonly ToolPatterns[];
   /** By the server's own name. */
   readonly #overrides: ReadonlyMap<string, Override>;
   /** The server's own names, by the names that the config gives. */
   readonly #renamed: ReadonlyMap<string, string>;
 
   private constructor(
-    denied: readonly List[],
-    allowed: readonly List[],
+    denied: readonly ToolPatterns[],
+    allowed: readonly ToolPatterns[],
     overrides: ReadonlyMap<string, Override>,
   ) {
     this.id = JSON.stringify([denied, allowed, [...overrides]]);
@@ -71,6 +64,11 @@ export class ToolFilter {
     return other === name || this.#overrides.get(name)?.rename !== undefined ? undefined : other;
   }
 
+  /** Returns true for a name that the config gives to a tool. */
+  gives(name: string): boolean {
+    return this.#renamed.has(name);
+  }
+
   /** Returns the server's name of what is offered under a name; undefined where the config renames that tool. */
   ownName(offered: string): string | undefined {
     const { rename = offered } = this.#overrides.get(offered) ?? NO_OVERRIDE;
@@ -79,54 +77,26 @@ export class ToolFilter {
 
   /** Returns the patterns that match none of these names; `*` is never one of them. */
   unmatched(names: readonly string[]): FilterPattern[] {
-    const overridden = new List('tools', [...this.#overrides.keys()]);
+    const overridden = new ToolPatterns('tools', [...this.#overrides.keys()]);
     return [...this.#allowed, ...this.#denied, overridden].flatMap((list) => list.unmatched(names));
   }
 }
 
 const NO_OVERRIDE: Override = {};
 
-/** The patterns under one key. Most are plain names, which a set finds at once however many they are. */
-class List {
-  readonly key: string;
-  readonly patterns: readonly string[];
-  readonly #names: ReadonlySet<string>;
-  readonly #globs: readonly string[];
-
-  constructor(key: string, patterns: readonly string[]) {
-    this.key = key;
-    this.patterns = patterns;
-    this.#names = new Set(patterns.filter((pattern) => !isGlob(pattern)));
-    this.#globs = patterns.filter(isGlob);
-  }
-
-  has(name: string): boolean {
-    return this.#names.has(name) || this.#globs.some((glob) => matchesGlob(glob, name));
-  }
-
-  unmatched(names: readonly string[]): FilterPattern[] {
-    const known = new Set(names);
-    const globs = this.#globs.filter(
-      (glob) => glob !== '*' && !names.some((name) => matchesGlob(glob, name)),
-    );
-    const unknown = [...this.#names].filter((name) => !known.has(name));
-    return [...unknown, ...globs].map((pattern) => ({ key: this.key, pattern }));
-  }
-}
-
 function listAt(
   entry: ServerConfig,
   key: (typeof ALLOW_LISTS)[number] | (typeof DENY_LISTS)[number],
-): List[] {
+): ToolPatterns[] {
   const patterns = entry[key];
-  return Array.isArray(patterns) ? [new List(key, patterns)] : [];
+  return Array.isArray(patterns) ? [new ToolPatterns(key, patterns)] : [];
 }
 
 /** Reads `"tools": { "name": { "enabled": false } }`. */
-function switchedOff({ tools = [] }: ServerConfig): List[] {
+function switchedOff({ tools = [] }: ServerConfig): ToolPatterns[] {
   if (Array.isArray(tools)) return [];
   const off = Object.keys(tools).filter((name) => tools[name]?.enabled === false);
-  return off.length === 0 ? [] : [new List('tools', off)];
+  return off.length === 0 ? [] : [new ToolPatterns('tools', off)];
 }
 
 /** Reads `"tools": { "name": { "rename": "other", "description": "…" } }`. */

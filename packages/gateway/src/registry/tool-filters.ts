@@ -1,14 +1,16 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
+import { quoted } from '../errors.ts';
 import type { Catalogue, Listed, Listing } from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { Aliases } from './aliases.ts';
+import { Aliases, type IsSeen } from './aliases.ts';
 import type { Claim } from './key-prefixes.ts';
 import type { Owner } from './names.ts';
-import { ToolFilter, type FilterPattern } from './tool-filter.ts';
+import { ToolFilter } from './tool-filter.ts';
+import type { FilterPattern } from './tool-patterns.ts';
 
 /** A pattern that matches no tool of its server. */
-export interface UnmatchedPattern extends FilterPattern {
+interface UnmatchedPattern extends FilterPattern {
   readonly serverKey: string;
   /** The tool that was probably meant. */
   readonly nearest: string | undefined;
@@ -19,11 +21,11 @@ export interface UnmatchedPattern extends FilterPattern {
 export interface HeldBack extends Owner {
   readonly key: string;
   /** The name that the tool has got instead. */
-  readonly rename?: string;
+  readonly rename?: string | undefined;
 }
 
 /** A tool that is left out because the config gives its name to another one. */
-export interface TakenName extends Owner {
+interface TakenName extends Owner {
   /** The server's own name of the other one. */
   readonly by: string;
 }
@@ -33,6 +35,11 @@ export interface FilterEvents {
   unmatched(found: UnmatchedPattern): void;
   /** A tool is left out. */
   taken(found: TakenName): void;
+}
+
+/** Says which tool is left out, and what to do. */
+export function describeTakenName({ serverKey, name, by }: TakenName): string {
+  return `Tool "${quoted(name)}" of server '${serverKey}' is left out, because the config renames "${by}" to that name; give one of them another "rename" in "tools"`;
 }
 
 /** A filter applied to one list of a server. */
@@ -100,9 +107,11 @@ export class ToolFilters {
       const { key: name } = item;
       const key = filter.heldBackBy(name) ?? this.#takenBy(filter, { serverKey, name });
       const tool = key === undefined ? filter.overridden(item) : item;
-      if (key !== undefined) heldBack.push({ serverKey, name, key });
-      else offered.push(tool);
-      if (tool.key !== name) heldBack.push({ serverKey, name, key: 'tools', rename: tool.key });
+      if (key === undefined) offered.push(tool);
+      const rename = key === undefined && tool.key !== name ? tool.key : undefined;
+      // A name that the config gives to another tool leads to that one.
+      const isFree = (key !== undefined || rename !== undefined) && !filter.gives(name);
+      if (isFree) heldBack.push({ serverKey, name, key: key ?? 'tools', rename });
       yield;
     }
     for (const tool of this.#heldBack.of(serverKey)) this.#heldBack.delete(tool);
@@ -129,8 +138,8 @@ export class ToolFilters {
   }
 
   /** Returns the listed tool that is held back and that a name would otherwise lead to. */
-  heldBackAs(name: string, claim: Claim | undefined): HeldBack | undefined {
-    return this.#heldBack.entriesFor(name, claim)[0];
+  heldBackAs(name: string, claim: Claim | undefined, isSeen?: IsSeen): HeldBack | undefined {
+    return this.#heldBack.entriesFor(name, claim, isSeen)[0];
   }
 
   /** Leaves out a tool whose name the config gives to another one: a server cannot take that name by listing it. */

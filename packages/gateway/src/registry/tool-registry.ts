@@ -119,6 +119,12 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     return one === another || definitionOf(one).equals(definitionOf(another));
   }
 
+  /** True where clients see the same bytes, and calls reach the same server. */
+  isEqual(other: Route): boolean {
+    const isSameName = this.serverKey === other.serverKey && this.publicName === other.publicName;
+    return isSameName && this.definition().equals(other.definition());
+  }
+
   /** True for a tool that can be called as a task alone. */
   get mustBeTask(): boolean {
     this.#mustBeTask ??= mustBeTask(this.#listed);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
+import type { View } from '../../gateway/view.ts';
 import type { Refusal } from './respond.ts';
 
 export interface AdmissionOptions {
@@ -12,6 +13,12 @@ export interface AdmissionOptions {
   readonly token?: string | undefined;
   /** Compares in a time that tells nothing of where two texts differ. */
   readonly isSame: (a: Buffer, b: Buffer) => boolean;
+}
+
+/** The principal of a request, and the view that its path names. */
+export interface Access {
+  readonly principal: string;
+  readonly view: View;
 }
 
 /** Whoever has the token is the owner; there is no other principal. */

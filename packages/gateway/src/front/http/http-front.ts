@@ -10,7 +10,7 @@ import { readMessage, type Unusable } from '../../wire/message.ts';
 import { inSlice } from '../../wire/slices.ts';
 import { turns, type Flow } from '../../wire/turns.ts';
 import { accept } from './accept.ts';
-import type { Admission } from './access.ts';
+import type { Access, Admission } from './access.ts';
 import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
 import { flowOf, makeFlood, openAccount } from './connection-account.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -32,6 +32,8 @@ const START_AFTER_MS = 200;
 const LAST_WRITE_MS = 500;
 
 export const PATH = '/mcp';
+/** Before the name of a group. Names are compared as they are written: a valid one needs no escapes. */
+const GROUP_PATH = `${PATH}/`;
 /** Clients of HTTP+SSE (2024-11-05) open their stream at the first and post their messages to the second. */
 const SSE_PATH = '/sse';
 const MESSAGES_PATH = '/messages';
@@ -179,16 +181,21 @@ export class HttpFront {
     const misplaced = checkTarget(req) ?? this.#admission.checkPlace(req);
     if (misplaced !== undefined) return refuse(req, res, misplaced);
     const path = pathOf(req.url ?? '');
-    if (path !== PATH && path !== SSE_PATH && path !== MESSAGES_PATH)
+    const isGroup = path.startsWith(GROUP_PATH);
+    if (!isGroup && path !== PATH && path !== SSE_PATH && path !== MESSAGES_PATH)
       return this.#handleOther(path, req, res);
     const principal = this.#admission.identify(req);
     if (typeof principal !== 'string') return refuse(req, res, principal);
     if (this.#closing !== undefined) return refuse(req, res, stopping());
     if (this.#refusesGateway(req, res)) return;
-    if (path === SSE_PATH) this.#openSse(req, res, principal);
-    else if (path === MESSAGES_PATH) this.#postSse(req, res, principal);
-    else if (req.method === 'POST') this.#post(req, res, principal);
-    else this.#withoutBody(req, res, principal);
+    const group = isGroup ? path.slice(GROUP_PATH.length) : undefined;
+    const view = this.#gateway.findView(group);
+    if (view === undefined) return refuse(req, res, noGroup(group ?? ''));
+    const access = { principal, view };
+    if (path === SSE_PATH) this.#openSse(req, res, access);
+    else if (path === MESSAGES_PATH) this.#postSse(req, res, access);
+    else if (req.method === 'POST') this.#post(req, res, access);
+    else this.#withoutBody(req, res, access);
   }
 
   /** Refuses a client that is a gateway and leads back here; tells any other gateway where it would lead back. */
@@ -202,10 +209,10 @@ export class HttpFront {
     return error !== undefined;
   }
 
-  #post(req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #post(req: IncomingMessage, res: ServerResponse, access: Access): void {
     const refusal = checkKind(req);
     if (refusal !== undefined) return refuse(req, res, refusal);
-    this.#read(req, res, (body) => this.#receive(body, req, res, principal));
+    this.#read(req, res, (body) => this.#receive(body, req, res, access));
   }
 
   #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
@@ -217,31 +224,31 @@ export class HttpFront {
     });
   }
 
-  #openSse(req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #openSse(req: IncomingMessage, res: ServerResponse, access: Access): void {
     const refusal = req.method === 'GET' ? checkReader(req) : notAllowed(req.method, 'GET');
     if (refusal !== undefined) refuse(req, res, refusal);
-    else this.#legacy.getSse(req, res, { principal, path: MESSAGES_PATH });
+    else this.#legacy.getSse(req, res, { access, path: MESSAGES_PATH });
   }
 
-  #postSse(req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #postSse(req: IncomingMessage, res: ServerResponse, access: Access): void {
     const refusal = req.method === 'POST' ? checkMessage(req) : notAllowed(req.method, 'POST');
     if (refusal !== undefined) return refuse(req, res, refusal);
     this.#read(req, res, (body) => {
       const message = readMessage(body);
       if (message.kind === 'unusable') this.#refuseBody(message, req, res);
-      else this.#legacy.postSse(message, req, res, principal);
+      else this.#legacy.postSse(message, req, res, access);
     });
   }
 
-  #receive(body: Buffer, req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #receive(body: Buffer, req: IncomingMessage, res: ServerResponse, access: Access): void {
     const message = readMessage(body);
-    if (message.kind === 'unusable') this.#unusable(message, req, res, principal);
-    else if (isModern(message, req)) this.#modern.post(message, req, res, principal);
-    else this.#legacy.post(message, req, res, principal);
+    if (message.kind === 'unusable') this.#unusable(message, req, res, access);
+    else if (isModern(message, req)) this.#modern.post(message, req, res, access);
+    else this.#legacy.post(message, req, res, access);
   }
 
-  #unusable(body: Unusable, req: IncomingMessage, res: ServerResponse, principal: string): void {
-    if (body.reason === 'batch') this.#legacy.postBatch(body.bytes, req, res, principal);
+  #unusable(body: Unusable, req: IncomingMessage, res: ServerResponse, access: Access): void {
+    if (body.reason === 'batch') this.#legacy.postBatch(body.bytes, req, res, access);
     else this.#refuseBody(body, req, res);
   }
 
@@ -252,14 +259,14 @@ export class HttpFront {
     refuse(req, res, { status: 400, error }, body.meant === 'request' ? body.id : undefined);
   }
 
-  #withoutBody(req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #withoutBody(req: IncomingMessage, res: ServerResponse, access: Access): void {
     const isModernClient = isModernVersion(req.headers['mcp-protocol-version']);
     if (isModernClient || (req.method !== 'GET' && req.method !== 'DELETE'))
       return refuse(req, res, notAllowed(req.method, isModernClient ? 'POST' : 'POST, GET, DELETE'));
-    if (req.method === 'DELETE') return this.#legacy.delete(req, res, principal);
+    if (req.method === 'DELETE') return this.#legacy.delete(req, res, access);
     const refusal = checkReader(req);
     if (refusal !== undefined) return refuse(req, res, refusal);
-    this.#legacy.get(req, res, principal);
+    this.#legacy.get(req, res, access);
   }
 
   /** Whether we live, and whether all servers have been tried; whoever asks needs no token. */
@@ -301,6 +308,12 @@ function notHere(path: string): Refusal {
     `There is nothing at ${quoted(path)}. MCP is spoken at ${PATH}, and HTTP+SSE at ${SSE_PATH}.`,
   );
   return { status: 404, error };
+}
+
+/** The names of other groups are left out: a client need not know them. */
+function noGroup(group: string): Refusal {
+  const text = `There is no group '${quoted(group)}' in the config of this gateway. Check the end of the URL, or use ${PATH} for all servers.`;
+  return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
 function sleep(milliseconds: number): Promise<void> {

@@ -7,6 +7,7 @@ import type { Account } from '../../../wire/account.ts';
 import type { Message } from '../../../wire/message.ts';
 import { workOff } from '../../../wire/slices.ts';
 import { Session } from '../../session.ts';
+import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
 import { RepliedRequest, Reply } from '../modern/reply.ts';
 import { hangUp, refuse, respondEmpty } from '../respond.ts';
@@ -15,7 +16,7 @@ import { EventStore, type EventBudget } from './event-store.ts';
 
 export interface LegacySessionOptions {
   readonly id: string;
-  readonly principal: string;
+  readonly access: Access;
   readonly serverInfo: Implementation;
   readonly heartbeat: Heartbeat;
   readonly budget: EventBudget;
@@ -32,7 +33,7 @@ const STANDALONE = 0;
 /** One client of the earlier revisions: the session that it opened by its handshake, and its streams. */
 export class LegacySession {
   readonly id: string;
-  readonly principal: string;
+  readonly access: Access;
   readonly #options: LegacySessionOptions;
   readonly #log: Log;
   readonly #session: Session;
@@ -47,13 +48,14 @@ export class LegacySession {
 
   constructor(gateway: Gateway, options: LegacySessionOptions) {
     this.id = options.id;
-    this.principal = options.principal;
+    this.access = options.access;
     this.#options = options;
     this.#log = gateway.log;
     this.#store = new EventStore(options.now, options.budget, options.account);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
       serverInfo: options.serverInfo,
+      view: options.access.view,
       identity: options.id,
       era: 'legacy',
       isAttended: () => this.isAttended,

@@ -5,6 +5,7 @@ import { LEGACY_VERSIONS, type Implementation } from '../../../protocol/eras.ts'
 import type { Account } from '../../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../../wire/batch.ts';
 import type { Message } from '../../../wire/message.ts';
+import type { Access } from '../access.ts';
 import type { Beating, Heartbeat } from '../heartbeat.ts';
 import { parameterOf } from '../request-target.ts';
 import { refuse, respondEmpty, type Refusal } from '../respond.ts';
@@ -48,18 +49,18 @@ export class LegacySessions implements Beating {
     return this.#sessions.size;
   }
 
-  post(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+  post(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
     const isOpening = message.kind === 'request' && message.method === 'initialize';
     if (isOpening && req.headers['mcp-session-id'] === undefined)
-      return this.#open(message, req, res, principal);
-    const session = this.#find(req, principal);
+      return this.#open(message, req, res, access);
+    const session = this.#find(req, access);
     if (!(session instanceof LegacySession)) refuse(req, res, session, message.id || undefined);
     else if (isOpening) refuse(req, res, badRequest('This session is open already'), message.id);
     else session.receive([message], res);
   }
 
-  postBatch(bytes: Buffer, req: IncomingMessage, res: ServerResponse, principal: string): void {
-    const session = this.#find(req, principal);
+  postBatch(bytes: Buffer, req: IncomingMessage, res: ServerResponse, access: Access): void {
+    const session = this.#find(req, access);
     if (!(session instanceof LegacySession)) return refuse(req, res, isUnnamed(req) ? noBatches() : session);
     const messages = session.version === BATCH_VERSION ? readBatch(bytes) : noBatches();
     if (Array.isArray(messages)) session.receive(messages, res, { isBatch: true });
@@ -67,27 +68,27 @@ export class LegacySessions implements Beating {
   }
 
   /** A stream that the client only listens to. */
-  get(req: IncomingMessage, res: ServerResponse, principal: string): void {
-    const session = this.#find(req, principal);
+  get(req: IncomingMessage, res: ServerResponse, access: Access): void {
+    const session = this.#find(req, access);
     if (session instanceof LegacySession) session.listen(req, res);
     else refuse(req, res, session);
   }
 
-  delete(req: IncomingMessage, res: ServerResponse, principal: string): void {
-    const session = this.#find(req, principal);
+  delete(req: IncomingMessage, res: ServerResponse, access: Access): void {
+    const session = this.#find(req, access);
     if (!(session instanceof LegacySession)) return refuse(req, res, session);
     this.#end(session, 'The client has ended its session');
     respondEmpty(res, 200);
   }
 
   /** Opens a session of HTTP+SSE; `path` is where its messages are posted. */
-  getSse(req: IncomingMessage, res: ServerResponse, { principal, path }: SseOpening): void {
+  getSse(req: IncomingMessage, res: ServerResponse, { access, path }: SseOpening): void {
     if (!this.#makeRoom()) return refuse(req, res, tooMany());
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: SseSession = new SseSession(this.#gateway, res, {
       id,
-      principal,
+      access,
       serverInfo,
       heartbeat,
       now,
@@ -99,12 +100,12 @@ export class LegacySessions implements Beating {
   }
 
   /** Takes a message of a client of HTTP+SSE; the answer goes to the client's stream. */
-  postSse(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+  postSse(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
     const id = parameterOf(req.url ?? '', SESSION_ID);
     const session = this.#sessions.get(id ?? '');
     if (id === undefined)
       refuse(req, res, badRequest(`${SESSION_ID} is missing. Open a stream with GET first`));
-    else if (!(session instanceof SseSession) || session.principal !== principal)
+    else if (!(session instanceof SseSession) || session.access.principal !== access.principal)
       refuse(req, res, unknownStream(), message.id || undefined);
     else {
       respondEmpty(res, 202);
@@ -125,13 +126,13 @@ export class LegacySessions implements Beating {
     }
   }
 
-  #open(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+  #open(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
     if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: LegacySession = new LegacySession(this.#gateway, {
       id,
-      principal,
+      access,
       serverInfo,
       heartbeat,
       budget: this.#budget,
@@ -166,12 +167,13 @@ export class LegacySessions implements Beating {
     return idlest !== undefined;
   }
 
-  #find(req: IncomingMessage, principal: string): LegacySession | Refusal {
+  #find(req: IncomingMessage, { principal, view }: Access): LegacySession | Refusal {
     const { 'mcp-session-id': id, 'mcp-protocol-version': version } = req.headers;
     if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
     const session = this.#sessions.get(id);
-    // To whom a session does not belong it does not exist.
-    if (!(session instanceof LegacySession) || session.principal !== principal) return unknownSession();
+    // To whom a session does not belong, and under the path of another group, it does not exist.
+    if (!(session instanceof LegacySession)) return unknownSession();
+    if (session.access.principal !== principal || session.access.view !== view) return unknownSession();
     if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
     return session;
   }
@@ -187,7 +189,7 @@ export class LegacySessions implements Beating {
 
 /** On whose behalf a stream is opened, and where its messages are posted. */
 interface SseOpening {
-  readonly principal: string;
+  readonly access: Access;
   readonly path: string;
 }
 

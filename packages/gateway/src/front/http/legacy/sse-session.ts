@@ -4,12 +4,13 @@ import type { Implementation } from '../../../protocol/eras.ts';
 import type { Account } from '../../../wire/account.ts';
 import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
+import type { Access } from '../access.ts';
 import { EventStream } from '../event-stream.ts';
 import type { Beating, Heartbeat } from '../heartbeat.ts';
 
 export interface SseSessionOptions {
   readonly id: string;
-  readonly principal: string;
+  readonly access: Access;
   readonly serverInfo: Implementation;
   readonly heartbeat: Heartbeat;
   readonly now: () => number;
@@ -23,7 +24,7 @@ export interface SseSessionOptions {
 /** A client of HTTP+SSE, the transport of 2024-11-05: one stream carries all answers, and the session ends with it. */
 export class SseSession implements Beating {
   readonly id: string;
-  readonly principal: string;
+  readonly access: Access;
   readonly isAttended = true;
   readonly #session: Session;
   readonly #stream: EventStream;
@@ -33,11 +34,12 @@ export class SseSession implements Beating {
   constructor(gateway: Gateway, res: ServerResponse, options: SseSessionOptions) {
     const stream = new EventStream(res);
     this.id = options.id;
-    this.principal = options.principal;
+    this.access = options.access;
     this.#options = options;
     this.#stream = stream;
     this.#session = new Session(gateway, () => linkTo(stream, options.account), {
       serverInfo: options.serverInfo,
+      view: options.access.view,
       identity: options.id,
       era: 'legacy',
       isAttended: () => this.isAttended,

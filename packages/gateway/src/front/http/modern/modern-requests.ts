@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
+import type { View } from '../../../gateway/view.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../../protocol/eras.ts';
 import { decodeHeaderValue } from '../../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../../wire/account.ts';
 import { findMember, stringStart, stringValue, valueText } from '../../../wire/json/members.ts';
 import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
+import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
 import { PostExchange, LISTEN } from '../legacy/post-exchange.ts';
 import { refuse, respondEmpty, type Refusal } from '../respond.ts';
@@ -49,7 +51,7 @@ const UNHEARD: ReadonlySet<string> = new Set(['notifications/cancelled', 'notifi
 export class ModernRequests {
   readonly #gateway: Gateway;
   readonly #options: ModernOptions;
-  /** All requests of one principal are those of one client, though perhaps of many programs. */
+  /** All requests of one principal in one group are those of one client, though perhaps of many programs. */
   readonly #sessions = new Map<string, Session>();
   #listeners = 0;
 
@@ -58,14 +60,15 @@ export class ModernRequests {
     this.#options = options;
   }
 
-  post(message: Message, req: IncomingMessage, res: ServerResponse, principal: string): void {
+  post(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
     if (message.kind === 'response') return refuse(req, res, noResponses());
-    const refusal = message.kind === 'request' ? this.#check(message, req) : checkNotification(message, req);
+    const refusal =
+      message.kind === 'request' ? checkRequest(message, req, access.view) : checkNotification(message, req);
     if (refusal !== undefined) return refuse(req, res, refusal, message.id || undefined);
-    if (message.kind === 'notification') return this.#notified(message, res, principal);
+    if (message.kind === 'notification') return this.#notified(message, res, access);
     if (message.method === LISTEN && !this.#admitListener(res))
       return refuse(req, res, tooMany(), message.id);
-    this.#sessionOf(principal).receive(message, new PostExchange(message, res, this.#options.heartbeat));
+    this.#sessionOf(access).receive(message, new PostExchange(message, res, this.#options.heartbeat));
   }
 
   close(reason: string): void {
@@ -75,17 +78,8 @@ export class ModernRequests {
       if (beating instanceof PostExchange) beating.stop(error);
   }
 
-  /** Why a request cannot be served as it came: it must say what it is, and its headers must say the same. */
-  #check(message: Message, { headers }: IncomingMessage): Refusal | undefined {
-    const refusal =
-      checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
-    if (refusal !== undefined) return refusal;
-    const fault = parameterFault(message, headers, this.#gateway.directory);
-    return fault === undefined ? undefined : headerMismatch(fault);
-  }
-
-  #notified(message: Message, res: ServerResponse, principal: string): void {
-    if (!UNHEARD.has(message.method)) this.#sessionOf(principal).receive(message);
+  #notified(message: Message, res: ServerResponse, access: Access): void {
+    if (!UNHEARD.has(message.method)) this.#sessionOf(access).receive(message);
     respondEmpty(res, 202);
   }
 
@@ -96,23 +90,35 @@ export class ModernRequests {
     return true;
   }
 
-  #sessionOf(principal: string): Session {
-    const known = this.#sessions.get(principal);
+  #sessionOf({ principal, view }: Access): Session {
+    // In each group a principal is a client of its own: what one was given is of no use to the other.
+    const identity = view.group === undefined ? principal : `${principal} ${view.group.name}`;
+    const known = this.#sessions.get(identity);
     if (known !== undefined) return known;
     const { serverInfo } = this.#options;
     const session = new Session(this.#gateway, () => NO_LINK, {
       serverInfo,
-      identity: principal,
+      view,
+      identity,
       isSharedToken: true,
       era: 'modern',
     });
-    this.#sessions.set(principal, session);
+    this.#sessions.set(identity, session);
     return session;
   }
 }
 
 /** In this era nothing is sent but in answer to a request. */
 const NO_LINK = { account: NO_ACCOUNT, send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
+
+/** Returns the reason why a request cannot be served: it must say what it is, and its headers must say the same. */
+function checkRequest(message: Message, { headers }: IncomingMessage, view: View): Refusal | undefined {
+  const refusal =
+    checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
+  if (refusal !== undefined) return refusal;
+  const fault = parameterFault(message, headers, view.directory);
+  return fault === undefined ? undefined : headerMismatch(fault);
+}
 
 /** A notification need not say anything about itself, but nothing wrong either. */
 function checkNotification(message: Message, { headers }: IncomingMessage): Refusal | undefined {
