@@ -19,7 +19,11 @@ interface DockerArgs {
 }
 
 /** Arguments with their defaults: clients are told a name and a version of the server. */
-export type StdioArgs = CliArgs & Required<Pick<CliArgs, 'name' | 'version'>>;
+export type StdioArgs = CliArgs &
+  Required<Pick<CliArgs, 'name' | 'version'>> & {
+    /** The group of the config that the client sees. */
+    group?: string;
+  };
 
 /** What `weir serve` is told. The demo brings its own config. */
 export interface ServeArgs extends Omit<StdioArgs, 'configPath'> {
@@ -86,7 +90,10 @@ interface Options {
   readonly flags: typeof FLAGS;
 }
 
-const STDIO: Options = { values: VALUES, flags: FLAGS };
+const STDIO: Options = {
+  values: { ...VALUES, '--group': { example: 'dev', set: (draft, value) => (draft.group = value) } },
+  flags: FLAGS,
+};
 
 /** Servers are started, but nothing is served. */
 const LOCK: Options = {

@@ -49,6 +49,7 @@ verifies(
       '--name',
       '--version',
       '--state',
+      '--group',
       '--history-arguments',
       '--debug',
       '--log-file',

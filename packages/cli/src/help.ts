@@ -18,8 +18,8 @@ Usage: ${name} --config FILE [options]
   --instructions-budget N  characters of all instructions (default 2000)
   --name, --version TEXT   for clients (default ${defaults.name} ${defaults.version})
   --state DIR              memory (default $WEIR_STATE, or your state folder)
-  --history-arguments      keep what calls are given, for history
-  --debug                  log the separator, start times and the time of calls
+  --group NAME             show the client this part of "groups" in the config
+  --history-arguments, --debug   keep what calls are given; log all times
   --log-file FILE          log there instead of to stderr
   --version, --help        print the version of Weir, or this text (-v, -h)
 Commands (${name} help COMMAND): serve (on HTTP), lock, docker,

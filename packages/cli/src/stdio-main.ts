@@ -23,7 +23,7 @@ async function run(command: Command): Promise<void> {
 }
 
 async function serve(args: StdioArgs, log: CliLog): Promise<void> {
-  const { configPath, name, version } = args;
+  const { configPath, group, name, version } = args;
   // Hosts start us in folders that nobody thinks of: a mistake names the whole path.
   const known = fingerprint(configPath);
   const loaded = loadConfig(resolve(configPath), { env: process.env });
@@ -43,6 +43,7 @@ async function serve(args: StdioArgs, log: CliLog): Promise<void> {
     input: process.stdin,
     output: process.stdout,
     serverInfo: { name, version },
+    group,
     stopped: control.stopped,
   });
   if (process.stdin.isTTY) process.stderr.write(ON_A_TERMINAL);
