@@ -20,9 +20,9 @@ export const benchServers = (count, options) =>
 
 /** `command(servers)` is the command line; `prefix` stands before the tools' names; `single`: knows only one server. */
 export function createVariants({ folder, gateway = WEIR }) {
-  const config = (servers) => {
+  const config = (servers, more = {}) => {
     const file = join(mkdtempSync(join(folder, 'config-')), 'mcp.json');
-    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+    writeFileSync(file, JSON.stringify({ mcpServers: servers, ...more }));
     return ['--config', file];
   };
   // One state folder for all starts: from the second one on it is known which generation a server speaks.
@@ -35,19 +35,30 @@ export function createVariants({ folder, gateway = WEIR }) {
       prefix: '',
       command: ({ s0 }) => [node, path('variants/byte-pipe.mjs'), s0.command, ...s0.args],
     },
-    { name: 'weir', prefix: 's0__', command: (servers) => [node, gateway, ...config(servers), ...state] },
+    {
+      name: 'weir',
+      prefix: 's0__',
+      // `group` is what the client sees, as patterns.
+      command: (servers, group) =>
+        group === undefined
+          ? [node, gateway, ...config(servers), ...state]
+          : [node, gateway, ...config(servers, { groups: { group } }), '--group', 'group', ...state],
+    },
     {
       name: 'sdk aggregator',
       prefix: 's0:',
       command: (servers) => [node, path('variants/sdk-aggregator.mjs'), ...config(servers)],
     },
   ];
-  return variants.map((variant) => ({ ...variant, start: (servers) => start(variant, servers) }));
+  return variants.map((variant) => ({
+    ...variant,
+    start: (servers, group) => start(variant, servers, group),
+  }));
 }
 
 /** A variant at work: handshake and list are done; `own` are its processes that are not servers. */
-async function start(variant, servers) {
-  const { client, mark } = spawnVariant(variant, servers);
+async function start(variant, servers, group) {
+  const { client, mark } = spawnVariant(variant, servers, group);
   await handshake(client);
   const tools = await listTools(client);
   return {
@@ -59,9 +70,9 @@ async function start(variant, servers) {
   };
 }
 
-export function spawnVariant(variant, servers) {
+export function spawnVariant(variant, servers, group) {
   const mark = randomUUID();
-  const client = connect(variant.command(servers), { env: { ...process.env, BENCH_MARK: mark } });
+  const client = connect(variant.command(servers, group), { env: { ...process.env, BENCH_MARK: mark } });
   return { client, mark };
 }
 
