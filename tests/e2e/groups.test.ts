@@ -298,6 +298,40 @@ describe('a group', () => {
     expect((await other('tools/call', { name: 'weir:status', arguments: {} })).error?.code).toBe(-32602);
   });
 
+  test('is asked nothing by other servers, and tells them nothing', async () => {
+    const curious = scripted(`
+      import { ask, serve, text, tool } from 'stdio';
+      let heard = 0;
+      serve({
+        name: 'curious',
+        tools: [tool('later'), tool('heard')],
+        call: {
+          later: () => (setTimeout(() => ask('roots/list'), 50), text('soon')),
+          heard: () => text(heard),
+        },
+        on: { 'notifications/roots/list_changed': () => void heard++ },
+      });
+    `);
+    const servers = { curious, other: serverWith(['open']) };
+    for (const [pattern, isAsked] of [
+      ['other', false],
+      ['curious:heard', true],
+    ] as const) {
+      await using client = serveInProcess(servers, { config: { groups: { dev: [pattern] } }, group: 'dev' });
+      await client.initialize({ roots: { listChanged: true } });
+      await client.request('tools/list');
+      client.notify('notifications/roots/list_changed');
+      await client.request('ping');
+      await client.gateway.callTool('curious:later');
+      if (isAsked) client.send({ id: (await client.call('roots/list')).id, result: { roots: [] } });
+      // While a call of the program is in flight, the question would be taken for one to the program.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(client.messages.some(({ method }) => method === 'roots/list')).toBe(isAsked);
+      const heard = await client.gateway.callTool('curious:heard');
+      expect(textOf({ result: heard as Json })).toBe(isAsked ? '1' : '0');
+    }
+  });
+
   test('has the tasks that come of its tools, and no others', async () => {
     const servers = { a: fixture('tasks', 'A'), b: fixture('tasks', 'B') };
     await using http = await serveTest(servers, { config: { groups: { dev: ['a:work'], whole: ['b'] } } });
@@ -311,8 +345,12 @@ describe('a group', () => {
       (await session.post(rpc('tasks/get', { taskId: task['taskId'] }, 2))).json;
     expect((await get(dev, one)).result).toEqual(one);
     expect((await get(whole, other)).result).toEqual(other);
-    expect((await get(dev, other)).error?.message).toContain('Task not found');
-    expect((await get(whole, one)).error?.message).toContain('Task not found');
+    const unknown = (await get(dev, { taskId: 'nope' })).error?.message;
+    for (const [session, task] of [
+      [dev, other],
+      [whole, one],
+    ] as const)
+      expect((await get(session, task)).error?.message.replace(String(task['taskId']), 'nope')).toBe(unknown);
     const listed = async (session: LegacyClient): Promise<unknown> =>
       (await session.post(rpc('tasks/list', {}, 3))).json.result?.['tasks'];
     expect([await listed(dev), await listed(whole)]).toEqual([[one], [other]]);
@@ -532,6 +570,23 @@ describe('a reload of groups', () => {
     await http.gateway.reload({ mcpServers, groups: { next: ['files:read'] } });
     expect(http.gateway.findView('dev')).toBeUndefined();
     expect((await send(at(http, 'next'), modern('tools/list'))).status).toBe(200);
+  });
+
+  test('ends what a session hears of a resource that its group has no more', async () => {
+    const mcpServers = { notes: fixture('resources', 'note'), other: serverWith(['open']) };
+    await using client = serveInProcess(mcpServers, { config: { groups: { dev: ['notes'] } }, group: 'dev' });
+    await client.initialize();
+    const uri = 'note://one';
+    expect((await client.request('resources/subscribe', { uri })).error).toBeUndefined();
+    expect(textOf(await client.callTool('notes:touch', { uri }))).toBe('true');
+    await client.call('notifications/resources/updated');
+    await client.gateway.reload({ mcpServers, groups: { dev: ['notes:*'] } });
+    await client.call('notifications/resources/list_changed');
+    expect(textOf(await client.callTool('notes:touch', { uri }))).toBe('true');
+    expect(client.messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(
+      1,
+    );
+    expect((await client.request('resources/read', { uri })).error?.message).toContain('Resource not found');
   });
 
   test('empties the lists of a client on stdio, which is told', async () => {

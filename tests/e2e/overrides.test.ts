@@ -83,8 +83,9 @@ describe('overrides of tools', () => {
     const tools = { a: { rename: 'b' }, b: { rename: 'a' } };
     await using client = serveInProcess({ s: { ...serverWith(['a', 'b'], 's'), tools } });
     expect(await client.tools()).toEqual(['s:b', 's:a']);
-    expect(textOf(await client.callTool('s:b'))).toBe('s: a');
-    expect(textOf(await client.callTool('s:a'))).toBe('s: b');
+    for (const form of ['s:%', 's.%', 's__%', '%'])
+      for (const [name, own] of ['ba', 'ab'])
+        expect(textOf(await client.callTool(form.replace('%', name ?? '')))).toBe(`s: ${own}`);
   });
 
   verifies(

@@ -209,6 +209,8 @@ function setValue(option: string, value: string | undefined, { draft, options }:
 function unknownOption(option: string, { values, flags }: Options): string {
   if (!option.startsWith('-')) return unexpected(option);
   const { serve, stdio } = OPTIONS;
+  if (option === '--group')
+    return `Unknown option: ${option} (it belongs to ${PROGRAM.name}; on HTTP the path /mcp/NAME chooses a group)`;
   if (Object.hasOwn({ ...stdio.values, ...stdio.flags }, option))
     return `Unknown option: ${option} (it belongs to ${PROGRAM.name} and ${PROGRAM.name} serve)`;
   if (Object.hasOwn({ ...serve.values, ...serve.flags }, option))

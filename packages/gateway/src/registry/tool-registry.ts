@@ -121,8 +121,10 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
 
   /** True where clients see the same bytes, and calls reach the same server. */
   isEqual(other: Route): boolean {
-    const isSameName = this.serverKey === other.serverKey && this.publicName === other.publicName;
-    return isSameName && this.definition().equals(other.definition());
+    if (this.serverKey !== other.serverKey || !this.isLike(other)) return false;
+    // Only URIs that had to be told apart may differ still, and few servers have such.
+    const isAsWritten = this.#uriOf === undefined && other.#uriOf === undefined;
+    return isAsWritten || this.definition().equals(other.definition());
   }
 
   /** True for a tool that can be called as a task alone. */
