@@ -55,17 +55,17 @@ export const CONTAINERS_AND_HTTP = [
   {
     id: 'SAFE-1',
     number: 'loopback unless told otherwise',
-    file: gateway('front/http/serve.ts'),
+    file: gateway('front/http/serve-http.ts'),
     from: "DEFAULT_HOST = '127.0.0.1'",
     to: ["DEFAULT_HOST = '0.0.0.0'"],
-    proofs: [test('front/http/serve.test.ts', 'is unless another address is named')],
+    proofs: [test('front/http/serve-http.test.ts', 'is unless another address is named')],
   },
   {
     id: 'SAFE-1',
     number: 'no other address without a token',
-    file: gateway('front/http/serve.ts'),
+    file: gateway('front/http/serve-http.ts'),
     from: 'token === undefined && !isLoopback(host)',
     to: ['false', "token === undefined && host !== '0.0.0.0' && !isLoopback(host)"],
-    proofs: [test('front/http/serve.test.ts', 'nothing listens on')],
+    proofs: [test('front/http/serve-http.test.ts', 'nothing listens on')],
   },
 ];

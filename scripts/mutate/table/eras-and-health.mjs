@@ -2,16 +2,19 @@
 import { gateway, test } from './places.mjs';
 
 const noLimit = { file: 'tests/e2e/limits.test.ts', name: 'is none at -1' };
-const lost = test('upstream/supervisor.test.ts', 'is tried after 1, 5 and 15 s, then disabled for good');
-const settled = test('upstream/supervisor.test.ts', 'counts as back after 30 s, not before');
-const revisions = test('wire/era.test.ts', 'all revisions of both eras are known');
+const lost = test(
+  'upstream/supervision/supervisor.test.ts',
+  'is tried after 1, 5 and 15 s, then disabled for good',
+);
+const settled = test('upstream/supervision/supervisor.test.ts', 'counts as back after 30 s, not before');
+const revisions = test('protocol/eras.test.ts', 'all revisions of both eras are known');
 
 /** @type {readonly import('../mutations.mjs').Mutation[]} */
 export const ERAS_AND_HEALTH = [
   ...['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2026-07-28'].map((revision) => ({
     id: 'ERA-1',
     number: revision,
-    file: gateway('wire/era.ts'),
+    file: gateway('protocol/eras.ts'),
     from: `'${revision}'`,
     to: ["'2025-01-01'"],
     proofs: [revisions],
@@ -19,15 +22,15 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'ERA-4',
     number: '2 s',
-    file: gateway('upstream/patience.ts'),
+    file: gateway('upstream/startup-timeouts.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000', 'probe: 3500'],
-    proofs: [test('upstream/handshake.test.ts', 'is greeted in the old way after 2 s')],
+    proofs: [test('upstream/negotiate.test.ts', 'is greeted in the old way after 2 s')],
   },
   {
     id: 'ERA-4',
     number: '2 s',
-    file: gateway('upstream/patience.ts'),
+    file: gateway('upstream/startup-timeouts.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000'],
     proofs: [{ file: 'tests/e2e/eras.test.ts', name: 'silent to the probe is legacy after 2 s' }],
@@ -36,15 +39,15 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-1',
     number: '30 s between probes',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: 'probeEveryMs: 30_000',
     to: ['probeEveryMs: 20_000', 'probeEveryMs: 40_000'],
-    proofs: [test('upstream/supervisor.test.ts', 'is asked every 30 s whether it is there')],
+    proofs: [test('upstream/supervision/supervisor.test.ts', 'is asked every 30 s whether it is there')],
   },
   {
     id: 'HEALTH-2',
     number: '1 s before the first attempt',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: 'backOffMs: [1000,',
     to: ['backOffMs: [0,', 'backOffMs: [2000,'],
     proofs: [lost],
@@ -52,7 +55,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-2',
     number: '5 s before the second',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: '5000, 15_000]',
     to: ['4000, 15_000]', '6000, 15_000]'],
     proofs: [lost],
@@ -60,7 +63,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-2',
     number: '15 s before the third',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: '15_000]',
     to: ['14_000]', '16_000]'],
     proofs: [lost],
@@ -68,7 +71,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-2',
     number: 'three attempts',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: '[1000, 5000, 15_000]',
     to: ['[1000, 5000]', '[1000, 5000, 15_000, 15_000]'],
     proofs: [lost],
@@ -76,7 +79,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-2',
     number: '30 s of running',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: 'settledAfterMs: 30_000',
     to: ['settledAfterMs: 20_000', 'settledAfterMs: 40_000'],
     proofs: [settled],
@@ -84,47 +87,47 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-2',
     number: '5 s without an answer',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: 'silenceMs: 5000',
     to: ['silenceMs: 4000', 'silenceMs: 6000'],
-    proofs: [test('upstream/supervisor.test.ts', 'that is silent for 5 s is lost')],
+    proofs: [test('upstream/supervision/supervisor.test.ts', 'that is silent for 5 s is lost')],
   },
   {
     id: 'HEALTH-2',
     number: '5 minutes between attempts to reach it',
-    file: gateway('upstream/health.ts'),
+    file: gateway('upstream/supervision/health.ts'),
     from: 'reachEveryMs: 300_000',
     to: ['reachEveryMs: 240_000', 'reachEveryMs: 360_000'],
-    proofs: [test('upstream/health.test.ts', 'is tried every 5 minutes')],
+    proofs: [test('upstream/supervision/health.test.ts', 'is tried every 5 minutes')],
   },
   {
     id: 'HEALTH-2',
     number: '30 s of running',
-    file: gateway('upstream/twins.ts'),
+    file: gateway('upstream/pool/legacy-connections.ts'),
     from: 'SETTLED_MS = 30_000',
     to: ['SETTLED_MS = 20_000', 'SETTLED_MS = 40_000'],
-    proofs: [test('upstream/twins.test.ts', 'at most three times in a row')],
+    proofs: [test('upstream/pool/legacy-connections.test.ts', 'at most three times in a row')],
   },
   {
     id: 'HEALTH-2',
     number: 'three attempts',
-    file: gateway('upstream/twins.ts'),
+    file: gateway('upstream/pool/legacy-connections.ts'),
     from: 'MOST_FAILURES = 3',
     to: ['MOST_FAILURES = 2', 'MOST_FAILURES = 4'],
-    proofs: [test('upstream/twins.test.ts', 'at most three times in a row')],
+    proofs: [test('upstream/pool/legacy-connections.test.ts', 'at most three times in a row')],
   },
   {
     id: 'HEALTH-5',
     number: '1,000 calls in the queue',
-    file: gateway('call/queue.ts'),
+    file: gateway('call/stages/limits/call-queue.ts'),
     from: 'LONGEST_QUEUE = 1000',
     to: ['LONGEST_QUEUE = 999', 'LONGEST_QUEUE = 1001'],
-    proofs: [test('call/queue.test.ts', 'fill the queue when 1000 of them wait')],
+    proofs: [test('call/stages/limits/call-queue.test.ts', 'fill the queue when 1000 of them wait')],
   },
   {
     id: 'HEALTH-5',
     number: '−1 for no limit',
-    file: gateway('call/limits.ts'),
+    file: gateway('call/stages/limits/call-limits.ts'),
     from: 'limit === -1',
     to: ['limit === -2', 'limit === 0'],
     proofs: [noLimit],
@@ -132,7 +135,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-5',
     number: '−1 for no limit',
-    file: gateway('call/limits.ts'),
+    file: gateway('call/stages/limits/call-limits.ts'),
     from: 'mcpSessionLimit !== -1',
     to: ['mcpSessionLimit !== -2', 'mcpSessionLimit !== 0'],
     proofs: [noLimit],
@@ -140,18 +143,18 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'HEALTH-6',
     number: '3 retries',
-    file: gateway('call/retry.ts'),
+    file: gateway('call/stages/retry-when-lost.ts'),
     from: 'MAX_RETRIES = 3',
     to: ['MAX_RETRIES = 2', 'MAX_RETRIES = 4'],
-    proofs: [test('call/retry.test.ts', 'is made again three times, others never')],
+    proofs: [test('call/stages/retry-when-lost.test.ts', 'is made again three times, others never')],
   },
   {
     id: 'HEALTH-6',
     number: 'no retry of other calls',
-    file: gateway('call/retry.ts'),
+    file: gateway('call/stages/retry-when-lost.ts'),
     from: 'target.isRepeatable !== true',
     to: ['target.isRepeatable === undefined'],
-    proofs: [test('call/retry.test.ts', 'is made again three times, others never')],
+    proofs: [test('call/stages/retry-when-lost.test.ts', 'is made again three times, others never')],
   },
   {
     id: 'HEALTH-7',
@@ -177,9 +180,9 @@ export const ERAS_AND_HEALTH = [
   ].map(([from = '', to = '']) => ({
     id: 'HEALTH-8',
     number: 'the bindings of a server',
-    file: gateway('admin/server-config.ts'),
+    file: gateway('api/server-config.ts'),
     from,
     to: [to],
-    proofs: [test('admin/server-config.test.ts', 'are those of both places, complete')],
+    proofs: [test('api/server-config.test.ts', 'are those of both places, complete')],
   })),
 ];
