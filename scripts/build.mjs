@@ -1,18 +1,17 @@
 #!/usr/bin/env node
 // @ts-check
-// Builds everything: generated config files, the packages by `tsc -b`, and the command: a folder for stdio, and one each for
-// HTTP, for containers, for the lock file and for what is asked of gateways that run.
+// Builds everything: generated config files, the packages by `tsc -b`, and the command: one folder per bundle.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, OUTPUT, refuseLeftovers, refuseWideCharacters } from './bundle.mjs';
 import { npmScript, root, runMain } from './steps.mjs';
 
 const cli = join(root, 'packages', 'cli');
-const entries = ['stdio', 'serve', 'docker', 'lock', 'control'];
-const starter = join(cli, 'src', 'starter.ts');
+const entries = join(cli, 'src', 'entries');
+const starter = join(cli, 'src', 'main.ts');
 /** A file each: shims on Windows hide under which name a command was started. */
 const bins = ['weir', 'mcp-weir', 'mcp-simple-aggregator'];
 
@@ -41,10 +40,10 @@ function compilePackages() {
 async function bundle() {
   const define = { WEIR_VERSION: JSON.stringify(productVersion()) };
   const hashes = await Promise.all(
-    entries.map(async (name) => [
-      name,
-      await bundleCommand(join(cli, 'src', `${name}-main.ts`), join(cli, 'dist', name), define),
-    ]),
+    readdirSync(entries).map(async (file) => {
+      const name = file.replace('-main.ts', '');
+      return [name, await bundleCommand(join(entries, file), join(cli, 'dist', name), define)];
+    }),
   );
   const HASHES = JSON.stringify(Object.fromEntries(hashes));
   await Promise.all(bins.map((name) => bundleBin(name, { HASHES })));

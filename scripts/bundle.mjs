@@ -1,6 +1,6 @@
 // @ts-check
 // Bundles a command into a folder: main.cjs holds what every start needs, and one file each what is imported while it runs.
-// Both are functions that `packages/cli/src/starter.ts` calls.
+// Both are functions that `packages/cli/src/main.ts` calls.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';

@@ -157,9 +157,7 @@ describe('weir docker', () => {
     for (const action of ['ps', 'gc']) {
       const { code, stdout, stderr } = await runWeir(['docker', action], { env: nowhere });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(
-        /^Containers cannot be looked for: the container engine cannot be reached; start it/,
-      );
+      expect(stderr).toMatch(/^Cannot list containers: the container engine cannot be reached; start it/);
     }
   });
 });

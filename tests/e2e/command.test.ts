@@ -36,16 +36,29 @@ describe('without a config', () => {
       const { code, stdout, stderr } = await runWeir([option]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(
-        /^One MCP server made of many, on stdio\.\n\nUsage: weir --config FILE \[options\]\n/u,
+        /^Weir: one MCP server made of many\.\n\nUsage: weir --config FILE \[options\]\n/u,
       );
     }
   });
 
-  verifies('AGG-CLI-1', 'a reader that leaves early, as head does, is no mishap', async () => {
+  verifies('AGG-CLI-1', 'a reader that stops early, as head does, causes no error', async () => {
     await using run = new Weir({ ...commandFor({}), args: [bin('weir'), '--help'] });
     run.stdout.destroy();
     expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
   });
+
+  verifies(
+    'AGG-CLI-1',
+    'completion prints a script for the shell, and names the shells otherwise',
+    async () => {
+      const { code, stdout, stderr } = await runWeir(['completion', 'bash']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/\ncomplete -F _weir weir\n$/u);
+      const unknown = await runWeir(['completion', 'tcsh']);
+      expect(unknown).toMatchObject({ code: 2, stdout: '' });
+      expect(unknown.stderr).toMatch(/^weir completion takes bash, zsh or fish, not 'tcsh'\n\nUsage: /u);
+    },
+  );
 
   verifies('AGG-CLI-1', 'a bare --version prints the version of the product', async () => {
     for (const argv of [['--version'], ['--config', 'none.json', '--version'], ['--version', '--debug']]) {
@@ -251,7 +264,7 @@ describe('the end', () => {
     weir.kill('SIGUSR2');
     const { code, stderr } = await weir.ended;
     expect(code).toBe(1);
-    expect(stderr).toContain('Weir has failed through a mistake of its own');
+    expect(stderr).toContain('Internal error. Please report it');
     expect(stderr).toContain('Error: planted');
     expect(commandLinesWith(token)).toEqual([]);
   });

@@ -92,8 +92,8 @@ describe('one gateway', () => {
     const { stdout } = await machine.weir('ps');
     expect(stdout).toMatch(new RegExp(`^Gateway ${weir.pid}, stdio, .*mcp\\.json, up \\d`, 'u'));
     expect(stdout).toMatch(/^ {2}SERVER +STATE +TOOLS +PING$/mu);
-    expect(stdout).toMatch(/^ {2}e {7}connected {8}8/mu);
-    expect(stdout).toMatch(/^ {2}far {5}off in the file {2}0/mu);
+    expect(stdout).toMatch(/^ {2}e {7}connected {6}8/mu);
+    expect(stdout).toMatch(/^ {2}far {5}off in config {2}0/mu);
   });
 
   verifies('HEALTH-8', 'tells of the section bindings of both places, complete', async () => {
@@ -183,7 +183,7 @@ describe('one gateway', () => {
     const restarted = await machine.weir('restart', 'b');
     expect(restarted).toMatchObject({ code: 1, stdout: '' });
     expect(restarted.stderr).toMatch(
-      new RegExp(`^Server 'b' was ended \\(gateway ${weir.pid}\\)\\. It is not up: .*code 5`, 'u'),
+      new RegExp(`^Server 'b' was stopped and did not start again \\(gateway ${weir.pid}\\): .*code 5`, 'u'),
     );
   });
 
@@ -212,7 +212,7 @@ describe('one gateway', () => {
       /^[-\d]{10} [:\d]{8} {2}crash: the tool crash was called$/mu,
     );
     const unknown = await machine.weir('logs', 'b');
-    expect(unknown).toMatchObject({ code: 1, stderr: "No gateway has a server 'b'. There are: a.\n" });
+    expect(unknown).toMatchObject({ code: 1, stderr: "No gateway has a server 'b'. Known servers: a.\n" });
   });
 
   verifies('HEALTH-5', 'on stdio ends on weir stop, once its calls have', async () => {
@@ -222,12 +222,12 @@ describe('one gateway', () => {
     const stopped = await machine.weir('stop');
     expect(stopped).toMatchObject({ code: 0, stderr: '' });
     expect(stopped.stdout).toBe(
-      `Gateway ${weir.pid} has ended (stdio, ${join(machine.folder, 'mcp.json')}).\n`,
+      `Gateway ${weir.pid} has stopped (stdio, ${join(machine.folder, 'mcp.json')}).\n`,
     );
     expect(textOf(await call)).toBe('waited 300');
     expect(await weir.ended).toMatchObject({ code: 0 });
     expect(machine.sockets).toEqual([]);
-    expect((await machine.weir('stop')).stderr).toMatch(/^No gateway runs\./u);
+    expect((await machine.weir('stop')).stderr).toMatch(/^No gateway is running\./u);
   });
 
   verifies('HEALTH-5', 'on HTTP ends on weir stop, once its calls have', async () => {
@@ -266,7 +266,7 @@ describe('one gateway', () => {
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(
-          /^A gateway of version 0\.0\.9 does not know '\w+'\. Gateway \d+ is older than this command: end it with its host or with Ctrl-C, and start it again\.\n$/u,
+          /^A gateway of version 0\.0\.9 does not know '\w+'\. Gateway \d+ is older than this command: stop it with its host or with Ctrl-C, and start it again\.\n$/u,
         ) as string,
       });
     older.close();
@@ -311,16 +311,16 @@ describe('several gateways', () => {
     expect(new Set((await machine.ps()).map(({ pid }) => pid))).toEqual(new Set([one.pid, two.pid]));
     const unclear = await machine.weir('disable', 'e');
     expect(unclear).toMatchObject({ code: 2, stdout: '' });
-    expect(unclear.stderr).toContain('2 gateways run. Say which one weir disable is for');
+    expect(unclear.stderr).toContain('2 gateways are running. Choose one for weir disable');
     for (const { pid } of [one, two]) expect(unclear.stderr).toContain(`--pid ${pid}`);
     expect((await machine.weir('disable', 'e', '--pid', String(one.pid))).code).toBe(0);
-    expect((await machine.weir('restart', 'e', '--config', join(machine.folder, 'other.json'))).code).toBe(0);
+    expect((await machine.weir('restart', 'e', '--config', 'other.json')).code).toBe(0);
     const states = (await machine.ps()).map(({ pid, servers }) => [pid, servers[0]?.enabled]);
     expect(Object.fromEntries(states)).toEqual({ [one.pid]: false, [two.pid]: true });
-    expect((await machine.weir('stop', '--pid', '1')).stderr).toContain('No gateway is process 1.');
+    expect((await machine.weir('stop', '--pid', '1')).stderr).toContain('No gateway has the process id 1.');
     expect(await machine.weir('stop')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('2 gateways run. Say which one weir stop is for') as string,
+      stderr: expect.stringContaining('2 gateways are running. Choose one for weir stop') as string,
     });
     expect((await machine.weir('stop', '--pid', String(one.pid))).code).toBe(0);
     expect((await machine.ps()).map(({ pid }) => pid)).toEqual([two.pid]);
@@ -366,7 +366,7 @@ describe('the socket', () => {
     await next.ended;
     const none = await machine.weir('ps');
     expect(none).toMatchObject({ code: 1, stdout: '' });
-    expect(none.stderr).toMatch(/^No gateway runs\. .*weir serve --config FILE/u);
+    expect(none.stderr).toMatch(/^No gateway is running\. .*weir serve --config FILE/u);
     expect(await machine.weir('ps', '--json')).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     expect(machine.sockets).toEqual([]);
   });
@@ -441,7 +441,7 @@ describe('the socket', () => {
     for (const { code, stderr } of [disabled, stopped, logs, history])
       expect([code, stderr]).toEqual([
         1,
-        `Gateway ${weir.pid} does not answer: it is stopped, or has too much to do.\n`,
+        `Gateway ${weir.pid} does not answer: it is suspended or overloaded.\n`,
       ]);
     expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
   });

@@ -180,7 +180,7 @@ describe('the history of a gateway', () => {
     expect(await names('--failed', '--server', 'e', '--limit', '1')).toEqual(['error']);
     const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +ASKED BY$/u);
+    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +CLIENT$/u);
     expect(lines).toHaveLength(7);
     expect(lines[2]).toMatch(
       /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reports/u,
@@ -292,9 +292,7 @@ describe('the history of a gateway', () => {
       const weir = `"${process.execPath}" "${bin('weir')}" history --json --limit 2000 --state "${folder}/state"`;
       const run = (script: string): string => spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout;
       expect(run(`${weir} | (sleep 1.5; wc -l)`).trim()).toBe('2000');
-      expect(run(`${weir} 2>&1 > /dev/full; echo $?`)).toMatch(
-        /^The output could not be written: ENOSPC.*\n1\n$/u,
-      );
+      expect(run(`${weir} 2>&1 > /dev/full; echo $?`)).toMatch(/^Cannot write the output: ENOSPC.*\n1\n$/u);
     },
   );
 
@@ -317,7 +315,7 @@ describe('the history of a gateway', () => {
   verifies('HEALTH-7', 'is said to be empty where there is none', async () => {
     const folder = temporaryFolder();
     const { code, stderr } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^No call is known/u)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^No history: no gateway is running/u)]);
   });
 });
 

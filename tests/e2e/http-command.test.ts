@@ -66,7 +66,7 @@ describe('weir serve', () => {
     const args = ['serve', '--demo', '--no-auth', '--host', '0.0.0.0'];
     const { code, stderr, stdout } = await runWeir(args);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--no-auth is for this machine alone: with --host 0.0.0.0 everybody could call');
+    expect(stderr).toContain('--no-auth works on this machine only: with --host 0.0.0.0 others could call');
   });
 
   verifies(
@@ -92,15 +92,15 @@ describe('weir serve', () => {
   verifies('SAFE-1', 'on all addresses it names one that works, and warns of the network once', async () => {
     await using weir = await startServe(servers, { args: ['--host', '0.0.0.0'] });
     await eventually(
-      async () => weir.stdout.includes('\nIt listens on all addresses of this machine.') || undefined,
+      async () => weir.stdout.includes('\nListening on all addresses of this machine.') || undefined,
     );
     expect(weir.url).not.toContain('0.0.0.0');
     const local127 = weir.url.replace(/\/\/[^/]+:/u, '//127.0.0.1:');
     await using sdk = await connectHttp(local127, 'modern', { token: weir.token });
     expect((await sdk.client.listTools()).tools.length).toBeGreaterThan(0);
-    expect(weir.stderr.match(/The token and all messages cross the network in clear/gu)).toHaveLength(1);
+    expect(weir.stderr.match(/The token and all messages cross the network unencrypted/gu)).toHaveLength(1);
     await using local = await startServe(servers);
-    expect(local.stderr).not.toContain('in clear');
+    expect(local.stderr).not.toContain('unencrypted');
   });
 
   verifies(
@@ -121,7 +121,7 @@ describe('weir serve', () => {
   test('wrong usage is followed by the usage of weir serve', async () => {
     const { code, stderr } = await runWeir(['serve', '--demo', '--bogus']);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^Unknown option: --bogus\n\nUsage: weir serve .*\nTry 'weir serve --help' /u);
+    expect(stderr).toMatch(/^Unknown option: --bogus\n\nUsage: weir serve .*\nTry 'weir serve --help'\.\n$/u);
   });
 
   test('a port that is taken is named, with what to do', async () => {
@@ -130,7 +130,7 @@ describe('weir serve', () => {
     const { code, stderr } = await runWeir(['serve', '--demo', '--port', port]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      `Port ${port} on 127.0.0.1 is taken. Choose another with --port, or 0 for any that is free.\n`,
+      `Port ${port} on 127.0.0.1 is in use. Choose another with --port; 0 picks a free one.\n`,
     );
   });
 
@@ -154,7 +154,9 @@ describe('weir serve', () => {
       weir.kill(signal);
       expect(textOf((await answered).json)).toBe('at last');
       expect(await weir.ended).toEqual({ code: 0, signal: null });
-      expect(weir.stdout).toMatch(/^Waiting up to 5 s for 1 call under way\. Ctrl-C again ends at once\.$/mu);
+      expect(weir.stdout).toMatch(
+        /^Waiting up to 5 s for 1 running call\. Press Ctrl-C again to stop at once\.$/mu,
+      );
       await expect(health(weir, '/healthz')).rejects.toThrow('ECONNREFUSED');
     });
   }

@@ -94,11 +94,11 @@ describe('weir serve', () => {
     await using weir = await startServe({ echo: fixture('echo'), broken: fixture('exit-at-start'), late });
     expect(weir.stdout).toMatch(/^weir starts 3 servers, served at http:\S+ {2}token=\S+\n/u);
     await eventually(async () => weir.stderr.includes("'broken'") || undefined);
-    expect(weir.stdout).not.toContain('servers run');
+    expect(weir.stdout).not.toContain('servers are running');
     open();
-    await eventually(async () => weir.stdout.includes('servers run') || undefined);
+    await eventually(async () => weir.stdout.includes('servers are running') || undefined);
     expect(weir.stdout).toMatch(
-      /^2 of 3 servers run; failed and tried again: broken \(the log says why\)$/mu,
+      /^2 of 3 servers are running; failed and tried again: broken \(see the log\)$/mu,
     );
   });
 

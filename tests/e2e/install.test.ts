@@ -46,7 +46,7 @@ verifies('AGG-CLI-1', 'the tarball holds the command, its demo, and nothing else
   const commands = ['control', 'docker', 'lock', 'serve', 'stdio'];
   const main = [...NAMES, ...commands.map((name) => `${name}/main`)].map((name) => `dist/${name}.cjs`);
   const late = packed.filter((path) =>
-    /^dist\/(?:serve|stdio|lock|docker)\/[a-z-]+-[\dA-Z]{8}\.cjs$/.test(path),
+    /^dist\/(?:serve|stdio|lock|docker|control)\/[a-z-]+-[\dA-Z]{8}\.cjs$/.test(path),
   );
   expect(late.length).toBeGreaterThan(0);
   const built = [...main, ...late];
@@ -108,8 +108,11 @@ verifies('AGG-CLI-1', 'every way to ask for help is answered', async () => {
     [['serve', '-h'], 'weir serve'],
     [['help', 'lock'], 'weir lock'],
     [['help', 'docker'], 'weir docker'],
-    [['help', 'history'], 'weir ps'],
+    [['help', 'history'], 'weir history'],
     [['help', 'ps'], 'weir ps'],
+    [['help', 'enable'], 'weir enable SERVER'],
+    [['help', 'completion'], 'weir completion bash|zsh|fish'],
+    [['help', 'help'], 'weir --config'],
   ] as const) {
     const { code, stdout, stderr } = await runWeir(args);
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });

@@ -43,12 +43,12 @@ const listing = (definitions: string): ServerEntry =>
   `);
 
 describe('weir lock', () => {
-  verifies('AGG-REG-1', 'holds every server with all that it lists, and a hash of each', async () => {
+  verifies('AGG-REG-1', 'writes every server with its lists and a hash', async () => {
     const off = { ...fixture('echo'), enabled: false };
     const { ended, locked } = await lock({ t: serverWith(['b', 'a']), r: fixture('resources'), off });
-    // Not a word of names that hosts refuse: they are for those who start it.
+    // No warning about names that hosts reject: those are for a start.
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect(ended.stdout).toMatch(/weir\.lock\.json holds what 2 servers offer now\.\n$/u);
+    expect(ended.stdout).toMatch(/^Wrote 2 servers to .*weir\.lock\.json\n$/u);
     const { servers } = locked();
     expect(Object.keys(servers)).toEqual(['r', 't']);
     expect(servers['t']?.tools.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -58,7 +58,7 @@ describe('weir lock', () => {
 
   verifies(
     'AGG-REG-1',
-    'is the same for the same servers, whatever their order and that of their keys',
+    'writes the same text for the same servers in any order of servers and keys',
     async () => {
       const one = '{"name":"a","x":12345678901234567890},{"name":"b","y":1e400}';
       const other = '{ "y" : 1e400, "name":"\\u0062"}, {"x":12345678901234567890, "name":"a"}';
@@ -81,7 +81,7 @@ describe('weir lock', () => {
 
   verifies(
     ['AGG-REG-1', 'SAFE-1'],
-    'holds neither values nor paths, and changes with the config as it is written',
+    'writes neither values nor paths, and a text that changes with the config',
     async () => {
       const folder = temporaryFolder();
       const entry = { ...fixture('echo'), env: { TOKEN: '${SECRET}', MODE: 'literal-value' } };
@@ -96,16 +96,16 @@ describe('weir lock', () => {
     },
   );
 
-  test('writes nothing where a server does not start', async () => {
+  test('writes nothing if a server does not start', async () => {
     const { ended, text } = await lock({ a: serverWith(['a']), broken: fixture('exit-at-start') });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(
-      `Nothing was written. Mend 'broken', or leave it out with "enabled": false in its entry.`,
+      `Nothing was written. Fix 'broken', or leave it out: set "enabled": false in its entry.`,
     );
     expect(text).toBe('');
   });
 
-  test('knows only the options that mean something to it', async () => {
+  test('rejects options of other commands', async () => {
     const { code, stderr } = await runWeir(['lock', '--config', 'mcp.json', '--keep-going']);
     expect(code).toBe(2);
     expect(stderr).toMatch(
@@ -113,7 +113,7 @@ describe('weir lock', () => {
     );
   });
 
-  test('names the package that npx runs, its version and its integrity where they are known here', async () => {
+  test('names the package that npx runs, with version and integrity if they are known', async () => {
     const folder = temporaryFolder();
     const bin = join(folder, 'bin');
     mkdirSync(bin, { recursive: true });
@@ -138,7 +138,7 @@ describe('weir lock', () => {
     expect(servers['loose']?.['package']).toEqual({ name: 'loose' });
   });
 
-  test('is alone in writing the file', async () => {
+  test('writes the file, and a gateway does not', async () => {
     const folder = temporaryFolder();
     const { text } = await lock({ a: serverWith(['a']) }, { folder });
     writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { a: serverWith(['other']) } }));

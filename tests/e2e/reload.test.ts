@@ -167,7 +167,7 @@ describe('a config file that changes', () => {
     const tools = await weir.tools();
     writeFileSync(join(weir.folder, 'mcp.json'), '{ "mcpServers": { "e": ');
     await weir.says(/error Invalid JSON in \S+mcp\.json, line 1, column \d+/u);
-    await weir.says('all goes on as before');
+    await weir.says('the gateway keeps the previous one');
     rewrite(weir, { e: { command: 'node', args: ['${NOT_SET_ANYWHERE}'] } });
     await weir.says('Missing environment variable(s): NOT_SET_ANYWHERE');
     unlinkSync(join(weir.folder, 'mcp.json'));
@@ -316,7 +316,7 @@ describe('a config in a pipe', () => {
     await using weir = new Weir({ command, args: inPipe, env, cwd });
     expect(await weir.tools()).toEqual(['a:a']);
     weir.kill('SIGHUP');
-    await weir.says('is no file and is not read again');
+    await weir.says('is not a file, so Weir cannot read it again');
     expect(textOf(await weir.callTool('a:a'))).toBe('server: a');
   });
 
@@ -325,7 +325,7 @@ describe('a config in a pipe', () => {
     await weir.tools();
     spawnSync('mkfifo', [join(weir.folder, 'pipe')]);
     renameSync(join(weir.folder, 'pipe'), join(weir.folder, 'mcp.json'));
-    await weir.says('is no file and is not read again');
+    await weir.says('is not a file, so Weir cannot read it again');
     expect(textOf(await weir.callTool('a:a'))).toBe('server: a');
     weir.kill('SIGTERM');
     expect((await weir.ended).code).toBe(0);

@@ -58,7 +58,7 @@ describe('wrong usage', () => {
       "--config is missing: it names the file with your servers
 
       Usage: weir --config FILE [options]
-      Try 'weir help' for all options and commands, or 'weir serve --demo'.
+      Try 'weir help' for commands and options, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -68,7 +68,7 @@ describe('wrong usage', () => {
       "Unknown option: --seperator (did you mean --separator?)
 
       Usage: weir --config FILE [options]
-      Try 'weir help' for all options and commands, or 'weir serve --demo'.
+      Try 'weir help' for commands and options, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -78,7 +78,7 @@ describe('wrong usage', () => {
       "Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")
 
       Usage: weir --config FILE [options]
-      Try 'weir help' for all options and commands, or 'weir serve --demo'.
+      Try 'weir help' for commands and options, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -88,7 +88,7 @@ describe('wrong usage', () => {
       "Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"
 
       Usage: weir --config FILE [options]
-      Try 'weir help' for all options and commands, or 'weir serve --demo'.
+      Try 'weir help' for commands and options, or 'weir serve --demo'.
       exit 2"
     `);
   });
@@ -227,7 +227,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'whose command is not to be found', async () => {
     expect(await failure({ gone: { command: 'no-such-program', args: ['s3cr3t'] } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "no-such-program"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)
-      All servers have been stopped. Mend 'gone', or start without it by --keep-going.
+      All servers were stopped. Fix 'gone', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -235,7 +235,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'whose command is a path to nowhere', async () => {
     expect(await failure({ gone: { command: '/no/such/program' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "/no/such/program"; check the path
-      All servers have been stopped. Mend 'gone', or start without it by --keep-going.
+      All servers were stopped. Fix 'gone', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -243,7 +243,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'whose command has its arguments in it', async () => {
     expect(await failure({ files: { command: 'node /srv/files.js' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': command not found: "node /srv/files.js"; write its arguments in "args", or check the path
-      All servers have been stopped. Mend 'files', or start without it by --keep-going.
+      All servers were stopped. Fix 'files', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -272,7 +272,7 @@ describe('a server', () => {
     writeFileSync(command, '#!/bin/sh\n');
     expect(await failure({ locked: { command } }, { folder })).toMatchInlineSnapshot(`
       "Failed to spawn server 'locked': not executable: "<folder>/server.sh"; allow it with chmod +x or name a program
-      All servers have been stopped. Mend 'locked', or start without it by --keep-going.
+      All servers were stopped. Fix 'locked', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -284,7 +284,7 @@ describe('a server', () => {
     chmodSync(command, 0o755);
     expect(await failure({ odd: { command } }, { folder })).toMatchInlineSnapshot(`
       "Failed to spawn server 'odd': "<folder>/server.sh" exists, but the interpreter in its first line does not; install that or correct the line
-      All servers have been stopped. Mend 'odd', or start without it by --keep-going.
+      All servers were stopped. Fix 'odd', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -292,7 +292,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'whose folder does not exist', async () => {
     expect(await failure({ files: { ...fixture('echo'), cwd: '/no/such/folder' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': working directory does not exist: "/no/such/folder"; create it or correct "cwd"
-      All servers have been stopped. Mend 'files', or start without it by --keep-going.
+      All servers were stopped. Fix 'files', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -302,7 +302,7 @@ describe('a server', () => {
       "<time> info [db] exit-at-start: the database is not there
       Server 'db' failed during initialization: it exited with code 3
         stderr | exit-at-start: the database is not there
-      All servers have been stopped. Mend 'db', or start without it by --keep-going.
+      All servers were stopped. Fix 'db', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -310,7 +310,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that is killed', async () => {
     expect(await failure({ db: scripted("process.kill(process.pid, 'SIGKILL')") })).toMatchInlineSnapshot(`
       "Server 'db' failed during initialization: it was killed by SIGKILL
-      All servers have been stopped. Mend 'db', or start without it by --keep-going.
+      All servers were stopped. Fix 'db', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -318,7 +318,7 @@ describe('a server', () => {
   verifies('AGG-CHILD-2', 'that never answers', async () => {
     expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
-      All servers have been stopped. Mend 'mute', or start without it by --keep-going.
+      All servers were stopped. Fix 'mute', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -329,7 +329,7 @@ describe('a server', () => {
       "<time> info [npx] Ok to proceed? (y)
       Server 'npx' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
         stderr | Ok to proceed? (y)
-      All servers have been stopped. Mend 'npx', or start without it by --keep-going.
+      All servers were stopped. Fix 'npx', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -339,7 +339,7 @@ describe('a server', () => {
     expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'web' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
         stdout | Listening on http://localhost:3000
-      All servers have been stopped. Mend 'web', or start without it by --keep-going.
+      All servers were stopped. Fix 'web', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -348,7 +348,7 @@ describe('a server', () => {
     const options = { args: ['--startup-timeout', '2s'] };
     expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer tools/list within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
-      All servers have been stopped. Mend 'mute', or start without it by --keep-going.
+      All servers were stopped. Fix 'mute', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -360,7 +360,7 @@ describe('a server', () => {
     `);
     expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
       "Server 'no' failed during initialization: it answered with the error -32000: licence\\x1b[31m expired\\x0asince May
-      All servers have been stopped. Mend 'no', or start without it by --keep-going.
+      All servers were stopped. Fix 'no', or start without it: --keep-going
       exit 1"
     `);
   });
@@ -372,7 +372,7 @@ describe('a server', () => {
     `);
     expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
       "Server 'no' failed during initialization: it answered with the error -32603: no database
-      All servers have been stopped. Mend 'no', or start without it by --keep-going.
+      All servers were stopped. Fix 'no', or start without it: --keep-going
       exit 1"
     `);
   });

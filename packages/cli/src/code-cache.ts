@@ -14,18 +14,18 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** The process that a cache is for. */
+/** Parts of the process that the cache needs. */
 type Runtime = Pick<NodeJS.Process, 'env' | 'version' | 'arch' | 'pid' | 'getuid'>;
 
-/** For all commands, and a few versions of Node. */
+/** Files to keep: enough for all bundles and a few versions of Node. */
 const MOST_KEPT = 16;
 
-/** Write permission for others than the owner. */
+/** Write permission of group and others. */
 const OTHERS_WRITE = 0o022;
 
 /**
- * Keeps the compiled form of the command among the user's caches: a fifth of a boot was compiling. The engine itself
- * refuses a form of another engine, but takes the length of a text for the text: hence the hash in the name.
+ * Keeps the compiled form of a bundle among the user's caches, because compiling took a fifth of a start. V8 itself rejects the
+ * form of another version of V8, but compares only the length of the source: hence the hash in the file name.
  */
 export class CodeCache {
   readonly #runtime: Runtime;
@@ -47,7 +47,7 @@ export class CodeCache {
     }
   }
 
-  /** A folder that cannot be written to means starting without. */
+  /** Stores the compiled form; without a writable folder the next start compiles again. */
   store(create: () => Buffer): void {
     if (this.#file === undefined) return;
     const folder = dirname(this.#file);
@@ -63,9 +63,9 @@ export class CodeCache {
     }
   }
 
-  /** What it holds is run: only a file that nobody else can have written is taken. */
+  /** Reads a file only if no other user can have written it, because its content is executed. */
   #readOwn(file: string): Buffer | undefined {
-    // A pipe in its place must not hold up the start.
+    // Opens without blocking: a pipe in its place must not delay the start.
     const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = fstatSync(descriptor);
@@ -78,7 +78,7 @@ export class CodeCache {
   }
 }
 
-/** Reads a file of this size, undefined where it has become shorter. With fewer steps than `readFileSync`, which every start would compile. */
+/** Reads a file of this size; undefined if it has become shorter. Takes fewer steps than `readFileSync`, which every start would compile. */
 function readAll(descriptor: number, size: number): Buffer | undefined {
   const bytes = Buffer.allocUnsafeSlow(size);
   return readSync(descriptor, bytes, 0, size, 0) === size ? bytes : undefined;
@@ -88,7 +88,7 @@ function makeFolder(folder: string): void {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
 }
 
-/** The oldest go: they are of versions that are used no more, or soon made again. */
+/** Deletes the oldest files: they belong to unused versions, or a start creates them again. */
 function makeRoom(folder: string): void {
   const age = (file: string): number => statSync(file).mtimeMs;
   const files = readdirSync(folder).map((name) => join(folder, name));
@@ -98,7 +98,7 @@ function makeRoom(folder: string): void {
   for (const [file] of byAge.slice(0, surplus)) rmSync(file, { force: true });
 }
 
-/** Where the system wants programs to keep what can be made again. */
+/** Returns the cache folder of the platform. */
 function cacheFolder({ XDG_CACHE_HOME, HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string | undefined {
   if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, 'weir');
   if (HOME && isAbsolute(HOME)) return join(HOME, '.cache', 'weir');

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { McpConfig, ServerConfig, ToolRegistry } from '@weir/gateway';
-import type { Served } from './announce.ts';
+import type { Served } from './output/announce.ts';
 
-/** The small servers that come with the command, in the folder `demo` beside it, and a well-known one if it is installed. */
+/** Returns a config of the small servers in the folder `demo` beside the command, and of server-everything if it is installed. */
 export function demoConfig(home: string): McpConfig {
   const folder = join(home, 'demo');
   const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.mjs')) : [];
@@ -26,7 +26,7 @@ function wellKnown(home: string): Record<string, ServerConfig> {
   }
 }
 
-/** What there is now, and what can be done with it. */
+/** Lists the servers of the demo and shows how to use them. */
 export function welcome(registry: ToolRegistry, { url, token, program }: Served): string {
   const header = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
   const host = token === undefined ? '' : ` --header 'Authorization: Bearer ${token}'`;

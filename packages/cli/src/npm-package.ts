@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** A package, as far as it can be known without asking anybody. */
+/** A package as far as this machine knows it; no registry is asked. */
 export interface NpmPackage {
   readonly name: string;
   readonly version?: string | undefined;
   readonly integrity?: string | undefined;
 }
 
-export interface Command {
+export interface PackageCommand {
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
 }
@@ -17,9 +17,9 @@ const NPX = /^npx(?:\.cmd|\.exe)?$/iu;
 const PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|[\w.~-]+)(?:@(.+))?$/u;
 const EXACT = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/u;
 
-/** The package that `npx` is told to run; its version and integrity as these folders (with `node_modules`) have them. */
+/** Returns the package that `npx` runs, with its version and integrity if these folders have it in `node_modules`. */
 export function npmPackage(
-  { command = '', args = [] }: Command,
+  { command = '', args = [] }: PackageCommand,
   folders: readonly string[],
 ): NpmPackage | undefined {
   if (!NPX.test(basename(command))) return undefined;
@@ -28,7 +28,7 @@ export function npmPackage(
   const exact = wanted !== undefined && EXACT.test(wanted) ? wanted : undefined;
   const found = folders.flatMap((folder) => installed(folder, name) ?? []);
   const versions = new Set(found.map(({ version }) => version));
-  // Where several are installed nobody can tell which one runs.
+  // With several versions installed, which one npx runs is unknown.
   const version = exact ?? (versions.size === 1 ? found[0]?.version : undefined);
   return { name, version, integrity: found.find((one) => one.version === version)?.integrity };
 }
@@ -40,7 +40,7 @@ function packageArgument(args: readonly string[]): string | undefined {
   return joined?.slice('--package='.length) ?? args.find((arg) => !arg.startsWith('-'));
 }
 
-/** Where npx keeps what it has downloaded. */
+/** Returns the folders of npx's cache. */
 export function npxFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   const home = env['HOME'] ?? env['USERPROFILE'];
   const cache = env['npm_config_cache'] ?? (home === undefined ? undefined : join(home, '.npm'));

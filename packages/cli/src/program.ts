@@ -1,28 +1,32 @@
 import type { CliArgs } from '@weir/gateway';
-import { VERSION } from './version.ts';
 
-/** The name of the bin that was started; the entry file of each bin passes its own. Shims on Windows hide it in argv. */
+/** Version of the product; the build replaces it with the real one. */
+declare const WEIR_VERSION: string | undefined;
+
+/** Name of the bin that was started. Each bin passes its own, because argv does not hold it behind a shim on Windows. */
 declare const PROGRAM_NAME: ProgramName | undefined;
+
+export const VERSION: string = typeof WEIR_VERSION === 'string' ? WEIR_VERSION : '0.0.0-source';
 
 export type ProgramName = 'weir' | 'mcp-weir' | 'mcp-simple-aggregator';
 
 /** The command under one of its names. */
 export interface Program {
-  /** For usage, errors and hints. */
+  /** Name in usage, errors and hints. */
   readonly name: ProgramName;
-  /** Values of options that the command line does not give. */
+  /** Values of options that the command line does not set. */
   readonly defaults: Required<Pick<CliArgs, 'separator' | 'keepGoing' | 'name' | 'version'>>;
-  /** Lists a tool that tells which servers are away, while one is. */
+  /** Lists a status tool while a server is away. */
   readonly statusTool: boolean;
 }
 
-/** Defaults that hosts need: names that all of them accept, and tools even where one server fails. */
+/** Defaults for hosts: names that all hosts accept, and tools even if one server fails. */
 const FOR_HOSTS: Omit<Program, 'name'> = {
   defaults: { separator: '__', keepGoing: true, name: 'weir', version: VERSION },
   statusTool: true,
 };
 
-/** Defaults that hosts and scripts rely on which were set up for `mcp-simple-aggregator`. */
+/** Defaults that existing setups of `mcp-simple-aggregator` rely on. */
 const FOR_COMPATIBILITY: Omit<Program, 'name'> = {
   defaults: { separator: ':', keepGoing: false, name: 'mcp-simple-aggregator', version: '1.0.0' },
   statusTool: false,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../tests/verifies.ts';
-import { UsageError } from './arguments.ts';
-import { runParsed } from './run.ts';
+import { UsageError } from './errors.ts';
+import { start } from './run.ts';
 
-const before = process.exitCode;
+const before = { exitCode: process.exitCode, argv: process.argv };
 const written: string[] = [];
 
 beforeEach(() => {
@@ -12,11 +12,11 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  process.exitCode = before;
+  Object.assign(process, before);
 });
 
-/** The exit code of a command that ends like this. */
-async function exitCodeOf(perform: () => Promise<void>): Promise<unknown> {
+/** Returns the exit code of a command that ends like this. */
+async function exitCodeOf(stdio: () => Promise<void>, argv = ['--config', 'mcp.json']): Promise<unknown> {
   const ended = new Promise<void>((resolve) => {
     vi.spyOn(process, 'exit').mockImplementation((() => resolve()) as typeof process.exit);
   });
@@ -25,7 +25,8 @@ async function exitCodeOf(perform: () => Promise<void>): Promise<unknown> {
     return true;
   }) as typeof process.stdout.write);
   vi.useFakeTimers();
-  runParsed(() => undefined, perform);
+  process.argv = ['node', 'weir', ...argv];
+  start<'stdio'>({ stdio });
   await ended;
   vi.useRealTimers();
   return process.exitCode;
@@ -33,12 +34,13 @@ async function exitCodeOf(perform: () => Promise<void>): Promise<unknown> {
 
 verifies(
   ['AGG-CLI-1', 'AGG-CHILD-3'],
-  'a command ends with 0, 1 for what failed and 2 for its usage',
+  'a command ends with 0, 1 for a failure and 2 for wrong usage',
   async () => {
     expect(await exitCodeOf(() => Promise.resolve())).toBe(0);
     expect(await exitCodeOf(() => Promise.reject(new Error('the server did not start')))).toBe(1);
     expect(await exitCodeOf(() => Promise.reject(new UsageError('Unknown option: --x')))).toBe(2);
+    expect(await exitCodeOf(() => Promise.resolve(), ['--bogus'])).toBe(2);
     expect(written.join('')).toContain('the server did not start\n');
-    expect(written.join('')).toContain('Unknown option: --x');
+    expect(written.join('')).toContain('Unknown option: --x\n\nUsage: weir --config FILE [options]\n');
   },
 );

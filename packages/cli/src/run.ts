@@ -1,47 +1,70 @@
 import type { CliArgs } from '@weir/gateway';
-import { parseArguments, UsageError, type Command } from './arguments.ts';
-import { describeFailure } from './describe-failure.ts';
-import { createLog, type CliLog } from './log.ts';
+import { parse } from './args.ts';
+import type { Bundle, BUNDLES, CommandName } from './bundles.ts';
+import { commandFor, STDIO, type Command } from './commands/table.ts';
+import type { Context, Run } from './context.ts';
+import { describeError, UsageError } from './errors.ts';
+import { createLog, type CliLog } from './output/log.ts';
+import { PROGRAM, VERSION } from './program.ts';
 
 const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
 
-/** How long the client may take to read our last words. */
+/** Milliseconds that the reader of stdout has for the last output. */
 const LAST_WRITE_MS = 500;
 
-/** Does what the command line asks for, then ends the process with the code that tells how it went. */
-export function runMain(perform: (command: Command) => Promise<void>): void {
-  runParsed(parseArguments, perform);
-}
+type CommandsIn<B extends Bundle> = {
+  [N in CommandName]: (typeof BUNDLES)[N] extends B ? N : never;
+}[CommandName];
 
-type Parse<C> = (argv: readonly string[], env: NodeJS.ProcessEnv) => C;
-
-/** The same for commands whose line is read in another way. */
-export function runParsed<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): void {
-  // Who stops reading, as `head` does, needs no more of us; a gateway notices and ends.
+/** Runs the command that the command line names, then ends the process with its exit code. */
+export function start<B extends Bundle>(commands: Readonly<Record<CommandsIn<B>, Run>>): void {
+  // A reader that stops, as `head` does, needs no more output; a gateway notices and ends.
   process.stdout.on('error', () => {});
-  void attempt(parse, perform).then((code) => {
+  void attempt(commands).then((code) => {
     process.exitCode = code;
-    // Something of ours may still hold the loop (a terminal on stdin, say); what had to be written has been written.
+    // An open handle such as a terminal on stdin may still hold the event loop; all output has been written.
     process.stdout.write('', () => process.exit());
-    // A client that has stopped reading does not keep us.
+    // A client that has stopped reading must not keep the process alive.
     setTimeout(() => process.exit(), LAST_WRITE_MS);
   });
 }
 
-async function attempt<C>(parse: Parse<C>, perform: (command: C) => Promise<void>): Promise<number> {
+async function attempt(commands: Readonly<Record<string, Run>>): Promise<number> {
   const argv = process.argv.slice(2);
+  const command = commandFor(argv[0]);
   try {
-    await perform(parse(argv, process.env));
+    await perform(command, command === STDIO ? argv : argv.slice(1), commands);
     return EXIT.GOOD;
   } catch (error) {
-    const [run] = argv;
-    if (error instanceof UsageError && (run === 'serve' || run === 'lock')) error.of = run;
-    process.stderr.write(`${describeFailure(error)}\n`);
-    return error instanceof UsageError ? EXIT.USAGE : EXIT.FAILED;
+    const isUsage = error instanceof UsageError;
+    process.stderr.write(`${describeError(error)}\n${isUsage ? await usageOf(command) : ''}`);
+    return isUsage ? EXIT.USAGE : EXIT.FAILED;
   }
 }
 
-/** Lends a log for as long as something is served; its last line is why that failed. */
+async function perform(
+  command: Command,
+  words: readonly string[],
+  commands: Readonly<Record<string, Run>>,
+): Promise<void> {
+  const parsed = parse(command, words);
+  if ('values' in parsed) return commands[command.name]?.(parsed.values, processContext());
+  if (parsed.print === 'version') return void process.stdout.write(`${VERSION}\n`);
+  const { help } = await import('./help.ts');
+  process.stdout.write(help(command, PROGRAM));
+}
+
+async function usageOf(command: Command): Promise<string> {
+  const { usage } = await import('./help.ts');
+  return `\n${usage(command, PROGRAM)}\n`;
+}
+
+function processContext(): Context {
+  const { env, platform, stdout: output } = process;
+  return { env, platform, output, program: PROGRAM, now: Date.now, stopped, onHangUp };
+}
+
+/** Opens a log while `serve` runs; its last line is the error that `serve` fails with. */
 export async function withLog(
   { debug = false, logFile }: Pick<CliArgs, 'debug' | 'logFile'>,
   serve: (log: CliLog) => Promise<void>,
@@ -50,25 +73,25 @@ export async function withLog(
   try {
     await serve(log);
   } catch (error) {
-    if (log.isFile()) log.error(describeFailure(error));
+    if (log.isFile()) log.error(describeError(error));
     throw error;
   } finally {
     await log.close();
   }
 }
 
-/** Resolves when somebody wants us to end, and rejects with a mistake that nobody has caught: no server is left behind. */
-export function stopped(): Promise<void> {
-  return Promise.race([stopSignal(), ownMistake()]);
+/** Resolves at a signal to stop, and rejects at an uncaught error, so that the command can stop its servers first. */
+function stopped(): Promise<void> {
+  return Promise.race([stopSignal(), uncaughtError()]);
 }
 
-/** Calls back whenever we are told to read the config again. On a terminal the same signal says that it was closed. */
-export function onHangUp(reload: () => void): void {
+/** Listens to SIGHUP; on a terminal the signal means that the terminal was closed. */
+function onHangUp(reload: () => void): void {
   if (process.stdin.isTTY || process.platform === 'win32') return;
   process.removeAllListeners('SIGHUP').on('SIGHUP', reload);
 }
 
-/** Whoever sends one of these wants an orderly end, unless it means something else already; a second one ends us at once. */
+/** Resolves at the first signal to stop, unless the signal has another listener; a second one ends the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((stop) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -76,7 +99,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-function ownMistake(): Promise<never> {
+function uncaughtError(): Promise<never> {
   return new Promise((_, fail) => {
     process.once('uncaughtException', fail).once('unhandledRejection', fail);
   });

@@ -1,0 +1,39 @@
+import { askGateway, type FoundGateway, type LoggedLine } from '@weir/gateway';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { answered, doesNotAnswer, runningGateways, silentAmong } from '../find-gateways.ts';
+import { clock } from '../output/gateways.ts';
+import { asJson, printable } from '../output/text-table.ts';
+import type { Values } from '../values.ts';
+
+/** Prints the last lines that a server wrote to stderr, for each gateway that has it. */
+export async function logs(values: Values, context: Context): Promise<void> {
+  const { argument: server = '', json } = values;
+  const { output } = context;
+  const found = await runningGateways(values, context);
+  const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
+  if (having.length === 0) throw new CliError(noSuchServer(server, found));
+  const all = await Promise.all(
+    having.map(async ({ socketPath }) => ({
+      pid: socketPath.pid,
+      lines: await answered(askGateway(socketPath, 'logs', { server })),
+    })),
+  );
+  if (json) return void output.write(asJson(all));
+  const isOne = all.length === 1;
+  for (const { pid, lines } of all)
+    output.write(`${isOne ? '' : `Gateway ${pid}\n`}${shownLines(lines, server)}`);
+  for (const pid of silentAmong(found)) output.write(`Gateway ${pid} does not answer\n`);
+}
+
+function shownLines(lines: readonly LoggedLine[], server: string): string {
+  if (lines.length === 0) return `Server '${server}' has written nothing to stderr.\n`;
+  return lines.map(({ at, text }) => `${clock(at)}  ${printable(text)}\n`).join('');
+}
+
+function noSuchServer(server: string, found: readonly FoundGateway[]): string {
+  const known = new Set(found.flatMap(({ report }) => report?.servers.map(({ id }) => id) ?? []));
+  const silent = silentAmong(found).map(doesNotAnswer);
+  const none = `No gateway has a server '${server}'. Known servers: ${[...known].join(', ')}.`;
+  return [...(known.size > 0 || silent.length === 0 ? [none] : []), ...silent].join('\n');
+}

@@ -1,0 +1,22 @@
+import { change, stop } from '../commands/control.ts';
+import { history } from '../commands/history.ts';
+import { logs } from '../commands/logs.ts';
+import { ps } from '../commands/ps.ts';
+import { untilWritten } from '../output/until-written.ts';
+import { start } from '../run.ts';
+
+start<'control'>({
+  ps: untilWritten(ps),
+  history: untilWritten(history),
+  logs: untilWritten(logs),
+  enable: untilWritten(change('enable')),
+  disable: untilWritten(change('disable')),
+  restart: untilWritten(change('restart')),
+  pause: untilWritten(change('pause')),
+  resume: untilWritten(change('resume')),
+  stop: untilWritten(stop),
+  completion: untilWritten(async (values, context) => {
+    const { completion } = await import('../commands/completion.ts');
+    completion(values, context);
+  }),
+});

@@ -1,0 +1,4 @@
+import { lock } from '../commands/lock.ts';
+import { start } from '../run.ts';
+
+start<'lock'>({ lock });

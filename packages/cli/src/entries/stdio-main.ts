@@ -1,0 +1,4 @@
+import { stdio } from '../commands/stdio.ts';
+import { start } from '../run.ts';
+
+start<'stdio'>({ stdio });

@@ -1,4 +1,0 @@
-/** The lock file could not be written; the message is complete. */
-export class LockFailure extends Error {
-  override readonly name = 'LockFailure';
-}
