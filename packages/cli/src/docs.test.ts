@@ -1,0 +1,45 @@
+// The pages about the commands say what the command table says.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { COMMANDS, STDIO, titleOf } from './commands/table.ts';
+import { help } from './help.ts';
+import { programNamed } from './program.ts';
+
+const root = new URL('../../../', import.meta.url);
+const program = programNamed('weir');
+const ALL = [STDIO, ...COMMANDS];
+
+test('docs/commands.md shows the help of every command; after a change, run this test with -u', async () => {
+  await expect(page()).toMatchFileSnapshot(fileURLToPath(new URL('docs/commands.md', root)));
+});
+
+test('the README names every command', () => {
+  const readme = readFileSync(new URL('README.md', root), 'utf8');
+  expect(COMMANDS.filter((command) => !readme.includes(`\`${titleOf(command, program)}`))).toEqual([]);
+});
+
+/** Returns the page: a table of all commands, then the help of each. */
+function page(): string {
+  const row = (command: (typeof ALL)[number]): string => {
+    const title = titleOf(command, program);
+    return `| [\`${title}\`](#${title.replaceAll(' ', '-')}) | ${command.summary} |`;
+  };
+  // The help of the release has another default version with each release.
+  const text = (command: (typeof ALL)[number]): string =>
+    help(command, program).replace(program.defaults.version, 'that of Weir');
+  return `# Commands
+
+This page is generated from the command table, \`packages/cli/src/commands/table.ts\`. \`mcp-weir\` and \`mcp-simple-aggregator\`
+have the same commands.
+
+| command | what it does |
+|---|---|
+${ALL.map(row).join('\n')}
+
+stdout carries the result and stderr the errors; on stdio, stdout carries the protocol and nothing else. \`--json\` prints
+JSON: \`ps\`, \`logs\` and \`docker\` one value, \`history\` and changes one value per line. Set \`NO_COLOR\` to turn colours off.
+
+${ALL.map((command) => `## ${titleOf(command, program)}\n\n\`\`\`\n${text(command)}\`\`\``).join('\n\n')}
+`;
+}
