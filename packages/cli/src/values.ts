@@ -22,6 +22,7 @@ export interface Values extends Partial<CliArgs> {
   token?: boolean;
   pid?: number;
   follow?: boolean;
+  watch?: boolean;
   failed?: boolean;
   server?: string;
   limit?: number;

@@ -1,4 +1,4 @@
-import { askGateway, type FoundGateway, type LoggedLine } from '@weir/gateway';
+import { askGateway, followGateway, type FoundGateway, type LoggedLine } from '@weir/gateway';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { answered, doesNotAnswer, runningGateways, silentAmong } from '../find-gateways.ts';
@@ -13,6 +13,7 @@ export async function logs(values: Values, context: Context): Promise<void> {
   const found = await runningGateways(values, context);
   const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
   if (having.length === 0) throw new CliError(noSuchServer(server, found));
+  if (values.follow) return follow(having, values, context);
   const all = await Promise.all(
     having.map(async ({ socketPath }) => ({
       pid: socketPath.pid,
@@ -24,6 +25,32 @@ export async function logs(values: Values, context: Context): Promise<void> {
   for (const { pid, lines } of all)
     output.write(`${isOne ? '' : `Gateway ${pid}\n`}${shownLines(lines, server)}`);
   for (const pid of silentAmong(found)) output.write(`Gateway ${pid} does not answer\n`);
+}
+
+/** Prints the lines so far, then each further one, until Ctrl-C or the end of all these gateways. */
+async function follow(having: readonly FoundGateway[], values: Values, context: Context): Promise<void> {
+  const { argument: server = '', json } = values;
+  const isOne = having.length === 1;
+  const print = (pid: number, line: LoggedLine): void => {
+    const { at, text } = line;
+    const shown = `${isOne ? '' : `[${pid}] `}${clock(at)}  ${printable(text)}`;
+    context.output.write(`${json ? JSON.stringify({ pid, at, text }) : shown}\n`);
+  };
+  const gone = having.map(({ socketPath }) => {
+    const { pid } = socketPath;
+    return answered(
+      followGateway(
+        socketPath,
+        'logs',
+        { server },
+        {
+          answered: (lines) => lines.forEach((line) => print(pid, line)),
+          happened: (event) => event.type === 'server-log' && print(pid, event),
+        },
+      ),
+    );
+  });
+  await Promise.race([Promise.all(gone), context.stopped()]);
 }
 
 function shownLines(lines: readonly LoggedLine[], server: string): string {

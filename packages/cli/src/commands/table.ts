@@ -253,6 +253,11 @@ Examples:
         summary: 'show the token of gateways on HTTP',
         set: (values) => (values.token = true),
       },
+      {
+        name: '--watch',
+        summary: 'show every change, until Ctrl-C',
+        set: (values) => (values.watch = true),
+      },
       ...CHOICE,
     ],
     notes: 'If no gateway is running, --json prints an empty list and the exit code is 0.',
@@ -291,7 +296,14 @@ Examples:
     name: 'logs',
     argument: 'SERVER',
     summary: 'print the stderr of a server',
-    options: CHOICE,
+    options: [
+      {
+        name: '--follow',
+        summary: 'print further lines as they come, until Ctrl-C',
+        set: (values) => (values.follow = true),
+      },
+      ...CHOICE,
+    ],
     notes: 'Weir keeps the last 200 lines of each server, across its restarts.',
   },
   {

@@ -64,13 +64,22 @@ export type Method = keyof ControlRequests;
 /** Requests that can be followed: events come after the answer, one line each. */
 export type FollowedMethod = 'ps' | 'logs' | 'history';
 
-/** Selects the events for a follower. */
-export const FOLLOWED: {
-  readonly [M in FollowedMethod]: (event: GatewayEvent, params: ControlRequests[M]['params']) => boolean;
-} = {
-  ps: ({ type }) => type !== 'server-log',
-  logs: (event, { server }) => event.type === 'server-log' && event.serverKey === server,
-  history: ({ type }) => type === 'call-ended',
+/** The events for the followers of each; a call changes only counters of `ps`, which are read again every second. */
+export const FOLLOWED: Readonly<Record<FollowedMethod, readonly GatewayEvent['type'][]>> = {
+  ps: [
+    'server-connecting',
+    'server-connected',
+    'server-settled',
+    'server-lost',
+    'server-enabled',
+    'server-disabled',
+    'server-auto-disabled',
+    'server-stopped',
+    'lists-changed',
+    'config-reloaded',
+  ],
+  logs: ['server-log'],
+  history: ['call-ended'],
 };
 
 type Answers = {

@@ -1,7 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isRecord } from '../config/findings.ts';
-import type { GatewayEvent } from '../gateway/events.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { answersOf, FOLLOWED, type Answering, type FollowedMethod, type Method } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
@@ -116,20 +115,23 @@ async function answer(socket: Socket, { id, method, params }: Request, answering
     const act = answers[method as Method] as (params: object) => unknown;
     writeLine(socket, { id, result: await act(params) });
     if (Object.hasOwn(FOLLOWED, method) && 'follow' in params && params.follow === true)
-      follow(socket, gateway, FOLLOWED[method as FollowedMethod] as EventFilter, params);
+      follow(socket, gateway, method as FollowedMethod, params as { server?: string });
   } catch (error) {
     writeLine(socket, { id, error: { message: (error as Error).message } });
   }
 }
 
-type EventFilter = (event: GatewayEvent, params: object) => boolean;
-
-/** Sends the events that `isFor` selects until the connection closes. */
-function follow(socket: Socket, gateway: Gateway, isFor: EventFilter, params: object): void {
+/** Sends the events that belong to a request until the connection closes. */
+function follow(
+  socket: Socket,
+  gateway: Gateway,
+  method: FollowedMethod,
+  { server }: { readonly server?: string },
+): void {
   const unsubscribe = gateway.subscribe((event) => {
-    if (!isFor(event, params)) return;
+    if (event.type === 'server-log' && event.serverKey !== server) return;
     writeLine(socket, { method: 'event', params: event });
     if (socket.writableLength > LARGEST_BACKLOG) socket.destroy();
-  });
+  }, FOLLOWED[method]);
   socket.once('close', unsubscribe);
 }

@@ -12,13 +12,19 @@ export type GatewayEvent =
   | { readonly type: 'config-reloaded'; readonly at: number; readonly changes: ConfigChanges }
   | { readonly type: 'call-ended'; readonly at: number; readonly call: ToolInvocationRequest };
 
+type EventType = GatewayEvent['type'];
+
+/** Events that cost something to make. */
+const COSTLY: readonly EventType[] = ['server-log', 'call-ended'];
+
 export type GatewayListener = (event: GatewayEvent) => void;
 
 /** The one stream of events that programs, commands and consoles subscribe to. */
 export class GatewayEvents {
-  readonly #listeners = new Set<GatewayListener>();
+  /** With the types that each has asked for; undefined for all. */
+  readonly #listeners = new Map<GatewayListener, ReadonlySet<EventType> | undefined>();
   readonly #log: Log;
-  /** Called with the first listener; returns what to call when the last one leaves. */
+  /** Called with the first listener for lines or calls; returns what to call when the last one leaves. */
   readonly #open: () => () => void;
   #close: (() => void) | undefined;
 
@@ -27,21 +33,32 @@ export class GatewayEvents {
     this.#open = open;
   }
 
-  /** Calls `listener` with every event from now on, until what is returned is called. */
-  subscribe(listener: GatewayListener): () => void {
-    this.#listeners.add(listener);
-    this.#close ??= this.#open();
+  /** Calls `listener` with every event of these types, or of all, until what is returned is called. */
+  subscribe(listener: GatewayListener, types?: readonly EventType[]): () => void {
+    this.#listeners.set(listener, types && new Set(types));
+    this.#openOrClose();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
+      this.#openOrClose();
+    };
+  }
+
+  /** Making a record of every call costs time: only while there is a listener for it. */
+  #openOrClose(): void {
+    const isWanted = [...this.#listeners.values()].some(
+      (types) => types === undefined || COSTLY.some((type) => types.has(type)),
+    );
+    if (isWanted) this.#close ??= this.#open();
+    else {
       this.#close?.();
       this.#close = undefined;
-    };
+    }
   }
 
   /** A listener that throws concerns neither the others nor the gateway. */
   publish(event: GatewayEvent): void {
-    for (const listener of this.#listeners) {
+    for (const [listener, types] of this.#listeners) {
+      if (types?.has(event.type) === false) continue;
       try {
         listener(event);
       } catch (error) {

@@ -28,7 +28,7 @@ import { Accounts } from '../wire/account.ts';
 import type { Line } from '../wire/json/splice.ts';
 import type { Client, Front } from './clients.ts';
 import { createHistory } from './create-history.ts';
-import type { GatewayListener } from './events.ts';
+import type { GatewayEvent, GatewayListener } from './events.ts';
 import type { GatewayOptions } from './options.ts';
 import { reportOf, type ServerReport } from './report.ts';
 import type { View } from './view.ts';
@@ -149,6 +149,11 @@ export class Gateway implements AggregatorServer {
     return new Map(this.#parts.fleet.children);
   }
 
+  /** True for a server that the config does not leave out. */
+  hasServer(serverKey: string): boolean {
+    return this.#parts.fleet.children.has(serverKey);
+  }
+
   /** How many servers the config does not leave out. */
   get serverCount(): number {
     return this.#parts.fleet.children.size;
@@ -249,9 +254,9 @@ export class Gateway implements AggregatorServer {
     };
   }
 
-  /** Calls `listener` with every event from now on, until what is returned is called. */
-  subscribe(listener: GatewayListener): () => void {
-    return this.#parts.events.subscribe(listener);
+  /** Calls `listener` with every event of these types, or of all, until what is returned is called. */
+  subscribe(listener: GatewayListener, types?: readonly GatewayEvent['type'][]): () => void {
+    return this.#parts.events.subscribe(listener, types);
   }
 
   /** What is known of each server that the config does not leave out. */

@@ -11,6 +11,7 @@ import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';
 import type {
   ErrorInfo,
+  FinalStatus,
   InvocationSource,
   InvocationStatus,
   ToolExecutionResult,
@@ -74,6 +75,8 @@ const BATCH_LINES = 900;
 /** Every call of a tool: the last ones in memory, all of them where there is a place for that. */
 export class History {
   readonly options: HistoryOptions;
+  /** Gets every call that ends, with the milliseconds since it was sent. */
+  onEnded: ((serverKey: string, status: FinalStatus, milliseconds: number) => void) | undefined;
   readonly #followers = new Set<(record: ToolInvocationRequest) => void>();
   /** Those under way, each in the place of its number. */
   readonly #underWay: (Invocation | undefined)[] = [];
@@ -263,6 +266,9 @@ export class Invocation implements CallObserver {
     this.#completedAt = this.#history.options.now();
     if (this.#answer !== undefined && this.#status === 'success') this.#keep(this.#answer);
     this.#answer = undefined;
+    const { onEnded } = this.#history;
+    if (onEnded !== undefined)
+      onEnded(this.#serverId, this.#status, this.#startedAt === 0 ? 0 : this.#completedAt - this.#startedAt);
     this.#history.ended(this);
   }
 
