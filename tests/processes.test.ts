@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { startGuard, type Guard, type GuardOptions } from '../packages/gateway/src/upstream/process/guard.ts';
-import { posixGroup } from '../packages/gateway/src/upstream/process/process-group.ts';
+import { posixGroup, hasLivingMember } from '../packages/gateway/src/upstream/process/process-group.ts';
 import { spawnServer, type ServerProcess } from '../packages/gateway/src/upstream/process/spawn.ts';
-import { hasLivingMember } from '../packages/gateway/src/upstream/process/zombies.ts';
 import { stopServers } from '../packages/gateway/src/upstream/stop-servers.ts';
 import {
   commandLinesWith,

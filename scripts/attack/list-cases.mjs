@@ -42,7 +42,7 @@ export const CONFIGS = [
   ]),
   attackCase(10, 'Escape sequences and line breaks on stderr are escaped in the log.', [
     [
-      'packages/gateway/src/upstream/process/stderr-lines.test.ts',
+      'packages/gateway/src/upstream/process/output-tail.test.ts',
       'a server can neither forge a line nor speak to the terminal',
     ],
   ]),

@@ -62,5 +62,5 @@ export type { LoggedLine } from './upstream/supervision/server-logs.ts';
 export { ServerStatus } from './upstream/server-status.ts';
 export type { ChildServerClient } from './upstream/server-status.ts';
 export type { ServerEvent } from './upstream/supervision/supervisor.ts';
-export type { JSONSchema, ToolSchema } from './upstream/catalogue/tool-schema.ts';
+export type { JSONSchema, ToolSchema } from './upstream/catalogue/catalogue.ts';
 export type { ServerClient } from './upstream/upstream.ts';

@@ -17,7 +17,7 @@ import type { ToolRegistry } from '../registry/tool-registry.ts';
 import { stateProblem } from '../state/state-problem.ts';
 import { Deferred } from '../time/deferred.ts';
 import { within } from '../time/timeouts.ts';
-import type { ToolSchema } from '../upstream/catalogue/tool-schema.ts';
+import type { ToolSchema } from '../upstream/catalogue/catalogue.ts';
 import type { Reloaded } from '../upstream/fleet.ts';
 import { Chain, CHAIN_VARIABLE, gatewayId } from '../upstream/gateway-chain.ts';
 import type { ChildServerClient } from '../upstream/server-status.ts';

@@ -6,10 +6,10 @@ import {
   listedKinds,
   NO_LISTS,
   readTools,
-  readItem,
   type Catalogue,
   type Kind,
 } from '../upstream/catalogue/catalogue.ts';
+import { readItem } from '../upstream/catalogue/read-list.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { errorLine, resultLine } from '../wire/answer.ts';

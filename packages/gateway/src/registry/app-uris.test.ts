@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { readItem } from '../upstream/catalogue/catalogue.ts';
+import { readItem } from '../upstream/catalogue/read-list.ts';
 import { appUris } from './app-uris.ts';
 
 function urisIn(definition: string): (readonly [string, string])[] {

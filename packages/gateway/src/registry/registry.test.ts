@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { NO_LISTS, readItem, type Listed } from '../upstream/catalogue/catalogue.ts';
+import { NO_LISTS, type Listed } from '../upstream/catalogue/catalogue.ts';
+import { readItem } from '../upstream/catalogue/read-list.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Accounts, type Account } from '../wire/account.ts';
 import { RegistryBuilder } from './registry.ts';

@@ -1,6 +1,6 @@
 import type { Era } from '../protocol/eras.ts';
-import { definitionOf, readItem, type Listed } from '../upstream/catalogue/catalogue.ts';
-import type { ToolSchema } from '../upstream/catalogue/tool-schema.ts';
+import { definitionOf, type Listed, type ToolSchema } from '../upstream/catalogue/catalogue.ts';
+import { readItem } from '../upstream/catalogue/read-list.ts';
 import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { findMember, objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
 import { encode, replaceValue, type Edit } from '../wire/json/splice.ts';

@@ -3,8 +3,7 @@ import { ServerKind, serverKind } from '../config/server-kind.ts';
 import type { Log } from '../log.ts';
 import type { Connection, ConnectionOptions, Stoppable } from './connection.ts';
 import { ProcessConnection } from './process/process-connection.ts';
-import { spawnServer } from './process/spawn.ts';
-import type { ServerSpec } from './process/start-process.ts';
+import { spawnServer, type ServerSpec } from './process/spawn.ts';
 import { startInTurn } from './process/start-slots.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -44,7 +43,7 @@ async function spawn(options: OpenOptions): Promise<Connection> {
 const CHECK_PLACE_MS = 5000;
 
 async function warnOfOpenPlace(spec: ServerSpec, log: Log): Promise<void> {
-  const { openPlace } = await import('./open-place.ts');
+  const { openPlace } = await import('./process/open-place.ts');
   const place = openPlace(spec);
   if (place === undefined) return;
   log.warn(

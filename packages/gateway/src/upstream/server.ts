@@ -18,10 +18,10 @@ import {
   readTools,
   type Catalogue,
   type Kind,
+  type ToolSchema,
 } from './catalogue/catalogue.ts';
 import { LiveCatalogue } from './catalogue/live-catalogue.ts';
 import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
-import type { ToolSchema } from './catalogue/tool-schema.ts';
 import type { Connection, Stoppable } from './connection.ts';
 import { readError, readResult, shakeHands, type Greeting } from './negotiate.ts';
 import { openConnection } from './open-connection.ts';

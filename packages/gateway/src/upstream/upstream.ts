@@ -1,7 +1,6 @@
 import type { Era } from '../protocol/eras.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Catalogue, Kind } from './catalogue/catalogue.ts';
-import type { ToolSchema } from './catalogue/tool-schema.ts';
+import type { Catalogue, Kind, ToolSchema } from './catalogue/catalogue.ts';
 import type { Sharing } from './pool/instances.ts';
 
 /** A server behind the gateway, as programs see it. */

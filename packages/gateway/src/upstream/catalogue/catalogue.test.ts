@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import type { Message } from '../../wire/message.ts';
 import { readDamaged } from '../../wire/repair.ts';
-import { definitionOf, readList, strictest, type Listing } from './catalogue.ts';
+import { definitionOf, strictest, type Listing } from './catalogue.ts';
+import { readList } from './read-list.ts';
 
 interface Read {
   readonly listing: Listing;

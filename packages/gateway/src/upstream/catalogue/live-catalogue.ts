@@ -5,9 +5,10 @@ import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
 import type { Message } from '../../wire/message.ts';
 import { readError } from '../negotiate.ts';
-import { ALL_KINDS, KINDS, readList, type Catalogue, type Kind, type Listing } from './catalogue.ts';
+import { ALL_KINDS, KINDS, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { LiveList } from './live-list.ts';
-import { screenDefinitions } from './screen-definitions.ts';
+import { readList } from './read-list.ts';
+import { screenDefinitions } from './validate-definition.ts';
 
 export interface LiveCatalogueOptions {
   readonly capabilities: Readonly<Record<string, unknown>>;

@@ -2,8 +2,9 @@ import { array, assert, asyncProperty, dictionary, jsonValue, oneof, record, str
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
-import { readList, type Listing } from './catalogue.ts';
+import type { Listing } from './catalogue.ts';
 import { readPlainList } from './plain-list.ts';
+import { readList } from './read-list.ts';
 
 const NAMES = { list: 'tools', key: 'name' };
 const plain = (text: string): ReturnType<typeof readPlainList> =>

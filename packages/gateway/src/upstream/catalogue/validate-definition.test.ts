@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { ALL_KINDS, KINDS, readItem, type Kind, type Listed } from './catalogue.ts';
+import { ALL_KINDS, KINDS, type Kind, type Listed } from './catalogue.ts';
 import { SHAPES } from './definition-shapes.ts';
+import { readItem } from './read-list.ts';
 import { judgeDefinition, type Judged } from './validate-definition.ts';
 
 interface ResultSchema {

@@ -1,9 +1,17 @@
 import { childEnvironments } from '../../config/child-environment.ts';
 import type { Log } from '../../log.ts';
 import { Repeats } from '../repeats.ts';
-import { Engine } from './engine.ts';
-import { reapOrphans } from './inventory.ts';
-import { ownSelf, type Owner } from './owner.ts';
+import { Engine, type Contained } from './engine.ts';
+import {
+  ownSelf,
+  type Owner,
+  NAME_LABEL,
+  OWNED_LABEL,
+  OwnerState,
+  ownerIn,
+  SERVER_LABEL,
+  stateOf,
+} from './owner.ts';
 
 /** What the `docker` command obeys, beside what every program gets. */
 const COMMAND_VARIABLES: string[] = [
@@ -22,7 +30,7 @@ const REAP_EVERY_MS = 60_000;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The engine that the `docker` command finds in this environment. */
-export function engineFor(env: Environment): Engine {
+function engineFor(env: Environment): Engine {
   return new Engine(childEnvironments(env, process.platform)({ inheritEnv: COMMAND_VARIABLES }));
 }
 
@@ -91,4 +99,75 @@ export class Containers {
       this.#log.debug?.(`left-over containers could not be looked for: ${(error as Error).message}`);
     }
   }
+}
+
+/** A container that some gateway has started. */
+export interface OwnedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string;
+  /** As the engine calls it: created, running, exited … */
+  readonly status: string;
+  /** The key of the server in its gateway's config. */
+  readonly server: string;
+  /** The process id of its gateway. */
+  readonly pid: number | undefined;
+  readonly owner: OwnerState;
+}
+
+/** All containers that gateways have started on this engine, with what is known of their gateways. */
+async function listOwned(engine: Engine, self: Owner): Promise<OwnedContainer[]> {
+  return (await engine.find(OWNED_LABEL)).map((container) => describe(container, self));
+}
+
+function describe({ labels, ...container }: Contained, self: Owner): OwnedContainer {
+  const { id, name, image, status } = container;
+  const owner = labels[NAME_LABEL] === name ? ownerIn(labels) : undefined;
+  return {
+    id,
+    name,
+    image,
+    status,
+    server: labels[SERVER_LABEL] ?? '',
+    pid: owner === undefined ? undefined : Number(owner.pid),
+    owner: stateOf(owner, self),
+  };
+}
+
+/** A container that could not be removed, and why. */
+interface Leftover extends OwnedContainer {
+  readonly reason: string;
+}
+
+export interface Reaped {
+  readonly removed: readonly OwnedContainer[];
+  readonly left: readonly Leftover[];
+}
+
+/** Removes the containers whose gateways are gone; never one of which that is not certain. */
+async function reapOrphans(engine: Engine, self: Owner): Promise<Reaped> {
+  const orphans = (await listOwned(engine, self)).filter(({ owner }) => owner === OwnerState.GONE);
+  const removed: OwnedContainer[] = [];
+  const left: Leftover[] = [];
+  await Promise.all(
+    orphans.map(async (orphan) => {
+      try {
+        await engine.remove(orphan.id);
+        removed.push(orphan);
+      } catch (error) {
+        left.push({ ...orphan, reason: (error as Error).message });
+      }
+    }),
+  );
+  return { removed, left };
+}
+
+/** See `listContainers`. */
+export function listHere(env: Environment): Promise<OwnedContainer[]> {
+  return listOwned(engineFor(env), ownSelf());
+}
+
+/** See `removeOrphans`. */
+export function reapHere(env: Environment): Promise<Reaped> {
+  return reapOrphans(engineFor(env), ownSelf());
 }

@@ -12,11 +12,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { Containers } from './containers.ts';
-import { explainEngine, takenPort } from './engine-error.ts';
-import { Engine } from './engine.ts';
+import { explainEngine, takenPort, Engine } from './engine.ts';
+import { handOver } from './env-file.ts';
 import { labelsOf, ownSelf, type Owner } from './owner.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
-import { handOver } from './variables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-engine-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

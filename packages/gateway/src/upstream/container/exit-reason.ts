@@ -1,7 +1,6 @@
 import type { Exit, ServerProcess } from '../process/spawn.ts';
 import type { ContainerSpec } from './container-spec.ts';
-import { explainEngine, takenPort } from './engine-error.ts';
-import type { Engine } from './engine.ts';
+import { explainEngine, takenPort, type Engine } from './engine.ts';
 
 interface Ended {
   readonly id: string;

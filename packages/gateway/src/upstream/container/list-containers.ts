@@ -1,4 +1,4 @@
-import type { OwnedContainer, Reaped } from './inventory.ts';
+import type { OwnedContainer, Reaped } from './containers.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,12 +8,12 @@ export type { OwnedContainer, Reaped };
 
 /** The containers that gateways have started on the engine which `docker` finds in this environment. */
 export async function listContainers(env: Environment): Promise<OwnedContainer[]> {
-  const { listHere } = await import('./housekeeping.ts');
+  const { listHere } = await import('./containers.ts');
   return listHere(env);
 }
 
 /** Removes those whose gateways are gone. */
 export async function removeOrphans(env: Environment): Promise<Reaped> {
-  const { reapHere } = await import('./housekeeping.ts');
+  const { reapHere } = await import('./containers.ts');
   return reapHere(env);
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.generated.ts';
+import { checkContainer } from '../../config/container-rules.ts';
+import { createFindings } from '../../config/findings.ts';
+import { formatLocation } from '../../config/json/json-path.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import { inTime } from '../../time/timeouts.ts';
 import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
@@ -8,16 +11,16 @@ import type { Guard } from '../process/guard.ts';
 import { STOP_TIMING } from '../process/process-group.ts';
 import { spawnServer, type ServerProcess } from '../process/spawn.ts';
 import type { Slots } from '../process/start-slots.ts';
-import { AttachedConnection } from './attached-connection.ts';
+import { AttachedConnection } from './container-connection.ts';
+import { PublishedConnection } from './container-http-connection.ts';
 import { containerSpec, type ContainerSpec } from './container-spec.ts';
 import type { Containers } from './containers.ts';
 import { createArguments } from './create-arguments.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError } from './engine.ts';
+import { handOver } from './env-file.ts';
 import { explainedExit } from './exit-reason.ts';
-import { judgeContainer } from './judge.ts';
 import { labelsOf, NAME_LABEL, SERVER_LABEL } from './owner.ts';
-import { PublishedConnection } from './published-connection.ts';
-import { handOver } from './variables.ts';
+import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 
 export interface ContainerOptions extends ConnectionOptions {
   readonly config: ServerConfig;
@@ -170,4 +173,15 @@ async function attach(
 
 function someLetters(): string {
   return randomBytes(4).toString('hex');
+}
+
+/** Applies the rules for containers to the values that are about to run, whichever way they came here. */
+function judgeContainer(config: ServerConfig, env: Readonly<Record<string, string>>): void {
+  const found = createFindings(true);
+  checkContainer({ ...config }, [], found);
+  const [mistake] = found.errors;
+  if (mistake !== undefined)
+    throw new EngineError(`its "${formatLocation(mistake.path)}" is refused. ${mistake.message}`);
+  const { volumes = [], allowUnsafeMounts = false } = config.dockerConfig ?? {};
+  if (!allowUnsafeMounts) refuseUnsafeMounts(volumes, env);
 }

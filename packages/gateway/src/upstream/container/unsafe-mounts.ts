@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fixedPlaces, unsafeSource, type OwnPlaces } from '../../config/unsafe-sources.ts';
 import { isVolumeName, readVolume } from '../../config/volume.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError } from './engine.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

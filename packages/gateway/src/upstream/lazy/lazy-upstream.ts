@@ -1,8 +1,7 @@
 import type { Era } from '../../protocol/eras.ts';
 import { NO_ACCOUNT } from '../../wire/account.ts';
 import { Peer } from '../../wire/peer.ts';
-import { readTools, type Catalogue } from '../catalogue/catalogue.ts';
-import type { ToolSchema } from '../catalogue/tool-schema.ts';
+import { readTools, type Catalogue, type ToolSchema } from '../catalogue/catalogue.ts';
 import type { Sharing } from '../pool/instances.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Upstream } from '../upstream.ts';

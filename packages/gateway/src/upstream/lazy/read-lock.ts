@@ -9,7 +9,8 @@ import {
   type Members,
 } from '../../wire/json/members.ts';
 import { validateValue, skipValue } from '../../wire/json/scan.ts';
-import { ALL_KINDS, KINDS, readItems, type Kind, type Listed, type Listing } from '../catalogue/catalogue.ts';
+import { ALL_KINDS, KINDS, type Kind, type Listed, type Listing } from '../catalogue/catalogue.ts';
+import { readItems } from '../catalogue/read-list.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** A server as the lock file has it. */

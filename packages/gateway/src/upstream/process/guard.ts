@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { within } from '../../time/timeouts.ts';
-import { childProcess } from './child-process.ts';
 import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
+import { childProcess } from './process-group.ts';
 
 /** Outlives the gateway by seconds, to stop whatever is left of its servers. */
 export interface Guard {

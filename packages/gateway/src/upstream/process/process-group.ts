@@ -1,8 +1,8 @@
+import type * as ChildProcesses from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { childProcess } from './child-process.ts';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Attempt } from './spawn-error.ts';
 import { systemTool } from './windows-command.ts';
-import { hasLivingMember } from './zombies.ts';
 
 /** How long a server may take over each stage of its stop, in milliseconds. */
 export interface StopTiming {
@@ -92,3 +92,36 @@ function taskkill(args: readonly string[], env: Attempt['env']): void {
     .spawn(systemTool('taskkill.exe', env), args, { stdio: 'ignore', windowsHide: true })
     .on('error', () => undefined);
 }
+
+/**
+ * Whether a process group has a member that runs. One that only awaits burial still counts as a member for `kill`,
+ * and where the system's first process buries late or never, as in many containers, that could be for ever.
+ */
+export function hasLivingMember(group: number): boolean {
+  const pids = listProc();
+  // Where there is no /proc, `kill` must be believed.
+  return pids === undefined || pids.some((pid) => isLivingMember(pid, group));
+}
+
+function listProc(): string[] | undefined {
+  try {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return pids.length === 0 ? undefined : pids;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLivingMember(pid: string, group: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The program's name comes first, in brackets, and may hold anything.
+    const [state = '', , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
+    return itsGroup === String(group) && !'ZX'.includes(state);
+  } catch {
+    return false;
+  }
+}
+
+/** Loaded with the first process: the first list is answered before one is spawned, and need not wait for it. */
+export const childProcess = (): typeof ChildProcesses => process.getBuiltinModule('node:child_process');

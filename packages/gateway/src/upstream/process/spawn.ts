@@ -1,11 +1,21 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { within } from '../../time/timeouts.ts';
+import { OWNER_VARIABLE } from './guard-program.ts';
 import type { Guard } from './guard.ts';
-import { clearGroup, posixGroup, STOP_TIMING, windowsTree, type StopTiming } from './process-group.ts';
+import { readLines, OutputTail } from './output-tail.ts';
+import {
+  childProcess,
+  clearGroup,
+  posixGroup,
+  STOP_TIMING,
+  windowsTree,
+  type StopTiming,
+} from './process-group.ts';
 import { explainSpawnFailure } from './spawn-error.ts';
-import { startProcess, type Child, type ServerSpec } from './start-process.ts';
-import { readLines, StderrLines } from './stderr-lines.ts';
+import { windowsCommand, type Startable } from './windows-command.ts';
 
 export interface SpawnOptions {
   guard: Pick<Guard, 'mark' | 'watch' | 'unwatch' | 'note'>;
@@ -57,7 +67,7 @@ function running(child: Child, pid: number, options: SpawnOptions & Pick<ServerS
   // Told in the same breath as the start: the gateway may be killed at any moment.
   guard.watch(pid);
   ignoreStreamErrors(child);
-  const stderr = new StderrLines(options.onStderrLine);
+  const stderr = new OutputTail(options.onStderrLine);
   const stderrRead = readLines(child.stderr, stderr);
   const group = platform === 'win32' ? windowsTree(child, options.env) : posixGroup(pid);
   const clear = onlyOnce(async () => {
@@ -131,4 +141,40 @@ interface Stopping {
 function onlyOnce(action: () => Promise<void>): () => Promise<void> {
   let result: Promise<void> | undefined;
   return () => (result ??= action());
+}
+
+export interface ServerSpec {
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the server; only the owner's mark is added. */
+  env: Readonly<Record<string, string | undefined>>;
+  cwd?: string | undefined;
+  /** The working directory is one that a client has named. */
+  isClientFolder?: boolean | undefined;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Starts a program with pipes to it. No shell is involved, and it leads a process group of its own. */
+function startProcess(spec: ServerSpec, mark: string, platform: NodeJS.Platform = process.platform): Child {
+  const isWindows = platform === 'win32';
+  const { file, args, verbatim } = isWindows ? windowsCommand(spec, isFile) : asGiven(spec);
+  return childProcess().spawn(file, args, {
+    cwd: spec.cwd,
+    env: { ...spec.env, [OWNER_VARIABLE]: mark },
+    // On Windows this would open a window.
+    detached: !isWindows,
+    shell: false,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    windowsVerbatimArguments: verbatim,
+  });
+}
+
+function asGiven({ command, args }: ServerSpec): Startable {
+  return { file: command, args, verbatim: false };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -4,13 +4,12 @@ import { Batch } from '../../wire/batch.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
-import { asAnswer, LONGEST_REFUSAL, readAnswer } from './error-body.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
-import { describeContentType, describeStatus } from './http-errors.ts';
-import type { HttpResponse } from './http-response.ts';
-import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-stream.ts';
+import type { HttpResponse } from './http-connection.ts';
+import { asAnswer, LONGEST_REFUSAL, readAnswer, describeContentType, describeStatus } from './http-errors.ts';
+import type { Streams } from './remote-session.ts';
+import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
-import type { Streams } from './streams.ts';
 
 /** What all exchanges with a server share. */
 export interface Wire {

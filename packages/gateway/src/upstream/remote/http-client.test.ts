@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Deferred } from '../../time/deferred.ts';
 import { Accounts } from '../../wire/account.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { HttpResponse } from './http-connection.ts';
 
 /** A server that answers the n-th request of all as `answer` says, in raw bytes. */
 async function serve(answer: (count: number, socket: Socket, request: string) => void) {

@@ -9,9 +9,9 @@ import {
   HttpConnection,
   type OpenSocket,
   type RequestHandlers,
+  type HttpResponse,
 } from './http-connection.ts';
 import { describeFailure, describeRedirect, InvalidHeader } from './http-errors.ts';
-import type { HttpResponse } from './http-response.ts';
 import { headerLine } from './request-headers.ts';
 
 export interface HttpRequest {

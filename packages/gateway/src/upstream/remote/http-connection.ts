@@ -1,8 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { CONNECT_MS, ConnectionError } from './http-errors.ts';
-import { HttpResponse } from './http-response.ts';
-import type { ResponseHead } from './response-head.ts';
-import { ResponseParser, type ParserHandlers } from './response-parser.ts';
+import { type ResponseHead, ResponseParser, type ParserHandlers } from './response-parser.ts';
 
 /** An unused connection is closed before the usual server does it (5 s), so that no call meets one that is just being closed. */
 const IDLE_MS = 4000;
@@ -157,5 +155,72 @@ export class HttpConnection implements ParserHandlers {
     this.#keepAlive = keepAlive;
     const seconds = Number(/timeout=(\d+)/iu.exec(keepAlive)?.[1] ?? Infinity);
     this.#socket.setTimeout(Math.max(1, Math.min(IDLE_MS, (seconds - 1) * 1000)));
+  }
+}
+
+/** The connection that a response comes on. */
+interface Carrier {
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+/** The answer to one request. It has one reader. */
+export class HttpResponse {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** The connection, which is another response's once this one is over. */
+  #carrier: Carrier | undefined;
+  #isComplete = false;
+  #data: ((part: Buffer) => void) | undefined;
+  readonly #closed: (() => void)[] = [];
+
+  constructor({ status, headers }: ResponseHead, carrier: Carrier) {
+    this.status = status;
+    this.headers = headers;
+    this.#carrier = carrier;
+  }
+
+  /** True once all of it has come. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Reads the body from now on; what comes before is dropped. `ended` is called when nothing more comes. */
+  listen(data: (part: Buffer) => void, ended: () => void): void {
+    this.#data = data;
+    this.onClose(ended);
+  }
+
+  /** Calls a function when nothing more comes, whether or not the response is complete. */
+  onClose(closed: () => void): void {
+    this.#closed.push(closed);
+  }
+
+  pause(): void {
+    this.#carrier?.pause();
+  }
+
+  /** Lets the body come, which is dropped where nobody listens. */
+  resume(): void {
+    this.#carrier?.resume();
+  }
+
+  /** Closes the connection, unless the response is over. */
+  destroy(): void {
+    this.#carrier?.destroy();
+  }
+
+  /** Tells of a part of the body. */
+  push(part: Buffer): void {
+    this.#data?.(part);
+  }
+
+  /** Tells that nothing more comes. */
+  end(isComplete: boolean): void {
+    this.#carrier = undefined;
+    this.#isComplete = isComplete;
+    for (const closed of this.#closed) closed();
   }
 }

@@ -1,6 +1,9 @@
+import { Holding, type Account } from '../../wire/account.ts';
 import { stringValue } from '../../wire/json/members.ts';
+import { lineBytes, splice } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { SlicedInput } from '../../wire/sliced-input.ts';
+import type { HttpResponse } from './http-connection.ts';
 
 /** What a handshake over HTTP has settled. In the modern era there is none. */
 export class RemoteSession {
@@ -32,5 +35,113 @@ export class RemoteSession {
       ...(this.#id !== undefined && { 'mcp-session-id': this.#id }),
       ...(this.#version && { 'mcp-protocol-version': this.#version }),
     };
+  }
+}
+
+/** What a server was told that a new session has to hear again: the handshake, the log level, the watched resources. */
+export class SessionMemory {
+  #opening: Message | undefined;
+  #level: Message | undefined;
+  readonly #watched = new Map<string, Message>();
+
+  /** The handshake, once there was one. */
+  get opening(): Message | undefined {
+    return this.#opening;
+  }
+
+  note(message: Message): void {
+    if (message.kind !== 'request') return;
+    if (message.method === 'initialize') this.#opening = message;
+    else if (message.method === 'logging/setLevel') this.#level = message;
+    else if (message.method === 'resources/subscribe') this.#watched.set(uriOf(message), message);
+    else if (message.method === 'resources/unsubscribe') this.#watched.delete(uriOf(message));
+  }
+
+  /** All but the handshake, under ids that nobody waits for. */
+  replay(): Buffer[] {
+    const told = [...(this.#level ? [this.#level] : []), ...this.#watched.values()];
+    return told.map((message, index) => withId(message, `"again-${index}"`));
+  }
+}
+
+function uriOf({ params }: Message): string {
+  return (params && stringValue(params, 'uri')) ?? '';
+}
+
+function withId({ bytes, id, idAt }: Message, text: string): Buffer {
+  return lineBytes(splice(bytes, [{ start: idAt, end: idAt + id.length, text }]));
+}
+
+/** Memory that a message takes beside its bytes. */
+const MESSAGE_BYTES = 512;
+
+/** Messages that are held back while a server cannot be spoken to, charged to its account. */
+export class HeldMessages {
+  readonly #holding: Holding;
+  #messages: Message[] | undefined;
+
+  constructor(account: Account) {
+    this.#holding = new Holding(account);
+  }
+
+  /** The messages; undefined while none are held back. */
+  get current(): readonly Message[] | undefined {
+    return this.#messages;
+  }
+
+  get bytes(): number {
+    return this.#holding.bytes;
+  }
+
+  /** Begins to hold back messages. */
+  begin(): void {
+    this.#messages = [];
+    this.#holding.bytes = 0;
+  }
+
+  /** Holds back a message. False: it can be sent at once. */
+  add(message: Message): boolean {
+    if (this.#messages === undefined) return false;
+    this.#messages.push(message);
+    this.#holding.bytes += MESSAGE_BYTES + message.bytes.length;
+    return true;
+  }
+
+  /** Drops the request with this id. */
+  drop(id: number): void {
+    if (this.#messages === undefined || this.#messages.length === 0) return;
+    const kept = this.#messages.filter((message) => Number(message.id) !== id);
+    this.begin();
+    for (const message of kept) this.add(message);
+  }
+
+  /** Ends the holding back; returns what was held. */
+  end(): readonly Message[] {
+    const messages = this.#messages ?? [];
+    this.#messages = undefined;
+    this.#holding.bytes = 0;
+    return messages;
+  }
+}
+
+/** The responses that are being read, to be paused and resumed together. */
+export class Streams {
+  readonly #open = new Set<SlicedInput>();
+  #isPaused = false;
+
+  add(response: HttpResponse, reading: SlicedInput): void {
+    this.#open.add(reading);
+    if (this.#isPaused) reading.hold(true);
+    response.onClose(() => this.#open.delete(reading));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    for (const reading of this.#open) reading.hold(true);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const reading of this.#open) reading.hold(false);
   }
 }

@@ -2,10 +2,10 @@ import { BackOff } from '../../time/back-off.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
-import type { HttpResponse } from './http-response.ts';
-import { contentType, readEvents } from './response-stream.ts';
+import type { HttpResponse } from './http-connection.ts';
+import type { Streams } from './remote-session.ts';
+import { contentType, readEvents } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
-import type { Streams } from './streams.ts';
 
 export interface ServerStreamOptions {
   readonly client: HttpClient;

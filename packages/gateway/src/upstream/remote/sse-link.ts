@@ -7,16 +7,13 @@ import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 import { LOOP_DETECTED } from '../gateway-chain.ts';
-import { LONGEST_REFUSAL, readAnswer } from './error-body.ts';
-import { HeldMessages } from './held-messages.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
-import { describeContentType, describeStatus } from './http-errors.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { HttpResponse } from './http-connection.ts';
+import { LONGEST_REFUSAL, readAnswer, describeContentType, describeStatus } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
-import { contentType, readBody, readEvents } from './response-stream.ts';
-import { SessionMemory } from './session-memory.ts';
+import { HeldMessages, SessionMemory, Streams } from './remote-session.ts';
+import { contentType, readBody, readEvents } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
-import { Streams } from './streams.ts';
 
 export interface SseLinkOptions {
   readonly client: HttpClient;

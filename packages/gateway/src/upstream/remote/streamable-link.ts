@@ -9,18 +9,14 @@ import { valueText } from '../../wire/json/members.ts';
 import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
-import { isNameless, readAnswer, unknownMethod } from './error-body.ts';
-import { HeldMessages } from './held-messages.ts';
 import { HttpCall, type HttpCallEvents, type Wire } from './http-call.ts';
 import type { HttpClient } from './http-client.ts';
-import { describeStatus } from './http-errors.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { HttpResponse } from './http-connection.ts';
+import { isNameless, readAnswer, unknownMethod, describeStatus } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
-import { RemoteSession } from './remote-session.ts';
+import { HeldMessages, RemoteSession, SessionMemory, Streams } from './remote-session.ts';
 import { modernHeaders } from './request-headers.ts';
 import { ServerStream } from './server-stream.ts';
-import { SessionMemory } from './session-memory.ts';
-import { Streams } from './streams.ts';
 
 export interface StreamableOptions {
   readonly client: HttpClient;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ChunkReader } from '../../wire/sliced-input.ts';
-import { JsonBody } from './json-body.ts';
+import { JsonBody } from './response-body.ts';
 
 function push(reader: ChunkReader, chunk: Buffer): void {
   reader.begin(chunk);

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import type { ServerSpec } from './process/start-process.ts';
+import type { ServerSpec } from './spawn.ts';
 
 const WORLD_WRITES = 0o002;
 const STICKY = 0o1000;

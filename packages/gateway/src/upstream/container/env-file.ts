@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EngineError } from './engine-error.ts';
+import { EngineError } from './engine.ts';
 
 /** How a container's variables reach it: by a file that nobody can open by name, or through the command's environment. */
 export interface Variables {

@@ -11,7 +11,7 @@ const NEWLINE = 0x0a;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /** Reads a stream into lines, in slices: a server may write thousands at once. Resolves when all of it has been read. */
-export function readLines(input: Readable, lines: StderrLines): Promise<void> {
+export function readLines(input: Readable, lines: OutputTail): Promise<void> {
   return new Promise((ended) => {
     const failed = (error: Error): never => {
       ended();
@@ -23,7 +23,7 @@ export function readLines(input: Readable, lines: StderrLines): Promise<void> {
 }
 
 /** Cuts a server's stderr into lines that are safe to log, and keeps the last ones for an error message. */
-export class StderrLines implements ChunkReader {
+export class OutputTail implements ChunkReader {
   readonly #onLine: (line: string) => void;
   readonly #kept: number;
   #tail: string[] = [];

@@ -8,13 +8,13 @@ import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue/catalogue.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import type { Chain } from '../gateway-chain.ts';
+import { readLines, OutputTail } from '../process/output-tail.ts';
 import type { StopTiming } from '../process/process-group.ts';
-import { readLines, StderrLines } from '../process/stderr-lines.ts';
 import { reachServer } from '../remote/remote-connection.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
+import { endContainer, type RunningContainer } from './container-connection.ts';
 import type { HttpSpec } from './container-spec.ts';
-import { endContainer, type RunningContainer } from './end-container.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError } from './engine.ts';
 
 interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;
@@ -105,7 +105,7 @@ export class PublishedConnection implements Connection {
 
 /** What it writes there is for people. */
 function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): void {
-  void readLines(process.stdout, new StderrLines((line) => log.info(line)));
+  void readLines(process.stdout, new OutputTail((line) => log.info(line)));
 }
 
 async function answering(container: RunningContainer, http: HttpSpec, options: OpenOptions): Promise<string> {

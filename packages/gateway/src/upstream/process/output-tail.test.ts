@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { escapeUnsafe } from '../../log.ts';
-import { StderrLines } from './stderr-lines.ts';
+import { OutputTail } from './output-tail.ts';
 
-function read(...chunks: (string | Buffer)[]): { lines: string[]; reader: StderrLines } {
+function read(...chunks: (string | Buffer)[]): { lines: string[]; reader: OutputTail } {
   const lines: string[] = [];
-  const reader = new StderrLines((line) => lines.push(line));
+  const reader = new OutputTail((line) => lines.push(line));
   for (const chunk of chunks) push(reader, Buffer.from(chunk as string));
   return { lines, reader };
 }
 
-function push(reader: StderrLines, chunk: Buffer): void {
+function push(reader: OutputTail, chunk: Buffer): void {
   reader.begin(chunk);
   while (reader.next());
 }
@@ -64,7 +64,7 @@ test('a long line is cut, with a note, and the next one is whole again', () => {
 });
 
 test('output without end and without a newline does not pile up', () => {
-  const reader = new StderrLines(() => undefined);
+  const reader = new OutputTail(() => undefined);
   const chunk = Buffer.alloc(65_536, 'x');
   const before = process.memoryUsage().arrayBuffers;
   for (let round = 0; round < 2000; round += 1) push(reader, chunk);
