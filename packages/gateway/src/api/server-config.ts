@@ -1,9 +1,7 @@
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
-import { shownAddress } from '../config/redact.ts';
-import { ServerKind, serverKind } from '../config/server-kind.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerReport } from '../gateway/report.ts';
-import { containerSpec } from '../upstream/container/container-spec.ts';
+import { transportOf, type ServerPlace } from '../upstream/transports.ts';
 
 /** A section of documents that belongs to a server. */
 export interface SectionBinding {
@@ -21,20 +19,10 @@ export interface SectionBinding {
 }
 
 /** A server: what the config says of it, and what has become of it. */
-export interface MCPServerConfig {
+export interface MCPServerConfig extends ServerPlace {
   /** Its key in the config. */
   readonly id: string;
   readonly name: string;
-  readonly transport: 'stdio' | 'sse' | 'streamable-http';
-  /** A container that is started here, or a server elsewhere; absent for a program that is started here. */
-  readonly deploymentType?: 'managed' | 'external';
-  readonly dockerConfig?: {
-    readonly image: string;
-    readonly containerName: string;
-    readonly command?: string[];
-    readonly ports?: Record<string, number>;
-  };
-  readonly sseConfig?: { readonly url: string };
   readonly enabled: boolean;
   readonly lastConnectedAt?: number;
   readonly failureCount: number;
@@ -67,48 +55,10 @@ function describe(id: string, entry: ServerConfig, report: ServerReport | undefi
   return {
     id,
     name: entry.name ?? id,
-    ...placeOf(id, entry),
+    ...transportOf(entry).describe(id, entry),
     enabled: report?.enabled ?? false,
     ...(lastConnectedAt !== undefined && { lastConnectedAt }),
     failureCount: report?.failureCount ?? 0,
     autoDisabled: report?.autoDisabled ?? false,
-  };
-}
-
-type Placed = Pick<MCPServerConfig, 'transport' | 'deploymentType' | 'dockerConfig' | 'sseConfig'>;
-
-function placeOf(id: string, entry: ServerConfig): Placed {
-  switch (serverKind(entry)) {
-    case ServerKind.COMMAND:
-      return { transport: 'stdio' };
-    case ServerKind.CONTAINER:
-      return container(id, entry);
-    case ServerKind.REMOTE:
-      return remote(entry);
-  }
-}
-
-function container(id: string, entry: ServerConfig): Placed {
-  const { command, ports } = entry.dockerConfig ?? {};
-  const { image, name, http } = containerSpec(id, entry);
-  return {
-    transport: http === undefined ? 'stdio' : http.isSse ? 'sse' : 'streamable-http',
-    deploymentType: 'managed',
-    dockerConfig: {
-      image,
-      containerName: name,
-      ...(command !== undefined && { command }),
-      ...(ports !== undefined && { ports }),
-    },
-  };
-}
-
-function remote({ url, sseConfig }: ServerConfig): Placed {
-  const isSse = url === undefined;
-  const address = url ?? sseConfig?.url ?? '';
-  return {
-    transport: isSse ? 'sse' : 'streamable-http',
-    deploymentType: 'external',
-    sseConfig: { url: URL.canParse(address) ? shownAddress(new URL(address)) : '' },
   };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { startupTimeouts } from '../upstream/startup-timeouts.ts';
+import { startupTimeouts } from '../upstream/transports.ts';
 import { Deadline } from './deadline.ts';
 import { StartClock } from './start-clock.ts';
 

@@ -1,9 +1,11 @@
+import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
 import type { Account } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Listing } from './catalogue/catalogue.ts';
 import type { StopTiming } from './process/process-group.ts';
+import type { ServerOptions } from './server-options.ts';
 
 /** Something that runs and can be ended. */
 export interface Stoppable {
@@ -49,4 +51,21 @@ export interface ConnectionOptions {
   renewed(): void;
   /** What is known of its tools is wrong; resolves when they have been read again. */
   outdated(): Promise<void>;
+}
+
+/** Everything that a transport gets to open a connection. */
+export interface OpenOptions
+  extends
+    ConnectionOptions,
+    Pick<
+      ServerOptions,
+      'guard' | 'slots' | 'environmentOf' | 'isClientFolder' | 'clientInfo' | 'chain' | 'containers'
+    > {
+  readonly config: ServerConfig;
+  /** Milliseconds that a server on HTTP in a container may take to listen. */
+  readonly listenTimeoutMs: number;
+  /** Returns true once the server is no longer wanted. */
+  isStopped(): boolean;
+  /** Gets a container as soon as it may have to be stopped. */
+  arriving(container: Stoppable): void;
 }

@@ -1,6 +1,4 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { withoutRemoteSecrets } from '../config/redact.ts';
-import { ServerKind, serverKind } from '../config/server-kind.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
 import { envelopeMembers, type Era } from '../protocol/eras.ts';
@@ -24,15 +22,13 @@ import { LiveCatalogue } from './catalogue/live-catalogue.ts';
 import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { Connection, Stoppable } from './connection.ts';
 import { readError, readResult, shakeHands, type Greeting } from './negotiate.ts';
-import { openConnection } from './open-connection.ts';
 import type { Sharing } from './pool/instances.ts';
 import { whileStarting } from './process/process-group.ts';
-import { identityOf } from './server-identity.ts';
 import type { ServerOptions } from './server-options.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { startFailure } from './start-failure.ts';
-import { startupTimeouts, type StartupTimeouts } from './startup-timeouts.ts';
 import { ping } from './supervision/ping.ts';
+import { startupTimeouts, transportOf, type StartupTimeouts, type Transport } from './transports.ts';
 import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -40,11 +36,11 @@ import type { Upstream } from './upstream.ts';
 export class UpstreamServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
-  readonly isRemote: boolean;
   readonly client: Upstream = this;
   /** Set once the server has failed. */
   declare error?: ChildServerError;
   readonly #context: ServerOptions;
+  readonly #transport: Transport;
   #ownLog: Log | undefined;
   #knownPatience: StartupTimeouts | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
@@ -64,11 +60,15 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   constructor(serverKey: string, config: ServerConfig, context: ServerOptions) {
     this.serverKey = serverKey;
     this.config = config;
-    this.isRemote = serverKind(config) === ServerKind.REMOTE;
+    this.#transport = transportOf(config);
     this.#context = context;
     // An own property, so that a copy by spread has it.
     Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
     this.#isQuiet = context.logs.failing.has(serverKey);
+  }
+
+  get isRemote(): boolean {
+    return this.#transport.isRemote;
   }
 
   get status(): ServerStatus {
@@ -148,14 +148,13 @@ export class UpstreamServer implements Upstream, ChildServerClient {
 
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
-    const { command, args } = identityOf(this.config);
+    const { command, args } = this.#transport.identity(this.config);
     const { startClock, eraCache } = this.#context;
     const began = now();
     const started = startClock.begin();
     try {
-      // HTTP+SSE is older than the probe.
-      const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
-      const verdict = this.#context.era ?? (isOldest ? 'legacy' : eraCache.recall(command, args));
+      const verdict =
+        this.#context.era ?? this.#transport.era?.(this.config) ?? eraCache.recall(command, args);
       const { certain, isModern } = await this.#connect(verdict);
       const era = isModern ? 'modern' : 'legacy';
       if (certain && this.#context.era === undefined && era !== verdict)
@@ -304,14 +303,14 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     const { config, serverKey } = this;
     const context = this.#context;
     const account = context.accounts.open((reason) => this.#end(account, reason));
-    const connection = await openConnection({
+    const connection = await this.#transport.open({
+      ...context,
       config,
-      context,
       serverKey,
       log: this.#log,
       maxMessageSize: context.maxMessageSize,
       account,
-      patienceMs: this.#patience.startup,
+      listenTimeoutMs: this.#patience.startup,
       request: (message, related) => context.on.request(this, message, related),
       notification: (message, related) => this.#notified(message, related),
       failed: (error) => this.#failed(account, error),
@@ -381,7 +380,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       isGone: () => peer.gone !== undefined,
       account: peer.account,
       screen: this.era === 'modern' ? screen : undefined,
-      warn: (text) => this.#log.warn(withoutRemoteSecrets(text, this.config)),
+      warn: (text) => this.#log.warn(this.#transport.hideSecrets(text, this.config)),
       prepare: (kind, listing) => this.#context.on.prepare?.(this, kind, listing),
       changed: (kind) => this.#changed(kind),
     });
@@ -402,7 +401,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   #crashed(connection: Connection, how: string, what = Texts.serverCrashed(this.serverKey)): void {
     if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    const told = withoutRemoteSecrets(how, this.config);
+    const told = this.#transport.hideSecrets(how, this.config);
     const cause = connection.peer.gone ?? new Unavailable(this.serverKey, told);
     this.error = new ChildServerError(`${what}: it ${told}`, this.serverKey, ErrorPhase.RUNTIME, cause);
     this.#context.on.crashed(this);

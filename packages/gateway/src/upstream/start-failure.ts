@@ -1,8 +1,8 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { withoutRemoteSecrets } from '../config/redact.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import { refusalIn, type Refusal } from './gateway-chain.ts';
+import { transportOf } from './transports.ts';
 import { reasonOf } from './unavailable.ts';
 
 /** A server that is a gateway has refused to serve this one, and always will: nothing has failed, and it is not tried again. */
@@ -30,7 +30,7 @@ export function startFailure(
     const text = Texts.spawnFailed(serverKey, error.message);
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);
   }
-  const reason = withoutRemoteSecrets(reasonOf(error), config);
+  const reason = transportOf(config).hideSecrets(reasonOf(error), config);
   const text = [Texts.startFailed(serverKey, reason), ...connection.outputTail()].join('\n');
   return new ChildServerError(text, serverKey, ErrorPhase.INITIALIZATION, error);
 }

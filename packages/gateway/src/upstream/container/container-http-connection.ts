@@ -1,26 +1,20 @@
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServerConfig } from '../../config/config.generated.ts';
 import { shownAddress } from '../../config/redact.ts';
-import type { Implementation } from '../../protocol/eras.ts';
 import { now } from '../../time/clock.ts';
 import type { Peer } from '../../wire/peer.ts';
 import type { Listing } from '../catalogue/catalogue.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
-import type { Chain } from '../gateway-chain.ts';
 import { readLines, OutputTail } from '../process/output-tail.ts';
 import type { StopTiming } from '../process/process-group.ts';
-import { reachServer } from '../remote/remote-connection.ts';
+import { reachServer, type ReachOptions } from '../remote/remote-connection.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
 import { endContainer, type RunningContainer } from './container-connection.ts';
 import type { HttpSpec } from './container-spec.ts';
 import { EngineError } from './engine.ts';
 
-interface OpenOptions extends ConnectionOptions {
-  readonly config: ServerConfig;
-  readonly clientInfo: Implementation;
-  readonly chain: Chain;
-  readonly patienceMs: number;
+interface HttpOptions extends ReachOptions {
+  readonly listenTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -40,7 +34,7 @@ export class PublishedConnection implements Connection {
   static async open(
     container: RunningContainer,
     http: HttpSpec,
-    options: OpenOptions,
+    options: HttpOptions,
   ): Promise<PublishedConnection> {
     logStdout(container, options);
     try {
@@ -108,9 +102,9 @@ function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): v
   void readLines(process.stdout, new OutputTail((line) => log.info(line)));
 }
 
-async function answering(container: RunningContainer, http: HttpSpec, options: OpenOptions): Promise<string> {
-  const { patienceMs, signal } = options;
-  const until = now() + patienceMs;
+async function answering(container: RunningContainer, http: HttpSpec, options: HttpOptions): Promise<string> {
+  const { listenTimeoutMs, signal } = options;
+  const until = now() + listenTimeoutMs;
   const ended = container.process.exited.then((exit): never => {
     throw new EngineError(startError(describeExit(exit), container));
   });
@@ -123,7 +117,7 @@ async function answering(container: RunningContainer, http: HttpSpec, options: O
       await delay(POLL_MS);
     }
     signal.throwIfAborted();
-    const what = `it did not answer at port ${http.port} within ${patienceMs / 1000} s`;
+    const what = `it did not answer at port ${http.port} within ${listenTimeoutMs / 1000} s`;
     throw new EngineError(`${what}; check "port", or set "startupTimeout" (in milliseconds) in its entry`);
   })();
   // Whichever is late is nobody's news.

@@ -3,14 +3,11 @@ import type { ServerConfig } from '../../config/config.generated.ts';
 import { checkContainer } from '../../config/container-rules.ts';
 import { createFindings } from '../../config/findings.ts';
 import { formatLocation } from '../../config/json/json-path.ts';
-import type { Implementation } from '../../protocol/eras.ts';
 import { inTime } from '../../time/timeouts.ts';
-import type { Connection, ConnectionOptions, Stoppable } from '../connection.ts';
-import { CHAIN_VARIABLE, type Chain } from '../gateway-chain.ts';
-import type { Guard } from '../process/guard.ts';
+import type { Connection, OpenOptions, Stoppable } from '../connection.ts';
+import { CHAIN_VARIABLE } from '../gateway-chain.ts';
 import { STOP_TIMING } from '../process/process-group.ts';
 import { spawnServer, type ServerProcess } from '../process/spawn.ts';
-import type { Slots } from '../process/start-slots.ts';
 import { AttachedConnection } from './container-connection.ts';
 import { PublishedConnection } from './container-http-connection.ts';
 import { containerSpec, type ContainerSpec } from './container-spec.ts';
@@ -22,28 +19,28 @@ import { explainedExit } from './exit-reason.ts';
 import { labelsOf, NAME_LABEL, SERVER_LABEL } from './owner.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 
-export interface ContainerOptions extends ConnectionOptions {
-  readonly config: ServerConfig;
+interface ContainerOptions extends Omit<OpenOptions, 'containers'> {
   readonly containers: Containers;
-  readonly guard: () => Guard;
-  readonly slots: Slots;
-  readonly clientInfo: Implementation;
-  readonly chain: Chain;
-  readonly environmentOf: (config: ServerConfig) => Record<string, string>;
-  /** How long a server on HTTP may take to listen. */
-  readonly patienceMs: number;
 }
 
-/** A container on its way; it can be ended however far it has come. */
-export interface StartedContainer extends Stoppable {
+/** A container that is being started; `stop` ends it however far it has come. */
+interface StartedContainer extends Stoppable {
   readonly connection: Promise<Connection>;
 }
 
 /** Images are large, and registries slow. */
 const PULL_MS = 600_000;
 
-/** Starts a server in a container; `stop` may be called from the first moment on. */
-export function startContainer(options: ContainerOptions): StartedContainer {
+/** Starts a server in a container. */
+export async function openContainer(options: OpenOptions): Promise<Connection> {
+  const containers = await options.containers();
+  if (options.isStopped()) throw new Error('was stopped before it was started');
+  const container = startContainer({ ...options, containers });
+  options.arriving(container);
+  return container.connection;
+}
+
+function startContainer(options: ContainerOptions): StartedContainer {
   const abort = new AbortController();
   const connection = launch(options, abort.signal);
   connection.catch(() => {});

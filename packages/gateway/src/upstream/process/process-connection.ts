@@ -1,5 +1,5 @@
 import { quoted } from '../../errors.ts';
-import { escapeUnsafe } from '../../log.ts';
+import { escapeUnsafe, type Log } from '../../log.ts';
 import { Deferred } from '../../time/deferred.ts';
 import { within } from '../../time/timeouts.ts';
 import { resultLine } from '../../wire/answer.ts';
@@ -7,17 +7,44 @@ import { BATCH_VERSION, visitBatch } from '../../wire/batch.ts';
 import { openLink } from '../../wire/link.ts';
 import type { Message, Unusable } from '../../wire/message.ts';
 import { Peer } from '../../wire/peer.ts';
-import type { Connection, ConnectionOptions } from '../connection.ts';
+import type { Connection, ConnectionOptions, OpenOptions } from '../connection.ts';
 import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
 import type { StopTiming } from './process-group.ts';
-import type { ServerProcess } from './spawn.ts';
+import { spawnServer, type ServerProcess, type ServerSpec } from './spawn.ts';
+import { startInTurn } from './start-slots.ts';
 
 /** The end of a server's streams is most often that of the server, whose exit says more. */
 const OUTPUT_DRAIN_MS = 500;
 /** How much of what is no message is kept to be shown. */
 const LONGEST_NOISE = 200;
 const KEPT_NOISE = 5;
+
+/** Time between a start and the check of its files, in milliseconds: the first lists do not wait for it. */
+const CHECK_PLACE_MS = 5000;
+
+/** Starts a server as a process, when a start slot is free. */
+export async function openProcess(options: OpenOptions): Promise<Connection> {
+  const { config, log, guard, slots, environmentOf, isClientFolder } = options;
+  const { command = '', args = [], cwd } = config;
+  const spec = { command, args, env: environmentOf(config), cwd, isClientFolder };
+  const process = await startInTurn(slots, () => {
+    if (options.isStopped()) throw new Error('was stopped before its turn came');
+    return spawnServer(spec, { guard: guard(), onStderrLine: (line) => log.info(line) });
+  });
+  log.debug?.(`started as process ${process.pid}`);
+  setTimeout(() => void warnOfOpenPlace(spec, log), CHECK_PLACE_MS).unref();
+  return new ProcessConnection(process, options);
+}
+
+async function warnOfOpenPlace(spec: ServerSpec, log: Log): Promise<void> {
+  const { openPlace } = await import('./open-place.ts');
+  const place = openPlace(spec);
+  if (place === undefined) return;
+  log.warn(
+    `every user of this machine can write to ${place}, from which it is started. Run: chmod o-w ${place}`,
+  );
+}
 
 /** One process of a server and the conversation with it. */
 export class ProcessConnection implements Connection {
