@@ -6,8 +6,9 @@ import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
-import { asAnswer, LONGEST_REFUSAL, readAnswer, describeContentType, describeStatus } from './http-errors.ts';
+import { asAnswer, LONGEST_REFUSAL, readAnswer, describeContentType } from './http-errors.ts';
 import type { Streams } from './remote-session.ts';
+import { headerLine } from './request-headers.ts';
 import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
 
@@ -16,8 +17,8 @@ export interface Wire {
   readonly client: HttpClient;
   readonly streams: Streams;
   readonly maxMessageSize: number;
-  /** The headers of a request; of one that is taken up again, where `resumes` says so. */
-  headers(exchange: HttpCall, resumes: boolean): Record<string, string>;
+  /** Returns the lines of headers of a request; with `resumes`, of the one that asks for the rest of its answer. */
+  headers(exchange: HttpCall, resumes: boolean): string;
   debug(text: string): void;
   /** Returns true where the server's revision knows batches. */
   takesBatches(): boolean;
@@ -33,7 +34,7 @@ export interface HttpCallEvents {
   suspended(exchange: HttpCall, pause: Pause): void;
   answered(exchange: HttpCall, answer: Message, response: HttpResponse): void;
   /** An HTTP status that says no; the body where it could be read. */
-  refused(exchange: HttpCall, status: number, body: Buffer | undefined): void;
+  refused(exchange: HttpCall, response: HttpResponse, body: Buffer | undefined): void;
   unusable(exchange: HttpCall, line: Unusable): void;
   oversized(exchange: HttpCall, answer: Oversized): void;
   lost(exchange: HttpCall, what: string): void;
@@ -74,9 +75,8 @@ export class HttpCall {
   }
 
   post(): void {
-    const headers = this.#wire.headers(this, false);
     this.#sending = this.#wire.client.send(
-      { method: 'POST', headers, body: this.message.bytes },
+      { method: 'POST', headers: () => this.#wire.headers(this, false), body: this.message.bytes },
       { response: (response) => this.#respond(response), failed: (what) => this.#lose(what) },
     );
   }
@@ -91,7 +91,7 @@ export class HttpCall {
   #respond(response: HttpResponse): void {
     const { status } = response;
     const type = contentType(response);
-    if (status < 200 || status > 299) this.#readRefusal(response, status);
+    if (status < 200 || status > 299) this.#readRefusal(response);
     else if (type === 'text/event-stream') this.#readStream(response);
     else if (type === 'application/json') this.#readAnswer(response);
     else {
@@ -109,12 +109,12 @@ export class HttpCall {
     return { limit, account: this.#wire.client.account };
   }
 
-  #readRefusal(response: HttpResponse, status: number): void {
+  #readRefusal(response: HttpResponse): void {
     readBody(response, this.#limits(LONGEST_REFUSAL), {
       done: (body) => {
         if (this.#isOver) return;
         this.#isOver = true;
-        this.#events.refused(this, status, Buffer.isBuffer(body) ? body : undefined);
+        this.#events.refused(this, response, Buffer.isBuffer(body) ? body : undefined);
       },
       failed: this.#wire.failed,
     });
@@ -246,7 +246,7 @@ export class HttpCall {
     this.#sending = this.#wire.client.send(
       {
         method: 'GET',
-        headers: { ...this.#wire.headers(this, true), 'last-event-id': this.#lastEventId ?? '' },
+        headers: () => this.#wire.headers(this, true) + headerLine('last-event-id', this.#lastEventId ?? ''),
       },
       { response: (response) => this.#resumed(response), failed: (what) => this.#failedAgain(what) },
     );
@@ -256,7 +256,7 @@ export class HttpCall {
     const { status } = response;
     if (status === 200 && contentType(response) === 'text/event-stream') return this.#readStream(response);
     response.destroy();
-    const what = `${describeStatus(status, 'GET')}, when the rest of its answer to ${this.method} was asked for`;
+    const what = `${this.#wire.client.describeRefusal(response, 'GET')}, when the rest of its answer to ${this.method} was asked for`;
     if (status >= 500) this.#failedAgain(what);
     else this.#lose(what);
   }

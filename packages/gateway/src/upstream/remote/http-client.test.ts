@@ -6,6 +6,7 @@ import { Deferred } from '../../time/deferred.ts';
 import { Accounts } from '../../wire/account.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
+import { configuredAuth, headerLine } from './request-headers.ts';
 
 /** A server that answers the n-th request of all as `answer` says, in raw bytes. */
 async function serve(answer: (count: number, socket: Socket, request: string) => void) {
@@ -47,7 +48,8 @@ async function connect(
   headers: Record<string, string> = {},
 ): Promise<{ client: HttpClient; ask: (request?: Partial<HttpRequest>) => Promise<Answer> }> {
   const client = await createHttpClient(server.url, {
-    headers,
+    auth: configuredAuth(server.url, headers),
+    headers: {},
     account: new Accounts(0).open(() => {}),
     onChain: () => {},
     failed: (error) => {
@@ -67,7 +69,7 @@ interface Answer {
 function ask(client: HttpClient, request: Partial<HttpRequest>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     client.send(
-      { method: 'POST', headers: {}, body: Buffer.from('{}'), ...request },
+      { method: 'POST', body: Buffer.from('{}'), ...request },
       { response: (response) => resolve(readAll(response)), failed: (what) => reject(new Error(what)) },
     );
   });
@@ -91,7 +93,7 @@ describe('a client', () => {
     });
     const { client, ask } = await connect(server, { 'x-own': 'a', 'mcp-name': 'not the entry’s', Host: 'x' });
     const body = Buffer.from('{"ä":"\u{1F600}"}');
-    expect(await ask({ body, headers: { accept: 'b' } })).toEqual({
+    expect(await ask({ body, headers: () => 'accept: b\r\n' })).toEqual({
       status: 200,
       body: 'ok',
       isComplete: true,
@@ -193,7 +195,7 @@ describe('a client', () => {
     const { client, ask } = await connect(server);
     const first = await new Promise<{ abort(): void }>((resolve) => {
       const sending = client.send(
-        { method: 'GET', headers: {} },
+        { method: 'GET' },
         { response: (response) => response.onClose(() => resolve(sending)), failed: () => {} },
       );
     });
@@ -221,7 +223,7 @@ describe('a client', () => {
         response.pause();
         resolve(response);
       };
-      client.send({ method: 'GET', headers: {} }, { response: started, failed: reject });
+      client.send({ method: 'GET' }, { response: started, failed: reject });
     });
     await sleep(50);
     expect(bytes).toBeLessThan(1024 * 1024);
@@ -249,7 +251,7 @@ describe('a client', () => {
     await using server = await serve((_, socket) => waiting.push(socket));
     const { client, ask } = await connect(server);
     const answers = Array.from({ length: 300 }, () => ask());
-    const refused = ask({ headers: { 'x-a': '\n' } });
+    const refused = ask({ headers: () => headerLine('x-a', '\n') });
     refused.catch(() => {});
     const last = ask();
     const aside = ask({ isAside: true });

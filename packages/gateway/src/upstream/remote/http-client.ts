@@ -1,5 +1,3 @@
-import { urlToHttpOptions } from 'node:url';
-import { quoted } from '../../errors.ts';
 import { Holding, type Account } from '../../wire/account.ts';
 import { inSlice, spend } from '../../wire/slices.ts';
 import { Flow } from '../../wire/turns.ts';
@@ -11,14 +9,15 @@ import {
   type RequestHandlers,
   type HttpResponse,
 } from './http-connection.ts';
-import { describeFailure, describeRedirect, InvalidHeader } from './http-errors.ts';
-import { headerLine } from './request-headers.ts';
+import { describeFailure, describeRedirect, describeStatus } from './http-errors.ts';
+import { commonLines, type HttpAuth } from './request-headers.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Where to, if not the server's own address. */
   readonly url?: URL | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Returns the lines of headers that this request alone has. Throws an `InvalidHeader` where one cannot be sent. */
+  headers?(): string;
   readonly body?: Buffer;
   /** Small things that must get through while many calls are under way. */
   readonly isAside?: boolean;
@@ -48,7 +47,10 @@ export async function createHttpClient(url: URL, options: ClientContext): Promis
 }
 
 export interface ClientContext {
+  readonly auth: HttpAuth;
+  /** Headers of the gateway itself, by names in lower case. Those of `auth` replace the defaults. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly defaults?: Readonly<Record<string, string>>;
   /** The server is a gateway, and says which others it leads to. */
   readonly onChain: (reach: string) => void;
   /** An outcome could not be worked off, through a mistake of ours. */
@@ -78,33 +80,26 @@ interface Queued {
 /** Requests to one server. Nothing here ends a request that takes long, but for the time to connect. */
 export class HttpClient {
   readonly #openSocket: OpenSocket;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #onChain: ClientOptions['onChain'];
-  readonly #failed: ClientOptions['failed'];
+  readonly #context: ClientContext;
   readonly #calls: Lane = createLane();
   readonly #asides: Lane = createLane();
-  readonly #account: Account;
   /** Bytes that no connection has taken yet. */
   readonly #unsent: Holding;
   readonly #flow = new Flow();
-  readonly #configured: URL;
   #url: URL;
-  /** The lines that the server's entry adds to every request. */
-  #ownLines: string | undefined;
+  /** The headers of `auth`, and the lines of every request made of them. */
+  #authHeaders: Readonly<Record<string, string>> | undefined;
+  #commonLines = '';
   /** The lines of a POST to the server's address that are always the same. */
   #postHead: string | undefined;
   #largest = 0;
   #wasReached = false;
 
-  constructor(openSocket: OpenSocket, { url, headers, onChain, failed, account }: ClientOptions) {
+  constructor(openSocket: OpenSocket, { url, ...context }: ClientOptions) {
     this.#openSocket = openSocket;
-    this.#headers = headers;
-    this.#onChain = onChain;
-    this.#failed = failed;
-    this.#configured = url;
+    this.#context = context;
     this.#url = url;
-    this.#account = account;
-    this.#unsent = new Holding(account);
+    this.#unsent = new Holding(context.account);
   }
 
   get url(): URL {
@@ -113,7 +108,7 @@ export class HttpClient {
 
   /** Counts what is held because of the server. */
   get account(): Account {
-    return this.#account;
+    return this.#context.account;
   }
 
   /** True once the server's address has accepted a connection, whatever was said on it. */
@@ -161,7 +156,7 @@ export class HttpClient {
     try {
       inSlice('response', this.#flow, outcome);
     } catch (error) {
-      this.#failed(error as Error);
+      this.#context.failed(error as Error);
     }
   }
 
@@ -210,25 +205,40 @@ export class HttpClient {
     });
   }
 
-  /** The lines before the body. */
+  /** Returns the lines before the body. */
   #headOf({ method, url, headers, body }: HttpRequest): string {
+    const common = this.#readAuth();
     const isUsual = method === 'POST' && url === undefined;
-    let head = isUsual
-      ? (this.#postHead ??= this.#begin(method, this.#url))
-      : this.#begin(method, url ?? this.#url);
-    for (const name of Object.keys(headers)) head += headerLine(name, headers[name] as string);
-    if (body !== undefined) head += `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
-    return `${head}\r\n`;
+    const begin = isUsual
+      ? (this.#postHead ??= begun(method, this.#url, common))
+      : begun(method, url ?? this.#url, common);
+    const own = headers === undefined ? begin : begin + headers();
+    return body === undefined
+      ? `${own}\r\n`
+      : `${own}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   }
 
-  #begin(method: string, url: URL): string {
-    this.#ownLines ??= ownLines(this.#configured, this.#headers);
-    return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${this.#ownLines}`;
+  #readAuth(): string {
+    const { auth, defaults, headers } = this.#context;
+    const current = auth.headers();
+    if (current !== this.#authHeaders) {
+      this.#commonLines = commonLines({ ...defaults, ...current, ...headers });
+      this.#authHeaders = current;
+      this.#postHead = undefined;
+    }
+    return this.#commonLines;
+  }
+
+  /** Describes a response that refuses a request, as the end of a sentence that begins with the server's name. */
+  describeRefusal(response: HttpResponse, method: string): string {
+    const { status } = response;
+    const isRejected = status === 401 || status === 403;
+    return describeStatus(status, method, isRejected ? this.#context.auth.rejected(response) : undefined);
   }
 
   answered({ headers }: HttpResponse): void {
     const reach = headers.get(CHAIN_HEADER);
-    if (reach !== undefined) this.#onChain(reach);
+    if (reach !== undefined) this.#context.onChain(reach);
   }
 
   movedTo(url: URL): void {
@@ -237,25 +247,13 @@ export class HttpClient {
   }
 }
 
+function begun(method: string, url: URL, common: string): string {
+  return `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${common}`;
+}
+
 function createLane(): Lane {
   return { free: [], busy: new Set(), queue: new Set() };
 }
-
-/** The lines that a server's entry adds to every request; headers that the protocol defines are not the entry's to set. */
-function ownLines(url: URL, headers: Readonly<Record<string, string>>): string {
-  const own = Object.entries(headers).filter(([name]) => !OURS.test(name));
-  const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
-  const { auth } = urlToHttpOptions(url);
-  if (auth && !isAuthorized) own.push(['authorization', `Basic ${Buffer.from(auth).toString('base64')}`]);
-  const wrong = own.find(([name]) => !TOKEN.test(name));
-  if (wrong !== undefined)
-    throw new InvalidHeader(`${JSON.stringify(quoted(wrong[0]))} is no name of a header`);
-  return own.map(([name, value]) => headerLine(name, value)).join('');
-}
-
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/u;
-const OURS =
-  /^(?:host|connection|transfer-encoding|accept|content-type|content-length|last-event-id|mcp-.*)$/iu;
 
 /** One request, with the one redirection that it may take. */
 class Sending implements Abortable, RequestHandlers {

@@ -1,4 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { lineText } from '../../wire/json/latin1.ts';
 import { CONNECT_MS, ConnectionError } from './http-errors.ts';
 import { type ResponseHead, ResponseParser, type ParserHandlers } from './response-parser.ts';
 
@@ -77,7 +78,7 @@ export class HttpConnection implements ParserHandlers {
     this.#request = handlers;
     this.#parser = new ResponseParser(this);
     if (body === undefined) socket.write(head, 'latin1', sent);
-    else if (body.length < SMALL) socket.write(head + body.toString('latin1'), 'latin1', sent);
+    else if (body.length < SMALL) socket.write(head + lineText(body), 'latin1', sent);
     else {
       socket.cork();
       socket.write(head, 'latin1');

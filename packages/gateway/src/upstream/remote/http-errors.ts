@@ -78,9 +78,9 @@ function noTls(origin: string): string {
 }
 
 /** An answer that says no, and does not say it in JSON-RPC. */
-export function describeStatus(status: number, method: string): string {
+export function describeStatus(status: number, method: string, remedy?: string): string {
   const said = `answered ${quoted(method)} with HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
-  if (status === 401 || status === 403) return `${said}; check "headers" in its entry`;
+  if (remedy !== undefined) return `${said}; ${remedy}`;
   if (status === 404 || status === 405 || status === 410) return `${said}; check "url" in its entry`;
   if (status === 429) return `${said}; it wants fewer calls, try again later`;
   return status >= 500 ? `${said}; try again, or look into its own log` : said;

@@ -19,8 +19,9 @@ import type { Connection, ConnectionOptions } from '../connection.ts';
 import { CHAIN_HEADER, type Chain } from '../gateway-chain.ts';
 import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
 import { Unavailable } from '../unavailable.ts';
-import { createHttpClient, type ClientContext, type HttpClient } from './http-client.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
+import { configuredAuth } from './request-headers.ts';
 import { SseLink } from './sse-link.ts';
 import { StreamableLink } from './streamable-link.ts';
 
@@ -40,26 +41,20 @@ interface Clients {
 export async function reachServer(options: ReachOptions): Promise<Connection> {
   const { url, sseConfig, headers = {} } = options.config;
   const { name, version } = options.clientInfo;
-  const sent = {
-    'user-agent': `${name}/${version}`,
-    ...lowerCased(headers),
-    [CHAIN_HEADER]: options.chain.text,
-  };
-  const client: ClientContext = {
-    headers: sent,
-    account: options.account,
-    onChain: (reach) => options.chain.learn(options.serverKey, reach),
-    failed: (error) => options.failed(error),
-  };
-  const streamable = url === undefined ? undefined : await createHttpClient(new URL(url), client);
+  const open = (address: string): Promise<HttpClient> =>
+    createHttpClient(new URL(address), {
+      auth: configuredAuth(new URL(address), headers),
+      defaults: { 'user-agent': `${name}/${version}` },
+      headers: { [CHAIN_HEADER]: options.chain.text },
+      account: options.account,
+      onChain: (reach) => options.chain.learn(options.serverKey, reach),
+      failed: (error) => options.failed(error),
+    });
+  const streamable = url === undefined ? undefined : await open(url);
   const sseUrl = sseConfig?.url;
-  const sse = sseUrl === undefined ? streamable : await createHttpClient(new URL(sseUrl), client);
+  const sse = sseUrl === undefined ? streamable : await open(sseUrl);
   if (sse === undefined) throw new Error('has no "url" in its entry');
   return new RemoteConnection(options, { streamable, sse });
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The conversation with a server at an address. A request that fails is that request's misfortune: the server is not given up for it. */

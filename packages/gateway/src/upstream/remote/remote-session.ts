@@ -4,12 +4,14 @@ import { lineBytes, splice } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
 import type { SlicedInput } from '../../wire/sliced-input.ts';
 import type { HttpResponse } from './http-connection.ts';
+import { headerLine } from './request-headers.ts';
 
 /** What a handshake over HTTP has settled. In the modern era there is none. */
 export class RemoteSession {
   #id: string | undefined;
   #version: string | undefined;
   #count = 0;
+  #headers: string | undefined;
 
   /** Whether there was a handshake at all. */
   get isOpen(): boolean {
@@ -27,14 +29,15 @@ export class RemoteSession {
     this.#version = (result && stringValue(result, 'protocolVersion')) ?? '';
     this.#id = id;
     this.#count += 1;
+    this.#headers = undefined;
   }
 
-  /** What every request of the session says of it. */
-  headers(): Record<string, string> {
-    return {
-      ...(this.#id !== undefined && { 'mcp-session-id': this.#id }),
-      ...(this.#version && { 'mcp-protocol-version': this.#version }),
-    };
+  /** Returns the lines of headers by which every request names the session. Throws an `InvalidHeader` where one cannot be sent. */
+  headers(): string {
+    this.#headers ??=
+      (this.#id === undefined ? '' : headerLine('mcp-session-id', this.#id)) +
+      (this.#version ? headerLine('mcp-protocol-version', this.#version) : '');
+    return this.#headers;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Oversized } from '../../wire/oversized.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
 import type { Streams } from './remote-session.ts';
+import { ACCEPT_EVENTS, headerLine } from './request-headers.ts';
 import { contentType, readEvents } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
 
@@ -11,7 +12,8 @@ export interface ServerStreamOptions {
   readonly client: HttpClient;
   readonly streams: Streams;
   readonly maxMessageSize: number;
-  headers(): Record<string, string>;
+  /** Returns the lines of headers that tell the session. */
+  headers(): string;
   message(message: Message): void;
   /** An answer belongs on the stream of its request; where that has broken off, some servers send it here. */
   answer(answer: Message): void;
@@ -61,10 +63,8 @@ export class ServerStream {
 
   #ask(answered: () => void = () => {}): void {
     if (this.#isClosed) return answered();
-    const headers = { ...this.#options.headers(), accept: 'text/event-stream' };
-    const resumption = this.#lastEventId === undefined ? {} : { 'last-event-id': this.#lastEventId };
     const sending = this.#options.client.send(
-      { method: 'GET', isAside: true, headers: { ...headers, ...resumption } },
+      { method: 'GET', isAside: true, headers: () => this.#headers() },
       {
         response: (response) => {
           this.#respond(response, sending);
@@ -77,6 +77,12 @@ export class ServerStream {
       },
     );
     this.#sending = sending;
+  }
+
+  #headers(): string {
+    const id = this.#lastEventId;
+    const resumption = id === undefined ? '' : headerLine('last-event-id', id);
+    return this.#options.headers() + ACCEPT_EVENTS + resumption;
   }
 
   #respond(response: HttpResponse, sending: Abortable): void {

@@ -9,9 +9,10 @@ import { readMessage, type Message, type Unusable } from '../../wire/message.ts'
 import { LOOP_DETECTED } from '../gateway-chain.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
-import { LONGEST_REFUSAL, readAnswer, describeContentType, describeStatus } from './http-errors.ts';
+import { LONGEST_REFUSAL, readAnswer, describeContentType } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { HeldMessages, SessionMemory, Streams } from './remote-session.ts';
+import { ACCEPT_EVENTS } from './request-headers.ts';
 import { contentType, readBody, readEvents } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
 
@@ -84,12 +85,13 @@ export class SseLink implements Link {
     if (this.#isClosed) return;
     const { client, url } = this.#options;
     this.#sending = client.send(
-      { method: 'GET', url, isAside: true, headers: { accept: 'text/event-stream' } },
+      { method: 'GET', url, isAside: true, headers: () => ACCEPT_EVENTS },
       { response: (response) => this.#respond(response), failed: (what) => this.#broken(what) },
     );
   }
 
   #respond(response: HttpResponse): void {
+    const { client, handlers } = this.#options;
     const { status } = response;
     const type = contentType(response);
     if (status === 200 && type === 'text/event-stream') return this.#read(response);
@@ -98,16 +100,16 @@ export class SseLink implements Link {
         response,
         { limit: LONGEST_REFUSAL, account: this.account },
         {
-          done: (body) => this.#refused(status, body),
-          failed: this.#options.handlers.failed,
+          done: (body) => this.#refused(response, body),
+          failed: handlers.failed,
         },
       );
     response.destroy();
-    this.#broken(status === 200 ? describeContentType(type, 'GET') : describeStatus(status, 'GET'));
+    this.#broken(status === 200 ? describeContentType(type, 'GET') : client.describeRefusal(response, 'GET'));
   }
 
   /** A gateway says in JSON-RPC why it refuses: that is the answer to all that is asked. */
-  #refused(status: number, body: unknown): void {
+  #refused(response: HttpResponse, body: unknown): void {
     if (this.#isClosed) return;
     this.#askHeld();
     for (const id of this.#asked) {
@@ -116,7 +118,7 @@ export class SseLink implements Link {
       this.#asked.delete(id);
       this.#options.handlers.message(answer, id);
     }
-    this.#broken(describeStatus(status, 'GET'));
+    this.#broken(this.#options.client.describeRefusal(response, 'GET'));
   }
 
   #read(response: HttpResponse): void {
@@ -214,12 +216,11 @@ export class SseLink implements Link {
 
   #deliver(body: Buffer, failed: (what: string) => void = () => {}): void {
     this.#options.client.send(
-      { method: 'POST', url: this.#endpoint, body, headers: {} },
+      { method: 'POST', url: this.#endpoint, body },
       {
         response: (response) => {
           response.resume();
-          const { status } = response;
-          if (status > 299) failed(describeStatus(status, 'POST'));
+          if (response.status > 299) failed(this.#options.client.describeRefusal(response, 'POST'));
         },
         failed,
       },

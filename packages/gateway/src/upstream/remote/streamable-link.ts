@@ -12,10 +12,10 @@ import { readMessage, type Message, type Unusable } from '../../wire/message.ts'
 import { HttpCall, type HttpCallEvents, type Wire } from './http-call.ts';
 import type { HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
-import { isNameless, readAnswer, unknownMethod, describeStatus } from './http-errors.ts';
+import { isNameless, readAnswer, unknownMethod } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { HeldMessages, RemoteSession, SessionMemory, Streams } from './remote-session.ts';
-import { modernHeaders } from './request-headers.ts';
+import { ACCEPT_ANY, ACCEPT_EVENTS, modernLines } from './request-headers.ts';
 import { ServerStream } from './server-stream.ts';
 
 export interface StreamableOptions {
@@ -29,7 +29,6 @@ export interface StreamableOptions {
   readonly refusedOpening: (opening: Message, what: string) => void;
 }
 
-const ACCEPT = 'application/json, text/event-stream';
 /** Whoever refuses one of these, in whatever way, is there. */
 const PROBES: readonly string[] = ['server/discover', 'ping'];
 /** A server may say nothing, not even that the stream stands, before it has something to say on it. */
@@ -123,10 +122,9 @@ export class StreamableLink implements Link {
   async end(): Promise<void> {
     this.close();
     if (this.#session.number === undefined) return;
-    const headers = this.#session.headers();
     const told = new Deferred<void>();
     this.#options.client.send(
-      { method: 'DELETE', isAside: true, headers },
+      { method: 'DELETE', isAside: true, headers: () => this.#session.headers() },
       { response: (response) => told.resolve(response.resume()), failed: () => told.resolve() },
     );
     await within(FAREWELL_MS, told.promise);
@@ -164,14 +162,15 @@ export class StreamableLink implements Link {
   #tell(body: Buffer, done: () => void = () => {}): void {
     const { client, handlers } = this.#options;
     const message = readMessage(body) as Message;
-    const headers = this.#session.isOpen ? this.#session.headers() : this.#modernHeaders(message);
+    const headers = (): string =>
+      ACCEPT_ANY + (this.#session.isOpen ? this.#session.headers() : this.#modernLines(message));
     client.send(
-      { method: 'POST', isAside: true, body, headers: { accept: ACCEPT, ...headers } },
+      { method: 'POST', isAside: true, body, headers },
       {
         response: (response) => {
           response.resume();
-          const { status } = response;
-          if (status > 299) handlers.debug(describeStatus(status, message.method || 'an answer'));
+          if (response.status > 299)
+            handlers.debug(client.describeRefusal(response, message.method || 'an answer'));
           done();
         },
         failed: (what) => {
@@ -198,7 +197,7 @@ export class StreamableLink implements Link {
       received: ({ id }, message) => handlers.message(message, id),
       suspended: ({ id }, pause) => handlers.suspended(id, pause),
       answered: (exchange, answer, response) => this.#answered(exchange, answer, response),
-      refused: (exchange, status, body) => this.#refused(exchange, status, body),
+      refused: (exchange, response, body) => this.#refused(exchange, response, body),
       unusable: (exchange, line) => this.#unusable(exchange, line),
       oversized: ({ id }, answer) => {
         if (answer.meant === 'response') this.#forget(id);
@@ -260,15 +259,16 @@ export class StreamableLink implements Link {
     this.#repeated.delete(id);
   }
 
-  #refused(exchange: HttpCall, status: number, body: Buffer | undefined): void {
+  #refused(exchange: HttpCall, response: HttpResponse, body: Buffer | undefined): void {
     const { id, method } = exchange;
-    const { handlers, refusedOpening } = this.#options;
+    const { status } = response;
+    const { client, handlers, refusedOpening } = this.#options;
     const isForgotten = exchange.session !== undefined && forgetsSession(status, body);
     if (isForgotten && !this.#repeated.has(id)) return this.#repeat(exchange);
     const answer = body && readAnswer(body, id);
     if (isErrorAnswer(answer) && this.#isOutdated(exchange, answer)) return this.#askAnew(exchange);
     this.#forget(id);
-    const what = describeStatus(status, method);
+    const what = client.describeRefusal(response, method);
     const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
     if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
     else if (isErrorAnswer(answer)) handlers.message(answer, id);
@@ -312,7 +312,8 @@ export class StreamableLink implements Link {
         if (answer.isError) this.#notGreeted('has forgotten the session and refuses a new one');
         else this.#greeted(answer, response);
       },
-      refused: (_, status) => this.#notGreeted(describeStatus(status, 'initialize')),
+      refused: (_, response) =>
+        this.#notGreeted(this.#options.client.describeRefusal(response, 'initialize')),
       unusable: (_, line) => {
         if (line.meant === 'response')
           this.#notGreeted(
@@ -346,16 +347,16 @@ export class StreamableLink implements Link {
     }
   }
 
-  #headersOf(exchange: HttpCall, resumes: boolean): Record<string, string> {
-    const accept = resumes ? 'text/event-stream' : ACCEPT;
-    if (exchange.method === 'initialize') return { accept };
-    if (exchange.isModern) return { accept, ...this.#modernHeaders(exchange.message) };
+  #headersOf(exchange: HttpCall, resumes: boolean): string {
+    const accept = resumes ? ACCEPT_EVENTS : ACCEPT_ANY;
+    if (exchange.method === 'initialize') return accept;
+    if (exchange.isModern) return accept + this.#modernLines(exchange.message);
     exchange.session = this.#session.number;
-    return { accept, ...this.#session.headers() };
+    return accept + this.#session.headers();
   }
 
-  #modernHeaders(message: Message): Record<string, string> {
-    return modernHeaders(message, (tool) => this.#options.markedIn(tool));
+  #modernLines(message: Message): string {
+    return modernLines(message, this.#options.markedIn);
   }
 }
 
