@@ -13,7 +13,7 @@ import { endContainer, type RunningContainer } from './container-connection.ts';
 import type { HttpSpec } from './container-spec.ts';
 import { EngineError } from './engine.ts';
 
-interface HttpOptions extends ReachOptions {
+interface PublishedOptions extends ReachOptions {
   readonly listenTimeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -34,7 +34,7 @@ export class PublishedConnection implements Connection {
   static async open(
     container: RunningContainer,
     http: HttpSpec,
-    options: HttpOptions,
+    options: PublishedOptions,
   ): Promise<PublishedConnection> {
     logStdout(container, options);
     try {
@@ -102,7 +102,11 @@ function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): v
   void readLines(process.stdout, new OutputTail((line) => log.info(line)));
 }
 
-async function answering(container: RunningContainer, http: HttpSpec, options: HttpOptions): Promise<string> {
+async function answering(
+  container: RunningContainer,
+  http: HttpSpec,
+  options: PublishedOptions,
+): Promise<string> {
   const { listenTimeoutMs, signal } = options;
   const until = now() + listenTimeoutMs;
   const ended = container.process.exited.then((exit): never => {
