@@ -32,7 +32,7 @@ export function definitionOf({ page, at, end }: Listed): Buffer {
   return page.subarray(at, end);
 }
 
-/** How long and by whom a list may be kept, as the modern era says with every list. */
+/** Time and scope for which a list may be cached, as the modern era sends them with every list. */
 export interface CacheHints {
   readonly ttlMs: number;
   readonly cacheScope: 'public' | 'private';
@@ -42,12 +42,12 @@ export interface Listing extends CacheHints {
   readonly items: readonly Listed[];
 }
 
-/** What one server lists. */
+/** Lists of one server. */
 export type Catalogue = Readonly<Record<Kind, Listing>>;
 
 /** The list of a server that has not been asked yet. */
 export const NOTHING: Listing = { items: [], ttlMs: 0, cacheScope: 'private' };
-/** What a server lists that has not been asked yet. */
+/** Lists of a server that has not been asked yet. */
 export const NO_LISTS: Catalogue = {
   tools: NOTHING,
   prompts: NOTHING,
@@ -60,7 +60,7 @@ export function listedKinds(catalogue: Catalogue): Kind[] {
   return ALL_KINDS.filter((kind) => catalogue[kind].items.length > 0);
 }
 
-/** How much there is of each kind, in words. */
+/** Describes the number of entries of each kind. */
 export function countsOf(catalogue: Catalogue): string {
   const counts = listedKinds(catalogue).map((kind) => {
     const { length } = catalogue[kind].items;
@@ -102,7 +102,7 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
   return { ttlMs: Math.min(a.ttlMs, b.ttlMs), cacheScope: isPrivate ? 'private' : 'public' };
 }
 
-/** What two conversations with one server list; what both list is as the first says. */
+/** Joins the lists of two connections to one server; of entries in both, those of the first stay. */
 export function joinCatalogues(one: Catalogue, other: Catalogue): Catalogue {
   const join = (kind: Kind): Listing => {
     const known = new Set(one[kind].items.map(({ key }) => key));

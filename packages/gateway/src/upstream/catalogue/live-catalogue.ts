@@ -15,7 +15,7 @@ export interface LiveCatalogueOptions {
   readonly era: Era;
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
-  /** What the server is remembered to list: the order of its lists stays. */
+  /** Lists of an earlier start, whose order stays. */
   readonly earlier: Catalogue;
   readonly timers: Timers;
   readonly request: (method: string, params: string) => Promise<Message>;
@@ -32,7 +32,7 @@ export interface LiveCatalogueOptions {
   changed(kind: Kind): void;
 }
 
-/** What a server lists, read when it starts and again whenever it says that something has changed. */
+/** Lists of a server, read when it starts and again when it announces a change. */
 export class LiveCatalogue {
   readonly #options: LiveCatalogueOptions;
   readonly #lists: Readonly<Record<Kind, LiveList>>;

@@ -2,7 +2,7 @@ import type { Timers } from '../../time/schedule.ts';
 import { inOrderOf, isSameListing, NOTHING, type Listing } from './catalogue.ts';
 
 export interface LiveListOptions {
-  /** What the server listed before it was started: nothing, or what is remembered. */
+  /** List of an earlier start; empty where none is remembered. */
   readonly earlier: Listing;
   readonly timers: Timers;
   /** Reads all pages; rejects where the server refuses. */
@@ -18,7 +18,7 @@ export interface LiveListOptions {
 
 /** Pause before a list is read again after news. Servers that register many tools announce each of them. */
 const SHORTEST_PAUSE_MS = 100;
-/** Some servers announce changes with every answer. Two requests a minute are no burden to them. */
+/** Some servers announce changes with every answer. Two requests a minute do not burden them. */
 const LONGEST_PAUSE_MS = 30_000;
 /** Pause of a list that differs each time: every reading costs the gateway a new registry, and clients a new list. */
 const LONGEST_BUSY_PAUSE_MS = 5000;

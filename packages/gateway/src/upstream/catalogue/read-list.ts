@@ -38,7 +38,7 @@ const MOST_LISTED = 20_000;
 /** Entries that a server lists twice, as many as are named in the log. */
 const MOST_REPEATED = 5;
 
-/** Reads all pages of a list. What cannot be used is left out and named; the rest stands. */
+/** Reads all pages of a list. Leaves out entries that cannot be used, and names them in the log. */
 export async function readList(kind: Kind, { meta, ask, warn, read }: ListOptions): Promise<Listing> {
   const found = new Map<string, Listed>();
   const cursors = new Set<string>();
@@ -104,7 +104,7 @@ async function readPage(kind: Kind, answer: Message, warn: (text: string) => voi
   };
 }
 
-/** Where the result of a list stands. */
+/** Position of the result of a list. */
 type Body = Pick<Message, 'bytes' | 'bodyAt' | 'bodyEnd'>;
 
 /** A page as it came, nothing believed yet. */

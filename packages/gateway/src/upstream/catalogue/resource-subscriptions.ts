@@ -11,7 +11,7 @@ export interface ResourceSubscriptionsOptions {
   /** The members of `_meta` that the server's era asks for. */
   readonly meta: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** For a while nobody listened: what changed meanwhile was not told. */
+  /** The subscription was interrupted, and changes may have been missed. */
   missed(): void;
 }
 
@@ -30,7 +30,7 @@ const ANSWER_TIMEOUT_MS = 1000;
 const BEHIND_MS = 1000;
 
 /**
- * What the gateway has asked a server to tell it about: changed lists, and resources that clients watch. A change of what
+ * Subscriptions at a server: changed lists, and resources that clients watch. A change of what
  * is watched is noted at once, and the server is told of all changes of one turn together.
  */
 export class ResourceSubscriptions {
@@ -55,7 +55,7 @@ export class ResourceSubscriptions {
     if (options.era === 'modern') this.#listen();
   }
 
-  /** Somebody watches a resource. */
+  /** True while a client watches a resource. */
   get isAsked(): boolean {
     return this.#watchers.size > 0;
   }
@@ -77,7 +77,7 @@ export class ResourceSubscriptions {
     else this.#tellLater(uri);
   }
 
-  /** False where somebody else watches it still. */
+  /** Returns false where another client still watches it. */
   unwatch(uri: string, isAsked: boolean): boolean {
     const watchers = this.#watchers.get(uri) ?? 0;
     if (watchers > 1) this.#watchers.set(uri, watchers - 1);

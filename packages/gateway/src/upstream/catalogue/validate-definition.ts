@@ -9,7 +9,7 @@ import { definitionOf, type Listed, KINDS, type Kind, type Listing } from './cat
 import { OUTPUT_SCHEMA, type ObjectShape, type Shape, SHAPES } from './definition-shapes.ts';
 import { readItem } from './read-list.ts';
 
-/** What becomes of a definition. */
+/** Verdict on a definition. */
 export type Judged =
   | { readonly fate: 'kept'; readonly faults: readonly string[] }
   | { readonly fate: 'changed'; readonly definition: Buffer; readonly faults: readonly string[] }
@@ -17,7 +17,7 @@ export type Judged =
 
 const KEPT: Judged = { fate: 'kept', faults: [] };
 
-/** What has to become of one member of an object so that clients take the definition. */
+/** Change of one member of an object, with which clients take the definition. */
 interface Change {
   /** The way to the object, from the definition. */
   readonly path: readonly (string | number)[];
@@ -30,7 +30,7 @@ interface Change {
 
 interface Outcome {
   readonly changes: readonly Change[];
-  /** What cannot be changed, in words. */
+  /** Fault that no change mends, in words. */
   readonly fault?: string;
 }
 

@@ -40,7 +40,7 @@ export async function endContainer(
   const { id, engine, process } = container;
   ask?.();
   const obeyed = ask !== undefined && (await within(timing.eofMs, process.exited));
-  // What fails here is tried by the next, and at last by the reaper of another start.
+  // The next stage, or the reaper of a later start, repeats a stage that fails.
   if (!obeyed) await engine.stop(id, Math.ceil(timing.termMs / 1000)).catch(() => {});
   await Promise.all([engine.remove(id).catch(() => {}), process.stop(timing)]);
 }

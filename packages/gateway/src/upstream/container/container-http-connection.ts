@@ -97,7 +97,7 @@ export class PublishedConnection implements Connection {
   }
 }
 
-/** What it writes there is for people. */
+/** Logs stdout, which is free for texts where HTTP carries the messages. */
 function logStdout({ process }: RunningContainer, { log }: ConnectionOptions): void {
   void readLines(process.stdout, new OutputTail((line) => log.info(line)));
 }
@@ -124,7 +124,7 @@ async function answering(
     const what = `it did not answer at port ${http.port} within ${listenTimeoutMs / 1000} s`;
     throw new EngineError(`${what}; check "port", or set "startupTimeout" (in milliseconds) in its entry`);
   })();
-  // Whichever is late is nobody's news.
+  // The later of the two has no listener.
   answered.catch(() => {});
   ended.catch(() => {});
   return Promise.race([answered, ended]);
@@ -134,7 +134,7 @@ function startError(how: string, { process }: RunningContainer): string {
   return [`it ${how}`, ...process.stderrTail().map((line) => `  stderr | ${line}`)].join('\n');
 }
 
-/** Where on this machine the port of the container is; known once it runs. */
+/** Returns the host port of the container's port, which is known once it runs. */
 async function publishedPort(
   { id, engine }: RunningContainer,
   { port }: HttpSpec,
@@ -149,7 +149,7 @@ async function publishedPort(
   return undefined;
 }
 
-/** Any answer at all: a port of a container that nobody listens at is open and says nothing. */
+/** Returns true for any answer. A published port accepts connections before its server listens, but does not answer. */
 function answers(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const asking = request(url, { method: 'HEAD', agent: false, timeout: LONGEST_REQUEST_MS });

@@ -6,7 +6,7 @@ const crypto = () => process.getBuiltinModule('node:crypto');
 
 type DockerConfig = NonNullable<ServerConfig['dockerConfig']>;
 
-/** What is to run, as the config means it. */
+/** Container that an entry describes. */
 export interface ContainerSpec {
   readonly image: string;
   readonly command: readonly string[];
@@ -15,7 +15,7 @@ export interface ContainerSpec {
   readonly docker: Partial<DockerConfig>;
   /** The folder in the container where it runs; its own, where there is none. */
   readonly folder: string | undefined;
-  /** How it is spoken to over HTTP; undefined where its stdio is. */
+  /** Port and path of its HTTP server; undefined where it speaks through stdio. */
   readonly http: HttpSpec | undefined;
 }
 

@@ -13,7 +13,7 @@ import {
   stateOf,
 } from './owner.ts';
 
-/** What the `docker` command obeys, beside what every program gets. */
+/** Variables that the `docker` command obeys, beside those that every program gets. */
 const COMMAND_VARIABLES: string[] = [
   'DOCKER_HOST',
   'DOCKER_CONTEXT',
@@ -38,7 +38,7 @@ export function containersFor(env: Environment, log: Log): Containers {
   return new Containers(engineFor(env), log);
 }
 
-/** What all servers in containers share: the engine, whose they are, and that nobody's are left behind. */
+/** Parts that all servers in containers share: the engine, the owner, and the reaper of orphans. */
 export class Containers {
   readonly engine: Engine;
   readonly self: Owner;

@@ -8,7 +8,7 @@ export interface Creation {
   readonly variables: readonly string[];
 }
 
-/** What holds unless the config says otherwise. */
+/** Limits, unless the config sets others. */
 const DEFAULTS = { memory: '2g', cpus: 1, network: 'bridge' } as const;
 /** Threads count too: a browser needs hundreds, a fork bomb thousands. */
 const MOST_PROCESSES = 512;
@@ -19,7 +19,7 @@ export function createArguments(spec: ContainerSpec, { name, labels, variables }
     'create',
     `--name=${name}`,
     '--rm',
-    // What is missing is pulled before, with words.
+    // The gateway pulls a missing image itself, and logs it.
     '--pull=never',
     // Without it many servers, being the first process, would not hear SIGTERM.
     '--init',
@@ -30,7 +30,7 @@ export function createArguments(spec: ContainerSpec, { name, labels, variables }
     ...(spec.folder === undefined ? [] : [`--workdir=${spec.folder}`]),
     ...publishing(spec),
     ...(spec.docker.volumes ?? []).map((volume) => `--mount=${mountOf(volume)}`),
-    // Whatever follows is not an option.
+    // Ends the options.
     '--',
     spec.image,
     ...spec.command,

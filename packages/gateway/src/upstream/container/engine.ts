@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { escapeUnsafe } from '../../log.ts';
 
-/** What the `docker` command has said. */
+/** Output of the `docker` command. */
 interface Output {
   readonly code: number | null;
   readonly stdout: string;
@@ -30,7 +30,7 @@ export interface Contained {
 
 /** An engine that hangs must not hang us. */
 const COMMAND_TIMEOUT_MS = 60_000;
-/** What a command says beyond this is of no use to anybody. */
+/** Bytes of a command's output that are kept. */
 const MOST_OUTPUT = 16 * 1024 * 1024;
 
 /** The container engine, by way of the `docker` command: it knows contexts, credentials and where the engine is. */
@@ -38,7 +38,7 @@ export class Engine {
   /** The environment of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly command = 'docker';
-  /** Those that should be gone and are not, as far as we know. */
+  /** Containers whose removal has not succeeded. */
   readonly #unremoved = new Set<string>();
   readonly #commands = new Set<ChildProcess>();
 
@@ -46,7 +46,7 @@ export class Engine {
     this.env = env;
   }
 
-  /** What the command prints; rejects with an `EngineError` where it fails. */
+  /** Runs the command and returns its output; rejects with an `EngineError` where it fails. */
   async ask(args: readonly string[], options: AskOptions = {}): Promise<string> {
     const output = await this.#run(args, options);
     if (output.code === 0) return output.stdout.trim();
@@ -167,7 +167,7 @@ function noCommand(): EngineError {
   );
 }
 
-/** What is wrong and what to do, by what the command or the engine says. */
+/** Explanations and remedies, by the words of the command or the engine. */
 const KNOWN: readonly (readonly [RegExp, (said: string) => string])[] = [
   [
     /permission denied.*(?:socket|connect|daemon)/i,

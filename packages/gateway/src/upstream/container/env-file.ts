@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError } from './engine.ts';
 
-/** How a container's variables reach it: by a file that nobody can open by name, or through the command's environment. */
+/** Variables of a container, in a file without a name or in the environment of the command. */
 export interface Variables {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -15,8 +15,8 @@ export interface Variables {
 const LONGEST_LINE = 60_000;
 
 /**
- * Hands variables over without a value in any argument, which everybody on the machine could read.
- * What the command itself would obey (PATH, DOCKER_HOST, a proxy) must not stand in its environment: hence the file.
+ * Hands variables over without a value in any argument, because every user of the machine could read that.
+ * The command itself would obey some of them (PATH, DOCKER_HOST, a proxy): hence the file.
  */
 export function handOver(
   variables: Readonly<Record<string, string>>,
@@ -57,7 +57,7 @@ function nameless(text: string): number {
   const folder = mkdtempSync(join(tmpdir(), 'weir-'));
   try {
     const file = openSync(join(folder, 'variables'), 'wx+', 0o600);
-    // Written at a place of its own, so that whoever is handed the file reads from the beginning.
+    // Written at a position, so that the command reads the file from its beginning.
     writeSync(file, Buffer.from(text), 0, undefined, 0);
     return file;
   } finally {

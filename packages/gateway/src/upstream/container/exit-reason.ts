@@ -10,9 +10,9 @@ interface Ended {
   readonly began: number;
 }
 
-/** Nobody waits long for a better explanation. */
+/** Milliseconds that the engine may take to explain an exit. */
 const INSPECT_TIMEOUT_MS = 5000;
-/** Killed, by whomever. */
+/** Exit code of a container that got SIGKILL. */
 const KILLED = 137;
 
 /** The exit of a container's command, with the reason where the engine knows one that the exit code does not tell. */

@@ -4,7 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export type { OwnedContainer, Reaped };
 
-// Whoever only has these functions at hand has not loaded what they need.
+// The code behind these functions is loaded with the first call.
 
 /** The containers that gateways have started on the engine which `docker` finds in this environment. */
 export async function listContainers(env: Environment): Promise<OwnedContainer[]> {

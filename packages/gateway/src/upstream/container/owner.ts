@@ -15,7 +15,7 @@ export interface Owner {
   readonly start: string;
 }
 
-/** What becomes of a container's owner. */
+/** State of a container's owner. */
 export const OwnerState = {
   ALIVE: 'alive',
   GONE: 'gone',
@@ -25,7 +25,7 @@ export const OwnerState = {
 export type OwnerState = (typeof OwnerState)[keyof typeof OwnerState];
 
 const PARTS = ['machine', 'boot', 'namespace', 'pid', 'start'] as const;
-/** Those that must equal ours before a container is judged at all. */
+/** Parts that must equal ours: otherwise the state of the owner is unknown. */
 const PLACE = ['machine', 'boot', 'namespace'] as const;
 const LABEL = 'weir.owner.';
 
@@ -46,7 +46,7 @@ export function ownerIn(labels: Readonly<Record<string, string>>): Owner | undef
   return isWhole ? (Object.fromEntries(values) as Record<keyof Owner, string>) : undefined;
 }
 
-/** Whether the owner still runs, as far as `self` can tell. */
+/** Returns the state of an owner, as far as `self` can tell. */
 export function stateOf(
   owner: Owner | undefined,
   self: Owner,
@@ -65,7 +65,7 @@ const UNKNOWN = 'unknown';
 /** This process. */
 export function ownSelf(pid: number = process.pid): Owner {
   return {
-    // The id of a machine is nobody else's business.
+    // Hashed, because the id of a machine is private.
     machine: shortHash(firstOf(['/etc/machine-id', '/var/lib/dbus/machine-id']) ?? hostname()),
     boot: firstOf(['/proc/sys/kernel/random/boot_id']) ?? bootSession(),
     namespace: namespaceOfProcesses(),
@@ -87,7 +87,7 @@ export function startOfProcess(pid: number): string | undefined {
   }
 }
 
-/** Where there is no /proc. */
+/** For systems without /proc. */
 function startByPs(pid: number): string {
   return outputOf('ps', ['-o', 'lstart=', '-p', String(pid)]) ?? UNKNOWN;
 }

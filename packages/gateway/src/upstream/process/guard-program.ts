@@ -5,7 +5,7 @@ export const OWNER_VARIABLE = 'WEIR_OWNER';
 export const MARK_LENGTH = 32;
 
 /**
- * What the guard runs: plain sh (dash, bash, busybox), because a second Node would double the gateway's memory.
+ * Program of the guard in plain sh (dash, bash, busybox), because a second Node would double the gateway's memory.
  * The text is constant; groups, mark and grace reach it as lines on stdin, and the end of stdin is its cue.
  */
 export const GUARD_PROGRAM: string = `# weir-guard: stops a gateway's servers when the gateway is gone

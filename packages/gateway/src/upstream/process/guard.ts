@@ -22,7 +22,7 @@ export interface Guard {
 }
 
 export interface GuardOptions {
-  /** Where the guard finds grep, sleep and tr. */
+  /** PATH in which the guard finds grep, sleep and tr. */
   path?: string | undefined;
   /** There is no guard, or none any more. */
   onLost?: ((reason: string) => void) | undefined;
@@ -35,7 +35,7 @@ type Program = ChildProcessByStdio<Writable, Readable, null>;
 
 /**
  * A look at thousands of processes takes a fifth of a second, on a machine that has other things to do a whole one.
- * Whatever started in a session of its own is lost without it, but a stuck guard must not hold up the end.
+ * Without it the guard misses programs in sessions of their own, but a guard that hangs must not delay the end.
  */
 const LONGEST_LOOK_MS = 1500;
 
@@ -85,7 +85,7 @@ function spawnProgram({ path, shell = '/bin/sh', onLost }: GuardOptions): Progra
   }
 }
 
-/** Where too many files are open, there are not even pipes, whatever the types say. */
+/** Returns false where too many files are open: Node then makes no pipes, against its types. */
 function hasPipes({ stdin }: { stdin: Writable | undefined }): boolean {
   return stdin !== undefined;
 }

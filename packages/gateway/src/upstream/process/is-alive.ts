@@ -1,4 +1,4 @@
-/** Whether there is a process of this id, also where it is somebody else's. */
+/** Returns true while a process has this id, also one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -17,7 +17,7 @@ const WITH_WORDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 const REMOTE_MODULE = /^(?:npm|jsr|https?):/;
 
-/** Whether a server may have to be downloaded before it can answer, and so deserves more time. */
+/** Returns true for a command that may download its server first, and so needs more time. */
 export function isLauncher(command: string, args: readonly string[]): boolean {
   const name = programName(command);
   if (ALWAYS.has(name)) return true;

@@ -16,7 +16,7 @@ import { startInTurn } from './start-slots.ts';
 
 /** The end of a server's streams is most often that of the server, whose exit says more. */
 const OUTPUT_DRAIN_MS = 500;
-/** How much of what is no message is kept to be shown. */
+/** Bytes of a line on stdout that is not a message, as shown in errors. */
 const LONGEST_NOISE = 200;
 const KEPT_NOISE = 5;
 
@@ -109,7 +109,7 @@ export class ProcessConnection implements Connection {
     return this.#process.stop(timing);
   }
 
-  /** The end of its stderr, and of what it wrote to stdout that is no message: a usage text, an address it listens on. */
+  /** Returns the end of its stderr, and of the lines on stdout that are not messages, such as a usage text. */
   outputTail(): string[] {
     const stderr = this.#process.stderrTail().map((line) => `  stderr | ${line}`);
     return [...stderr, ...this.#noise.map((line) => `  stdout | ${line}`)];
@@ -125,7 +125,7 @@ export class ProcessConnection implements Connection {
     }
   }
 
-  /** What it said before its end counts, also where a slow client has held it up. */
+  /** Reports the exit after all output has been read, also where a slow client holds that up. */
   async #exited(how: string): Promise<void> {
     if (!this.#flowing.isResolved) {
       await this.#flowing.promise;

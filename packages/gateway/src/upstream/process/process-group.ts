@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Attempt } from './spawn-error.ts';
 import { systemTool } from './windows-command.ts';
 
-/** How long a server may take over each stage of its stop, in milliseconds. */
+/** Limits of the stages of a stop, in milliseconds. */
 export interface StopTiming {
   /** Between the end of its stdin and SIGTERM. */
   eofMs: number;
@@ -32,9 +32,9 @@ const POLL_MS = 20;
 
 /** A server together with all that it started and that stayed with it. */
 export interface ProcessGroup {
-  /** Tells whether anyone was there to be signalled; 0 only asks. */
+  /** Sends a signal; 0 only checks. Returns false where the group has no process. */
   signal(signal: 'SIGTERM' | 'SIGKILL' | 0): boolean;
-  /** A closer look: whether someone there still runs. */
+  /** Returns true where a process of the group still runs: a zombie does not. */
   hasLiving(): boolean;
 }
 
@@ -66,7 +66,7 @@ export function posixGroup(leader: number): ProcessGroup {
         process.kill(-leader, signal);
         return true;
       } catch {
-        // Nobody there (ESRCH), or only what belongs to another user or awaits burial (EPERM).
+        // The group is empty (ESRCH), or has only zombies and processes of other users (EPERM).
         return false;
       }
     },
@@ -94,12 +94,12 @@ function taskkill(args: readonly string[], env: Attempt['env']): void {
 }
 
 /**
- * Whether a process group has a member that runs. One that only awaits burial still counts as a member for `kill`,
+ * Returns true where a process group has a member that runs. One that only awaits burial still counts as a member for `kill`,
  * and where the system's first process buries late or never, as in many containers, that could be for ever.
  */
 export function hasLivingMember(group: number): boolean {
   const pids = listProc();
-  // Where there is no /proc, `kill` must be believed.
+  // Without /proc, only `kill` tells.
   return pids === undefined || pids.some((pid) => isLivingMember(pid, group));
 }
 

@@ -14,7 +14,7 @@ export const SpawnFailure = {
 } as const;
 export type SpawnFailure = (typeof SpawnFailure)[keyof typeof SpawnFailure];
 
-/** A program could not be started. It has no `cause`: Node's own error carries the arguments, and those may be secret. */
+/** A program could not be started. Has no `cause`, because Node's own error carries the arguments, which may be secret. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError';
   readonly failure: SpawnFailure;
@@ -25,7 +25,7 @@ export class SpawnError extends Error {
   }
 }
 
-/** What was to be started. */
+/** Program that could not be started. */
 export interface Attempt {
   command: string;
   env: Readonly<Record<string, string | undefined>>;

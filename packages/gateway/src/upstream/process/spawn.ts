@@ -28,7 +28,7 @@ export interface SpawnOptions {
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** What became of it, where that says more. */
+  /** Reason of the exit, where one is known that says more. */
   why?: string;
 }
 
@@ -47,7 +47,7 @@ export interface ServerProcess {
   stop(timing?: StopTiming): Promise<void>;
 }
 
-/** How long a pipe that something else still holds open may delay the news that the server has ended. */
+/** Limit of the wait for the end of the pipes after an exit, in milliseconds: another process may hold them open. */
 const DRAIN_MS = 200;
 
 /** Starts a server, without a shell and as the leader of a process group of its own; rejects with a `SpawnError`. */

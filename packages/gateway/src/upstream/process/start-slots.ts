@@ -33,7 +33,7 @@ function once(action: () => void): () => void {
   };
 }
 
-/** What a started thing shows of its life. */
+/** Signs of life of something that was started. */
 interface Starting {
   firstByte: Promise<void>;
   exited: Promise<unknown>;

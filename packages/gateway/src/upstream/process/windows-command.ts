@@ -1,7 +1,7 @@
 import { win32 } from 'node:path';
 import { SpawnError, SpawnFailure, type Attempt } from './spawn-error.ts';
 
-/** What is handed to the system. `verbatim`: the arguments are quoted already. */
+/** Program and arguments as Node gets them. `verbatim`: the arguments are quoted already. */
 export interface Startable {
   file: string;
   args: readonly string[];

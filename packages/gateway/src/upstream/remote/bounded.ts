@@ -3,11 +3,11 @@ import { OversizedLine, type Oversized } from '../../wire/oversized.ts';
 /** So many parts are put together at a time: a peer that writes byte by byte must not fill the memory with buffers. */
 const PACK_PARTS = 1024;
 
-/** Gathers the parts of one text up to a limit. What goes beyond is not kept, only followed for what it answers. */
+/** Gathers the parts of one text up to a limit. Beyond it, only the id of the message is searched for. */
 export class Bounded {
   readonly #limit: number;
   #parts: Buffer[] = [];
-  /** How many parts are packed already; they stand first. */
+  /** Number of packed parts; they stand first. */
   #packed = 0;
   #length = 0;
   #oversized: OversizedLine | undefined;

@@ -12,7 +12,7 @@ import { headerLine } from './request-headers.ts';
 import { contentType, readBody, readEvents, readJson, type ReadLimits } from './response-body.ts';
 import type { SseEvent } from './sse-parser.ts';
 
-/** What all exchanges with a server share. */
+/** Parts that all exchanges with a server share. */
 export interface Wire {
   readonly client: HttpClient;
   readonly streams: Streams;
@@ -26,7 +26,7 @@ export interface Wire {
   readonly failed: (error: Error) => void;
 }
 
-/** What comes of an exchange. Of all but `received` and `suspended` one comes, once. */
+/** Handlers of an exchange. Of all but `received` and `suspended` one comes, once. */
 export interface HttpCallEvents {
   /** Something on the way: a notification or a question. */
   received(exchange: HttpCall, message: Message): void;
@@ -40,9 +40,9 @@ export interface HttpCallEvents {
   lost(exchange: HttpCall, what: string): void;
 }
 
-/** How often in a row a stream that broke off is asked for again in vain. */
+/** Failed attempts in a row to resume a stream, after which its call fails. */
 const MOST_FAILURES = 5;
-/** How long a stream may stay open after its answer. */
+/** Milliseconds that a stream may stay open after its answer. */
 const LINGER_MS = 5000;
 
 /** One request as a POST of its own, until its answer is there. A stream that breaks off is taken up again where the server allows it. */
@@ -81,7 +81,7 @@ export class HttpCall {
     );
   }
 
-  /** Nobody waits any more. In the modern era the server takes that for a cancellation. */
+  /** Closes the request. In the modern era the server takes that for a cancellation. */
   abort(): void {
     this.#isOver = true;
     this.#backOff?.stop();
@@ -128,7 +128,7 @@ export class HttpCall {
       done: (body) => {
         if (this.#isOver) return;
         if (body === undefined) return this.#lose(this.#without(response));
-        // Whatever it is, nothing else comes in its place.
+        // The body is the only answer to this call.
         if (!Buffer.isBuffer(body))
           return this.#oversized({ size: body.size, meant: 'response', id: undefined });
         const answer = readAnswer(body, this.id);

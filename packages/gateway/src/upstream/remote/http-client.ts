@@ -14,7 +14,7 @@ import { commonLines, type HttpAuth } from './request-headers.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Where to, if not the server's own address. */
+  /** Address, if not the server's own. */
   readonly url?: URL | undefined;
   /** Returns the lines of headers that this request alone has. Throws an `InvalidHeader` where one cannot be sent. */
   headers?(): string;
@@ -23,7 +23,7 @@ export interface HttpRequest {
   readonly isAside?: boolean;
 }
 
-/** What becomes of a request: exactly one of these is called, unless it is aborted. */
+/** Outcome of a request: exactly one of these is called, unless it is aborted. */
 export interface HttpOutcome {
   response(response: HttpResponse): void;
   /** `what` ends a sentence that begins with the server's name. */
@@ -286,7 +286,7 @@ class Sending implements Abortable, RequestHandlers {
     }
   }
 
-  /** Tells it later, so that nobody hears of the end before the beginning. */
+  /** Reports the failure in a microtask, because `send` has to return first. */
   failed(error: Error): void {
     queueMicrotask(() => this.#fail(describeFailure(error, this.#address.origin)));
   }

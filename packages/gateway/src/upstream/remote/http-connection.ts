@@ -166,7 +166,7 @@ interface Carrier {
   destroy(): void;
 }
 
-/** The answer to one request. It has one reader. */
+/** The answer to one request. Has one reader. */
 export class HttpResponse {
   readonly status: number;
   /** By names in lower case. */
@@ -203,7 +203,7 @@ export class HttpResponse {
     this.#carrier?.pause();
   }
 
-  /** Lets the body come, which is dropped where nobody listens. */
+  /** Resumes the body; without a listener it is dropped. */
   resume(): void {
     this.#carrier?.resume();
   }

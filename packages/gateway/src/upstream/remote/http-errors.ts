@@ -7,9 +7,9 @@ import { skipSpace } from '../../wire/json/scan.ts';
 import { lineBytes } from '../../wire/json/splice.ts';
 import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
 
-// What can go wrong between here and a server at an address, each as the end of a sentence that begins with the server's name.
+// Failures of the way to a server at an address, each as the end of a sentence that begins with the server's name.
 
-/** How long a server may take to accept a connection. */
+/** Milliseconds that a server may take to accept a connection. */
 export const CONNECT_MS = 10_000;
 
 /** A connection that could not be made or used, by a code as the system has them. */
@@ -114,7 +114,7 @@ export function asAnswer(message: Message | Unusable, id: number): Message | Unu
   return message.kind === 'unusable' ? (namelessError(message, id) ?? message) : message;
 }
 
-/** Whether the error in a body says whose it is. */
+/** Returns true where a body is not a JSON-RPC message, such as an error without an id. */
 export function isNameless(body: Buffer): boolean {
   return readMessage(body).kind === 'unusable';
 }

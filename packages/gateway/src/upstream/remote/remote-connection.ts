@@ -31,7 +31,7 @@ export interface ReachOptions extends ConnectionOptions {
   readonly chain: Chain;
 }
 
-/** Where a server is, and what to send with every request. */
+/** Clients of a server, one per kind of HTTP. */
 interface Clients {
   readonly streamable: HttpClient | undefined;
   readonly sse: HttpClient;
@@ -164,9 +164,9 @@ class RemoteConnection implements Connection {
 }
 
 interface RemoteLinkOptions {
-  /** How the server is reached by Streamable HTTP; undefined where only the older kind is configured. */
+  /** Client for Streamable HTTP; undefined where only HTTP+SSE is configured. */
   readonly streamable: HttpClient | undefined;
-  /** How it is reached by HTTP+SSE. */
+  /** Client for HTTP+SSE. */
   readonly sse: HttpClient;
   readonly maxMessageSize: number;
   readonly account: Account;

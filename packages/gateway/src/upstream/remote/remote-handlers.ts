@@ -2,15 +2,15 @@ import type { Message, Unusable } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 
-/** What a link to a server at an address tells its owner. */
+/** Handlers of a link to a server at an address. */
 export interface RemoteHandlers {
   /** `related` is the id of the request on whose answer's way the message came. */
   message(message: Message, related?: number): void;
-  /** Something that is no message; `how` says how it came. */
+  /** Gets bytes that are not a message; `how` says how they came. */
   unusable(line: Unusable, how?: string): void;
   /** A message that was too long to be kept. */
   oversized(message: Oversized): void;
-  /** The answer to one request comes later, and by another way; whoever waits for it may be sent away meanwhile. */
+  /** The answer to one request comes later on another stream, so that its client need not wait on its connection. */
   suspended(id: number, pause: Pause): void;
   /** One request will not be answered; `what` ends a sentence that begins with the server's name. */
   lost(id: number, what: string): void;
@@ -20,7 +20,7 @@ export interface RemoteHandlers {
   outdated(): Promise<void>;
   /** Returns true where the server's revision knows batches. */
   takesBatches(): boolean;
-  /** What the server sent could not be worked off, through a mistake of ours: it is ended. */
+  /** Ends the server after an exception of ours in work for it. */
   readonly failed: (error: Error) => void;
   readonly debug: (text: string) => void;
 }

@@ -6,14 +6,14 @@ import type { SlicedInput } from '../../wire/sliced-input.ts';
 import type { HttpResponse } from './http-connection.ts';
 import { headerLine } from './request-headers.ts';
 
-/** What a handshake over HTTP has settled. In the modern era there is none. */
+/** Session and version that a handshake over HTTP has settled. In the modern era there is none. */
 export class RemoteSession {
   #id: string | undefined;
   #version: string | undefined;
   #count = 0;
   #headers: string | undefined;
 
-  /** Whether there was a handshake at all. */
+  /** True after a handshake. */
   get isOpen(): boolean {
     return this.#version !== undefined;
   }
@@ -41,7 +41,7 @@ export class RemoteSession {
   }
 }
 
-/** What a server was told that a new session has to hear again: the handshake, the log level, the watched resources. */
+/** Requests that a new session repeats: the handshake, the log level, the subscriptions. */
 export class SessionMemory {
   #opening: Message | undefined;
   #level: Message | undefined;
@@ -60,7 +60,7 @@ export class SessionMemory {
     else if (message.method === 'resources/unsubscribe') this.#watched.delete(uriOf(message));
   }
 
-  /** All but the handshake, under ids that nobody waits for. */
+  /** Returns all but the handshake, under ids of which no answer is expected. */
   replay(): Buffer[] {
     const told = [...(this.#level ? [this.#level] : []), ...this.#watched.values()];
     return told.map((message, index) => withId(message, `"again-${index}"`));

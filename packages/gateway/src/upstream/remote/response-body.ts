@@ -12,7 +12,7 @@ export function contentType(response: HttpResponse): string {
   return (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** What may be kept of a response: bytes of one message, counted in the account of its server. */
+/** Limit of one message of a response, and the account of its server, which counts what is kept. */
 export interface ReadLimits {
   readonly limit: number;
   readonly account: Account;
@@ -26,7 +26,7 @@ export interface StreamHandlers extends SseHandlers, Guarded {
 }
 
 interface Guarded {
-  /** What came could not be worked off, through a mistake of ours. */
+  /** Gets an exception of ours in the work on a response. */
   failed(error: Error): void;
 }
 

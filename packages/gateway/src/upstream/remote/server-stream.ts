@@ -21,7 +21,7 @@ export interface ServerStreamOptions {
   oversized(message: Oversized): void;
   /** The server does not know the session any more. */
   forgotten(): void;
-  /** For a while nobody listened, and the server did not keep what it said. */
+  /** The stream was closed for a while, and the server did not keep its messages. */
   missed(): void;
   debug(text: string): void;
   /** Ends the server after a mistake of ours. */

@@ -18,7 +18,7 @@ import type { SseEvent } from './sse-parser.ts';
 
 export interface SseLinkOptions {
   readonly client: HttpClient;
-  /** Where the stream is. */
+  /** Address of the stream. */
   readonly url: URL;
   readonly maxMessageSize: number;
   readonly account: Account;
@@ -33,11 +33,11 @@ export class SseLink implements Link {
   readonly #backOff = new BackOff({ isBackground: false });
   /** The ids of requests that the server has not answered. */
   readonly #asked = new Set<number>();
-  /** What waits until there is an address to post to; undefined once there is. */
+  /** Messages that wait for an address to post to. */
   readonly #held: HeldMessages;
   #endpoint: URL | undefined;
   #sending: Abortable | undefined;
-  /** The handshake of a new stream is under way; its answer is nobody else's. */
+  /** True while the handshake of a new stream is in flight: the link itself takes its answer. */
   #isGreetingAgain = false;
   #isClosed = false;
 
@@ -129,7 +129,7 @@ export class SseLink implements Link {
       { limit: maxMessageSize, account: this.account },
       {
         failed: handlers.failed,
-        // What still comes of one that was given up is nobody's.
+        // A stream that was given up may still bring events.
         event: (event) => this.#sending === stream && this.#event(event),
         oversized: (data) => handlers.oversized(data),
         retry: (milliseconds) => {
@@ -183,7 +183,7 @@ export class SseLink implements Link {
     });
   }
 
-  /** Whether this answers the handshake, and not a call. */
+  /** Returns true for the answer to the handshake. */
   #isGreeting({ kind, id }: Message): boolean {
     return kind === 'response' && this.#isOpeningId(id);
   }
@@ -233,7 +233,7 @@ export class SseLink implements Link {
     this.#held.drop(id);
   }
 
-  /** Counts requests that were held back among those without an answer. What comes from now on is held back again. */
+  /** Counts requests that were held back among those without an answer. Begins to hold messages back again. */
   #askHeld(): void {
     for (const { id, kind } of this.#held.end()) if (kind === 'request') this.#asked.add(Number(id));
     this.#held.begin();
@@ -249,7 +249,7 @@ export class SseLink implements Link {
     this.#broken(what);
   }
 
-  /** Nobody gets an answer through a stream that is no more; those who come later wait for the next one. */
+  /** Fails all calls of a stream that has ended; later ones wait for the next stream. */
   #broken(what: string): void {
     if (this.#isClosed) return;
     this.#askHeld();

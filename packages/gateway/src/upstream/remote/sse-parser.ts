@@ -13,7 +13,7 @@ const LINE_BREAK: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from('\uFEFF');
 const DATA: Buffer = Buffer.from('data:');
 
-/** Longer names and ids are none that anybody means. */
+/** Bytes of a field's name, or of an id; longer ones are dropped. */
 const LONGEST_FIELD = 4096;
 
 export interface SseEvent {
@@ -29,7 +29,7 @@ export interface SseHandlers {
   event(event: SseEvent): void;
   /** An event with more data than is kept. */
   oversized(data: Oversized): void;
-  /** How long to wait before the stream is opened again, in milliseconds. */
+  /** Gets the pause before the stream is opened again, in milliseconds. */
   retry?(milliseconds: number): void;
 }
 

@@ -29,11 +29,11 @@ export interface StreamableOptions {
   readonly refusedOpening: (opening: Message, what: string) => void;
 }
 
-/** Whoever refuses one of these, in whatever way, is there. */
+/** Requests whose refusal, in whatever form, proves that the server is there. */
 const PROBES: readonly string[] = ['server/discover', 'ping'];
 /** A server may say nothing, not even that the stream stands, before it has something to say on it. */
 const STANDING_MS = 250;
-/** How long the server may take to hear that a session is over. */
+/** Milliseconds that the server may take to answer the end of a session. */
 const FAREWELL_MS = 1000;
 
 /** Streamable HTTP in both eras: every message is a POST of its own, and what comes of a request comes on its response. */
@@ -46,7 +46,7 @@ export class StreamableLink implements Link {
   readonly #session = new RemoteSession();
   readonly #standing: ServerStream;
   readonly #exchanges = new Map<number, HttpCall>();
-  /** What is held back while the server is greeted. */
+  /** Messages that wait for the end of a handshake. */
   readonly #held: HeldMessages;
   /** Requests that are sent for the second time; a third time is one too many. */
   readonly #repeated = new Set<number>();
@@ -138,7 +138,7 @@ export class StreamableLink implements Link {
     this.#tell(message.bytes, () => this.#begin());
   }
 
-  /** What is asked before the standing stream stands would have some servers take that for the return of a lost client. */
+  /** Opens the standing stream before any request, because some servers take a later one for the return of a lost client. */
   #begin(): void {
     const { current } = this.#held;
     void within(STANDING_MS, this.#standing.open()).then(() => {
@@ -181,7 +181,7 @@ export class StreamableLink implements Link {
     );
   }
 
-  /** In the modern era nobody listening any more is the message; before, the server is told, and then left alone. */
+  /** In the modern era a closed request is the cancellation; a legacy server gets the notification first. */
   #cancel(message: Message): void {
     const id = Number(message.params && valueText(message.params, 'requestId'));
     this.#held.drop(id);
@@ -299,7 +299,7 @@ export class StreamableLink implements Link {
     if (!this.#held.add(message)) this.#ask(message);
   }
 
-  /** The handshake once more, behind the scenes: everybody else waits until the server has a session again. */
+  /** Shakes hands again, for a server that has lost its session. All messages wait until it has a new one. */
   #greetAgain(): void {
     const { opening } = this.#memory;
     if (this.#held.current !== undefined || opening === undefined) return;
@@ -370,7 +370,7 @@ function isErrorAnswer(answer: Message | Unusable | undefined): answer is Messag
   return answer?.kind === 'response' && answer.isError;
 }
 
-/** What servers answer to a method that they have never heard of, where they do not say it in JSON-RPC. */
+/** Returns true for a status by which servers refuse an unknown method without JSON-RPC. */
 function isUnknowing(status: number): boolean {
   return status <= 501;
 }
