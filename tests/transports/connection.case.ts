@@ -168,7 +168,7 @@ export function describeConnection(transport: TransportCase): void {
     test('leaves nothing behind when it is closed', async () => {
       const before = resources();
       const { opened, site } = await open(transport);
-      const hanging = opened.call('hang').catch((error: Error) => error.message);
+      const hanging = opened.call('hang').catch((error: unknown) => (error as Error).message);
       await opened.call('echo');
       opened.connection.fail('has been stopped');
       await opened.connection.stop();

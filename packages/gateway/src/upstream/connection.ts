@@ -13,22 +13,22 @@ export interface Stoppable {
   stop(timing?: StopTiming): Promise<void>;
 }
 
-/** One conversation with a server, however it is reached. */
+/** Connection to a server, whatever carries it. */
 export interface Connection extends Stoppable {
   readonly peer: Peer;
-  /** Resolves with what became of the server once it can no longer be talked to. */
+  /** Resolves with the reason once the server is gone for good. */
   readonly lost: Promise<string>;
   /** True until a connection to the server's address was made; absent for servers that run on this machine. */
   readonly isUnreachable?: boolean;
-  /** How many messages have come, whatever they said. */
+  /** Number of messages that have come. */
   readonly heard: number;
-  /** Nobody gets an answer any more; `what` ends a sentence that begins with the server's name. */
+  /** Fails every call in flight and every later one; `what` ends a sentence that begins with the server's name. */
   fail(what: string): void;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
-  /** What is promised, if the server lives until then. */
+  /** Waits for a promise; rejects where the server exits before. */
   raceExit<T>(promised: Promise<T>): Promise<T>;
-  /** What the server said besides messages, to be shown where its start has failed. */
+  /** Returns the server's last lines that are not messages, for the error of a failed start. */
   outputTail(): string[];
   /** The server keeps a session, in which it can ask and tell. */
   readonly keepsSession: boolean;
@@ -42,14 +42,14 @@ export interface ConnectionOptions {
   /** Counts what is held because of the server, until the connection ends. */
   readonly account: Account;
   readonly log: Log;
-  /** What the server says of its own accord; `related` is the id of the request that it is about, where that is known. */
+  /** Gets a request of the server; `related` is the id of our request that it belongs to, where that is known. */
   request(message: Message, related?: number): void;
   notification(message: Message, related?: number): void;
-  /** What the server sent could not be worked off, through a mistake of ours: it is ended. */
+  /** Ends the server after an exception of ours in work for it. */
   failed(error: Error): void;
-  /** For a while the server was not heard. */
+  /** The connection was interrupted, and notifications may have been missed. */
   renewed(): void;
-  /** What is known of its tools is wrong; resolves when they have been read again. */
+  /** Reads the tools again, because the server has changed them; resolves when they have been read. */
   outdated(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface Transport {
   describe(serverKey: string, config: ServerConfig): ServerPlace;
 }
 
-export interface Identity {
+interface Identity {
   readonly command: string;
   readonly args: readonly string[];
 }

@@ -17,7 +17,7 @@ export interface HttpRequest {
   /** Address, if not the server's own. */
   readonly url?: URL | undefined;
   /** Returns the lines of headers that this request alone has. Throws an `InvalidHeader` where one cannot be sent. */
-  headers?(): string;
+  readonly headers?: () => string;
   readonly body?: Buffer;
   /** Small things that must get through while many calls are under way. */
   readonly isAside?: boolean;
