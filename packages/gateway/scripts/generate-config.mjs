@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
-// Writes what follows from src/config/schema.ts: types and validator, JSON Schema, reference page.
-// --check writes nothing and fails when a file is not what the schema says.
+// Writes what follows from src/config/schema.ts (types and validator, JSON Schema, reference page), and the shell program of
+// the guard as a module, because neither tsc nor a bundle can import a shell file.
+// --check writes nothing and fails when a file is not up to date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,15 +17,17 @@ const root = dirname(dirname(gateway));
 const generatedBy =
   '// Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.';
 
+const processes = join(gateway, 'src', 'upstream', 'process');
 const schema = await readSchema(join(gateway, 'src', 'config', 'schema.ts'));
 const outputs = [
   [join(gateway, 'src', 'config', 'config.generated.ts'), renderModule()],
   [join(root, 'docs', 'config.schema.json'), JSON.stringify(publicSchema(schema))],
   [join(root, 'docs', 'config.md'), renderReference(schema)],
+  [join(processes, 'guard.generated.ts'), await renderGuard(join(processes, 'guard.sh'))],
 ];
 const stale = process.argv.includes('--check') ? await findStale() : await writeAll();
 if (stale.length > 0) {
-  console.error(`Not what the config schema says: ${stale.join(', ')}. Run "npm run build".`);
+  console.error(`Not up to date: ${stale.join(', ')}. Run "npm run build".`);
   process.exitCode = 1;
 }
 
@@ -37,6 +40,12 @@ function renderModule() {
     renderDefaults(schema),
     renderValidator(schema),
   ].join('\n\n');
+}
+
+/** @param {string} file */
+async function renderGuard(file) {
+  const program = JSON.stringify(await readFile(file, 'utf8'));
+  return `// Generated from guard.sh by scripts/generate-config.mjs: change guard.sh, not this file.\nexport const GUARD_PROGRAM: string = ${program};\n`;
 }
 
 /** @returns {Promise<string[]>} */

@@ -3,8 +3,14 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { within } from '../../time/timeouts.ts';
-import { GUARD_PROGRAM, MARK_LENGTH } from './guard-program.ts';
+import { GUARD_PROGRAM } from './guard.generated.ts';
 import { childProcess } from './process-group.ts';
+
+/** Variable by which the guard knows the processes that a gateway started, at any depth; guard.sh names it, too. */
+export const OWNER_VARIABLE = 'WEIR_OWNER';
+
+/** Hex digits of a mark. The guard looks for no other length, because an empty mark would match the servers of every gateway. */
+const MARK_LENGTH = 32;
 
 /** Outlives the gateway by seconds, to stop whatever is left of its servers. */
 export interface Guard {
@@ -42,7 +48,11 @@ const LONGEST_LOOK_MS = 1500;
 /** A killed gateway's servers may end faster than the guard can look, so it also looks while all is calm. */
 const LOOK_MS = { afterStart: 2000, again: 30_000 };
 
-/** Starts the guard, right before the first server. On Windows it does nothing (unproven there: servers see their stdin end). */
+/**
+ * Starts the guard, right before the first server. Its program is guard.sh, in plain sh (dash, bash, busybox), because a second
+ * Node would double the gateway's memory. Groups, mark and grace reach it as lines on stdin, whose end makes it act.
+ * On Windows it does nothing (unproven there: servers see their stdin end).
+ */
 export function startGuard(options: GuardOptions = {}): Guard {
   const { platform = process.platform, mark = createMark(platform) } = options;
   if (!isMark(mark))

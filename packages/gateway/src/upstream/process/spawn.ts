@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { within } from '../../time/timeouts.ts';
-import { OWNER_VARIABLE } from './guard-program.ts';
-import type { Guard } from './guard.ts';
+import { OWNER_VARIABLE, type Guard } from './guard.ts';
 import { readLines, OutputTail } from './output-tail.ts';
 import {
   childProcess,

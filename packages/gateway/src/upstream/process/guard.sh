@@ -1,16 +1,9 @@
-/** The variable by which whatever a gateway started, at any depth, is known to be its own. */
-export const OWNER_VARIABLE = 'WEIR_OWNER';
-
-/** Hex digits of a mark. The guard looks for no other length: an empty one would match the servers of every gateway. */
-export const MARK_LENGTH = 32;
-
-/**
- * Program of the guard in plain sh (dash, bash, busybox), because a second Node would double the gateway's memory.
- * The text is constant; groups, mark and grace reach it as lines on stdin, and the end of stdin is its cue.
- */
-export const GUARD_PROGRAM: string = `# weir-guard: stops a gateway's servers when the gateway is gone
+#!/bin/sh
+# weir-guard: stops a gateway's servers when the gateway is gone
+# Lists of numbers are split into words on purpose (SC2046, SC2086), and `-f -` takes the pattern from stdin (SC2062).
+# shellcheck disable=SC2046,SC2062,SC2086
 trap '' HUP INT QUIT TERM PIPE
-groups= strays=' ' loose= asked= mark= scan=proc grace=20 released= unseen=
+groups='' strays=' ' loose='' asked='' mark='' scan=proc grace=20 released='' unseen=''
 line_end='
 '
 
@@ -49,12 +42,12 @@ ask() { # SIGNAL to the groups of the strays found last
 }
 note() { # finds the strays (PID:BORN) outside the watched groups, and their groups: descendants, and what is marked
   # Out of reach stays a daemon that has shed environment and session, and whose parent ended before this look.
-  ours=" $groups " noted=' ' left=' ' loose= more=yes
+  ours=" $groups " noted=' ' left=' ' loose='' more=yes
   for pid in $(marked_processes); do case " 1 $PPID " in *" $pid "*) ;; *) ours="$ours$pid " ;; esac; done
   case $ours$strays in *[0-9]*) ;; *) return ;; esac
   table=$(processes)
   while [ -n "$more" ]; do
-    more= IFS=$line_end
+    more='' IFS=$line_end
     for line in $table; do
       IFS=' '
       trace $line
@@ -89,38 +82,38 @@ from_proc() { # LINE...
   IFS=' '
   case "$*" in
     *"/proc/$$/stat:"*) # its own line proves that grep has worked
-      for line; do set -- $line && pid=\${1#/proc/} && echo "\${pid%/*} $3 $4 $5 \${21} $2"; done
+      for line; do set -- $line && pid=${1#/proc/} && echo "${pid%/*} $3 $4 $5 ${21} $2"; done
       ;;
-    *) for path in /proc/[0-9]*; do stat_of "\${path#/proc/}" && set -- $stat && echo "\${path#/proc/} $2 $3 $4 \${20} $1"; done ;;
+    *) for path in /proc/[0-9]*; do stat_of "${path#/proc/}" && set -- $stat && echo "${path#/proc/} $2 $3 $4 ${20} $1"; done ;;
   esac
 }
 marked_processes() {
-  [ "\${#mark}" -eq ${MARK_LENGTH} ] || return 0
+  [ "${#mark}" -eq 32 ] || return 0
   case $scan in
     ps) ps -axww -E -o pid=,command= | while read -r pid rest; do has_mark "$rest" && echo "$pid"; done ;;
     *) marked_in_proc ;;
   esac
 }
 marked_in_proc() {
-  if printf 'a\\000b\\n' | grep -q b; then # else this grep stops at the first NUL
-    paths=$(echo "${OWNER_VARIABLE}=$mark" | grep -ls -f - /proc/[0-9]*/environ)
-    [ $? -le 2 ] && for path in $paths; do path=\${path#/proc/} && echo "\${path%/environ}"; done && return
+  if printf 'a\000b\n' | grep -q b; then # else this grep stops at the first NUL
+    paths=$(echo "WEIR_OWNER=$mark" | grep -ls -f - /proc/[0-9]*/environ)
+    [ $? -le 2 ] && for path in $paths; do path=${path#/proc/} && echo "${path%/environ}"; done && return
   fi
   for path in /proc/[0-9]*; do # slower, but needs neither grep nor a long argument list
-    has_mark "$(tr '\\000' ' ' <"$path/environ")" && echo "\${path#/proc/}"
+    has_mark "$(tr '\000' ' ' <"$path/environ")" && echo "${path#/proc/}"
   done
 }
-has_mark() { case $1 in *"${OWNER_VARIABLE}=$mark"*) ;; *) return 1 ;; esac; }
+has_mark() { case $1 in *"WEIR_OWNER=$mark"*) ;; *) return 1 ;; esac; }
 stat_of() { # PID; a program's name may hold blanks, brackets and line ends, what follows its last bracket may not
   stat=
   while read -r line; do stat=$line; done <"/proc/$1/stat"
-  stat=\${stat##*') '}
+  stat=${stat##*') '}
 }
 nap() { sleep 0.1 || sleep 1; }
 clock() { # sets now, in tenths of a second: on a busy machine the naps of two seconds take four
   if [ "$scan" = proc ] && read -r now rest </proc/uptime; then
-    rest=\${now#*.}
-    now=$((\${now%.*} * 10 + \${rest%\${rest#?}}))
+    rest=${now#*.}
+    now=$((${now%.*} * 10 + ${rest%"${rest#?}"}))
   else
     now=$(($(date +%s) * 10))
   fi
@@ -172,4 +165,3 @@ while [ -n "$groups$loose$unseen" ] && [ "$rounds" -gt 0 ]; do
   forget_the_dead
   note
 done
-`;
