@@ -1,3 +1,4 @@
+import { Method, isTaskNotification } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { findMember, stringValue, valueText } from '../wire/json/members.ts';
 import { replaceValue, type Edit } from '../wire/json/splice.ts';
@@ -22,7 +23,7 @@ const REQUEST_KEYS = ['requestId', 'progressToken'] as const;
 
 /** Notifications that are about what a client has subscribed to; they are for those that did. */
 function isSubscribedTo({ method }: Message): boolean {
-  return method === 'notifications/resources/updated' || method.startsWith('notifications/tasks');
+  return method === Method.RESOURCE_UPDATED || isTaskNotification(method);
 }
 
 /** Finds out whom a notification is for; `related` is the request on whose stream it came, where the transport tells. */

@@ -1,5 +1,6 @@
 import { RpcError, RpcErrorCode, Texts } from '../errors.ts';
 import type { Era } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { objectValue, stringValue, type Members } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
@@ -44,13 +45,13 @@ const BY_URI_REF: Addressing = { ...BY_URI, holder: refOf };
 /** Returns the addressing of requests that both eras send to one server; undefined for all others. */
 export function addressingOf(message: Message): Addressing | undefined {
   switch (message.method) {
-    case 'tools/call':
+    case Method.CALL_TOOL:
       return BY_TOOL;
-    case 'resources/read':
+    case Method.READ_RESOURCE:
       return BY_URI;
-    case 'prompts/get':
+    case Method.GET_PROMPT:
       return BY_PROMPT;
-    case 'completion/complete':
+    case Method.COMPLETE:
       return isOfPrompt(message) ? BY_PROMPT_REF : BY_URI_REF;
     default:
       return undefined;

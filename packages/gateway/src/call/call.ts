@@ -1,5 +1,5 @@
 import { RpcError } from '../errors.ts';
-import { canEndInRound } from '../protocol/input-required.ts';
+import { mayRequireInput } from '../protocol/methods.ts';
 import { BY_LEGACY_TASK, BY_MODERN_TASK, resolveTarget, type Addressing } from './addressing.ts';
 import type { ClientRequest } from './client-request.ts';
 import { levelAskedBy } from './log-levels.ts';
@@ -56,7 +56,7 @@ export function proceed(request: ClientRequest, target: Target, from = 0): void 
     serverKey: upstream.serverKey,
     caller,
     logLevel: caller.era === 'modern' ? levelAskedBy(message) : undefined,
-    request: caller.era !== upstream.era && canEndInRound(message.method) ? message : undefined,
+    request: caller.era !== upstream.era && mayRequireInput(message.method) ? message : undefined,
     translation: translationOf(request, target),
     observer: observersOf(request, target),
     resend,

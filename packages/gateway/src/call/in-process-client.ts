@@ -1,5 +1,6 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Envelope, Implementation } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { readError, readResult } from '../upstream/negotiate.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { requestLine } from '../wire/answer.ts';
@@ -36,7 +37,7 @@ export class InProcessClient implements ClientHandle {
   }
 
   callTool(directory: Directory, name: string, args: Record<string, unknown>): Promise<unknown> {
-    const line = requestLine(ID, 'tools/call', encode({ name, arguments: args }));
+    const line = requestLine(ID, Method.CALL_TOOL, encode({ name, arguments: args }));
     const message = readMessage(lineBytes(line)) as Message;
     return new Promise((resolve, reject) => {
       const origin = new Awaited(resolve, reject);

@@ -1,4 +1,5 @@
 import { Meta } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { stringValue } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';
@@ -35,7 +36,7 @@ export class LogLevels {
   tell({ era, capabilities, peer }: Upstream, level: string): void {
     if (era === 'modern' || capabilities['logging'] === undefined || this.#told.get(peer) === level) return;
     this.#told.set(peer, level);
-    peer.request('logging/setLevel', encode({ level })).catch(() => {});
+    peer.request(Method.SET_LOG_LEVEL, encode({ level })).catch(() => {});
   }
 
   /** A modern request may want to hear this much: the server is told to log more, never less. */

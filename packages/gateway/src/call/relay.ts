@@ -1,4 +1,5 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
+import { Method } from '../protocol/methods.ts';
 import type { Account } from '../wire/account.ts';
 import { answerError, errorLine, resultLine } from '../wire/answer.ts';
 import { findMember, valueText } from '../wire/json/members.ts';
@@ -289,7 +290,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   }
 
   #tellCancelled(sentId: number, reason: string): void {
-    if (sentId !== 0) this.#hop.to.notify('notifications/cancelled', { requestId: sentId, reason });
+    if (sentId !== 0) this.#hop.to.notify(Method.CANCELLED, { requestId: sentId, reason });
   }
 
   #forget(): number {

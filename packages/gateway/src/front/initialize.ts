@@ -1,5 +1,6 @@
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type Era } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { stringValue, valueText } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
@@ -32,7 +33,7 @@ export function discoverResult({ meta }: Message, { serverInfo, ...offer }: Offe
 /** What the client can do, as JSON, wherever its era says it. */
 export function clientCapabilities({ method, params, meta }: Message): string {
   const text =
-    method === 'initialize'
+    method === Method.INITIALIZE
       ? params && valueText(params, 'capabilities')
       : meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
   return text?.startsWith('{') ? text : '{}';
@@ -42,7 +43,7 @@ export function clientCapabilities({ method, params, meta }: Message): string {
 export function eraOf({ method, meta }: Message, settled: Era | undefined): Era | RpcError {
   const version = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
   if (settled === 'legacy' || (settled === undefined && version === undefined)) return 'legacy';
-  if (method === 'initialize') return unsupported('initialize');
+  if (method === Method.INITIALIZE) return unsupported(Method.INITIALIZE);
   if (version === undefined) return invalidEnvelope(Meta.PROTOCOL_VERSION);
   if (version !== MODERN_VERSION) return unsupported(version);
   const capabilities = meta && valueText(meta, Meta.CLIENT_CAPABILITIES);

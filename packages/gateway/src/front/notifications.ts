@@ -8,6 +8,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { roundEdits } from '../protocol/asking-server.ts';
 import { Meta } from '../protocol/eras.ts';
 import { asksTooMuch, crowded } from '../protocol/input-required.ts';
+import { Method, isTaskNotification } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { stringValue } from '../wire/json/members.ts';
 import { changeMembers, splice, type Edit } from '../wire/json/splice.ts';
@@ -30,11 +31,11 @@ export class Notifications {
   /** `related` is the id of the request that it is about, where that is known. */
   tell(server: Upstream, told: Message, related: number | undefined): void {
     const message = this.#gateway.directory.tasks.publicMessage(server, told);
-    if (message.method === 'notifications/resources/updated') return this.#resourceUpdated(server, message);
-    if (message.method === 'notifications/message') return this.#logged(server, message, related);
-    if (message.method.startsWith('notifications/tasks')) return this.#taskChanged(server, message);
+    if (message.method === Method.RESOURCE_UPDATED) return this.#resourceUpdated(server, message);
+    if (message.method === Method.LOG_MESSAGE) return this.#logged(server, message, related);
+    if (isTaskNotification(message.method)) return this.#taskChanged(server, message);
     // Between the gateway and a modern server.
-    if (message.method === 'notifications/subscriptions/acknowledged') return;
+    if (message.method === Method.LISTEN_ACKNOWLEDGED) return;
     this.#other(server, message, related);
   }
 

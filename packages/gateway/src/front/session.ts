@@ -6,13 +6,14 @@ import type { ListName } from '../call/list-change-notifier.ts';
 import { listOf } from '../call/lists.ts';
 import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
 import { listTasks } from '../call/tasks/task-list.ts';
-import { handshakeHasTasks, isTaskMethod, withoutTasks } from '../call/tasks/tasks.ts';
+import { handshakeHasTasks, withoutTasks } from '../call/tasks/tasks.ts';
 import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { View } from '../gateway/view.ts';
 import { canBeAsked } from '../protocol/capabilities.ts';
 import type { Envelope, Era, Implementation } from '../protocol/eras.ts';
+import { Method, LIST_METHODS, isTaskMethod, listChanged } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
 import { Repeats } from '../upstream/repeats.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -33,15 +34,12 @@ import { WaitingRoom } from './startup-queue.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** Requests that the registry answers. */
-const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map([
-  ['tools/list', listOf('tools')],
-  ['resources/list', listOf('resources')],
-  ['resources/templates/list', listOf('templates')],
-  ['prompts/list', listOf('prompts')],
-]);
+const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map(
+  LIST_METHODS.map(({ method, lists }) => [method, listOf(lists)]),
+);
 
 /** In the modern era `subscriptions/listen` takes their place. */
-const SUBSCRIBE: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
+const SUBSCRIBE: ReadonlySet<string> = new Set([Method.SUBSCRIBE, Method.UNSUBSCRIBE]);
 
 export interface SessionOptions {
   /** The servers and tools that the client sees; all, where nothing is said. */
@@ -179,13 +177,13 @@ export class Session implements Client {
   listsChanged(lists: ReadonlySet<ListName>): void {
     if (!this.#hasSpoken) return;
     if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
-    for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
+    for (const list of lists) this.peer.send(notificationLine(listChanged(list)));
   }
 
   alert(text: string): void {
     if (!this.#hasSpoken || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
     const params = encode({ level: 'error', logger: 'weir', data: text });
-    this.peer.send(notificationLine('notifications/message', params));
+    this.peer.send(notificationLine(Method.LOG_MESSAGE, params));
   }
 
   returned(upstream: Upstream): void {
@@ -234,7 +232,7 @@ export class Session implements Client {
     const { id, method } = message;
     const { refusal } = this.#gateway.chain;
     if (refusal !== undefined) return answer(origin, id, refusal);
-    if (method === 'server/discover') {
+    if (method === Method.DISCOVER) {
       if (this.#isLegacyOnly) return answer(origin, id, unknown(method));
       this.#gateway.recall(clientCapabilities(message));
       return answer(origin, id, discoverResult(message, this.#offer('modern')));
@@ -242,8 +240,8 @@ export class Session implements Client {
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#era === undefined) this.#open(era, message);
-    if (method === 'initialize') return this.#initialize(message, origin);
-    if (method === 'ping' && era === 'legacy') return origin.answer(resultLine(id, '{}'));
+    if (method === Method.INITIALIZE) return this.#initialize(message, origin);
+    if (method === Method.PING && era === 'legacy') return origin.answer(resultLine(id, '{}'));
     const caller = origin === this.peer ? this : new RequestCaller(this, origin);
     if (this.#gateway.isSettled) return this.#dispatch(message, caller);
     this.#waitingRoom.enter(message, caller);
@@ -289,11 +287,11 @@ export class Session implements Client {
     const list = LISTS.get(message.method);
     if (list !== undefined) return list(request);
     const isModern = this.era === 'modern';
-    if (isModern && message.method === 'subscriptions/listen') return this.#subscriptions.listen(request);
-    if (!isModern && message.method === 'logging/setLevel') return this.#setLevel(message, caller.origin);
+    if (isModern && message.method === Method.LISTEN) return this.#subscriptions.listen(request);
+    if (!isModern && message.method === Method.SET_LOG_LEVEL) return this.#setLevel(message, caller.origin);
     if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(request);
     if (isTaskMethod(message.method, this.era) && this.#gateway.serverCount !== 1)
-      return message.method === 'tasks/list' ? listTasks(request) : callTask(request);
+      return message.method === Method.LIST_TASKS ? listTasks(request) : callTask(request);
     this.#unknown(request);
   }
 
@@ -324,8 +322,8 @@ export class Session implements Client {
   }
 
   #notification(message: Message): void {
-    if (message.method === 'notifications/initialized') return;
-    if (message.method !== 'notifications/roots/list_changed' && this.#gateway.serverCount > 1) return;
+    if (message.method === Method.INITIALIZED) return;
+    if (message.method !== Method.ROOTS_CHANGED && this.#gateway.serverCount > 1) return;
     this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 

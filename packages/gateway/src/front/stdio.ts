@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Texts } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Implementation } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message } from '../wire/message.ts';
@@ -20,7 +21,7 @@ export interface StdioOptions {
 /** Servers are started this long after the gateway even if nobody has said a word, and after words that need none. */
 const START_AFTER_MS = 200;
 /** Answered without any server, where all are remembered. Spawning many processes would hold up the list that follows. */
-const OPENING: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized', 'ping']);
+const OPENING: ReadonlySet<string> = new Set([Method.INITIALIZE, Method.INITIALIZED, Method.PING]);
 /** A host that probes first may start the gateway a second time: a probe alone starts nothing for this long. */
 const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
@@ -115,12 +116,12 @@ export class Starter {
 
   heard({ method }: Message): void {
     if (this.#hasBegun) return;
-    const isFirstProbe = !this.#probed && method === 'server/discover';
+    const isFirstProbe = !this.#probed && method === Method.DISCOVER;
     if (isFirstProbe) {
       this.#probed = true;
       this.#beginAfter(START_AFTER_PROBE_MS);
     } else if (!this.#gateway.isSettled) this.begin();
-    else if (method === 'initialize') this.#beginAfter(START_AFTER_MS);
+    else if (method === Method.INITIALIZE) this.#beginAfter(START_AFTER_MS);
     // The answer is written first.
     else if (!OPENING.has(method)) this.#beginAfter(0);
   }

@@ -5,6 +5,7 @@ import { offersTasks, tasksRefusal } from '../call/tasks/tasks.ts';
 import { resultUriEdits, uriEdit, type PublicUri } from '../call/uri-edits.ts';
 import { internalError, RpcError, RpcErrorCode } from '../errors.ts';
 import { envelopeMembers, Meta } from '../protocol/eras.ts';
+import { Method, listChanged } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Account } from '../wire/account.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
@@ -143,7 +144,7 @@ export class Subscriptions {
     if (publicUri.length > LONGEST_URI) return tooLong();
     const target = watchable(publicUri, directory);
     if (target === undefined) return false;
-    if (method === 'resources/unsubscribe') return !this.#unfollow(publicUri, target) || isTold(target);
+    if (method === Method.UNSUBSCRIBE) return !this.#unfollow(publicUri, target) || isTold(target);
     if (this.#followed.has(publicUri)) return isTold(target);
     if (this.#followed.size >= MOST_URIS) return tooMany();
     this.#followed.set(publicUri, target);
@@ -187,7 +188,7 @@ export class Subscriptions {
     for (const { id, origin, filter } of this.#open) {
       for (const list of lists) {
         if (filter[FILTER_KEYS[list]] === true)
-          origin.send(notificationLine(`notifications/${list}/list_changed`, `{"_meta":${tag(id)}}`));
+          origin.send(notificationLine(listChanged(list), `{"_meta":${tag(id)}}`));
       }
     }
   }
@@ -305,7 +306,7 @@ function sizeOf({ publicUri, uri }: Followed): number {
 /** What is honoured is told first. */
 function acknowledgement(id: string, honoured: Filter): Line {
   return notificationLine(
-    'notifications/subscriptions/acknowledged',
+    Method.LISTEN_ACKNOWLEDGED,
     `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
   );
 }

@@ -1,4 +1,5 @@
 import { Meta } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { BackOff } from '../time/back-off.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { requestLine } from '../wire/answer.ts';
@@ -41,14 +42,14 @@ export class TaskListener {
     const { peer } = this.#upstream;
     this.#again.stop();
     peer.forget(this.#id);
-    peer.notify('notifications/cancelled', { requestId: this.#id });
+    peer.notify(Method.CANCELLED, { requestId: this.#id });
   }
 
   #listen(): void {
     const { peer } = this.#upstream;
     if (peer.gone !== undefined) return;
     this.#id = peer.onResponse({ isOwn: true, answered() {}, progressed() {}, lost: () => this.#broken() });
-    peer.send(requestLine(this.#id, 'subscriptions/listen', this.#params));
+    peer.send(requestLine(this.#id, Method.LISTEN, this.#params));
   }
 
   /** What a server has ended it means; a stream from elsewhere may just break off. */

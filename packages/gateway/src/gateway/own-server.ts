@@ -1,4 +1,5 @@
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { Method } from '../protocol/methods.ts';
 import { OWN_KEY } from '../registry/names.ts';
 import { instructionsUri } from '../registry/uris.ts';
 import {
@@ -117,10 +118,10 @@ export class OwnServer implements Upstream {
   }
 
   #answer({ method, params }: Message): object {
-    const key = method === 'tools/call' ? 'name' : 'uri';
+    const key = method === Method.CALL_TOOL ? 'name' : 'uri';
     const named = (params && stringValue(params, key)) ?? '';
-    if (method === 'tools/call' && named === STATUS) return this.#statusResult();
-    const text = method === 'resources/read' ? this.#textAt(named) : undefined;
+    if (method === Method.CALL_TOOL && named === STATUS) return this.#statusResult();
+    const text = method === Method.READ_RESOURCE ? this.#textAt(named) : undefined;
     if (text === undefined)
       return new RpcError(
         RpcErrorCode.METHOD_NOT_FOUND,

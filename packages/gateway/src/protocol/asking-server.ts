@@ -14,22 +14,22 @@ import { objectOf, readObject } from '../wire/json/objects.ts';
 import { encode, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Question } from './input-required.ts';
+import { Method } from './methods.ts';
 import { ADDRESSES_FIRST } from './url-elicitation.ts';
 
-const ELICIT = 'elicitation/create';
 const QUOTE = 0x22;
 
 /** The request of a legacy server with the server's name before its message. */
 export function namedRequest(message: Message, asker: string): Message {
   const { method, params, bytes } = message;
-  const edits = method === ELICIT && params !== undefined ? messageEdits(params, asker) : [];
+  const edits = method === Method.ELICIT && params !== undefined ? messageEdits(params, asker) : [];
   const named = edits.length === 0 ? message : readMessage(lineBytes(splice(bytes, edits)));
   return named.kind === 'unusable' ? message : named;
 }
 
 /** The same for a question of a round. */
 export function namedQuestion(question: Question, asker: string): Question {
-  const params = question.method === ELICIT ? objectOf(question.params) : undefined;
+  const params = question.method === Method.ELICIT ? objectOf(question.params) : undefined;
   const edits = params === undefined ? [] : messageEdits(params, asker);
   if (params === undefined || edits.length === 0) return question;
   return { ...question, params: lineBytes(splice(params.bytes, edits)).toString('latin1') };
@@ -72,7 +72,7 @@ function requestsIn(body: Members): Asking | undefined {
   const requests = result && objectValue(result, 'inputRequests');
   if (requests === undefined) return undefined;
   const questions = objectsAt(requests.bytes, valuesOf(requests));
-  const elicitations = questions.filter((question) => stringValue(question, 'method') === ELICIT);
+  const elicitations = questions.filter((question) => stringValue(question, 'method') === Method.ELICIT);
   const params = elicitations.flatMap((question) => objectValue(question, 'params') ?? []);
   return { around: [body, requests, ...questions], params };
 }

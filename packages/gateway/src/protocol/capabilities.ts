@@ -1,31 +1,20 @@
 import { findMember, stringValue, type Members } from '../wire/json/members.ts';
 import { objectIn, objectOf } from '../wire/json/objects.ts';
-
-/** What a client must be able to do to be asked something. */
-const NEEDED: ReadonlyMap<string, string> = new Map([
-  ['elicitation/create', 'elicitation'],
-  ['sampling/createMessage', 'sampling'],
-  ['roots/list', 'roots'],
-]);
+import { Method, QUESTION_CAPABILITIES, capabilityFor } from './methods.ts';
 
 /** All that a server can ask of a client; what a server is told that several clients share. */
 export const EVERYTHING =
   '{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{"listChanged":true}}';
 
-/** Whether both eras know this question; others cannot be asked in the other's way. */
-export function isKnownQuestion(method: string): boolean {
-  return NEEDED.has(method);
-}
-
 /** Whether a client with these capabilities, a JSON text, can be asked anything. */
 export function canBeAsked(capabilities: string): boolean {
   const declared = objectOf(capabilities);
-  return declared !== undefined && [...NEEDED.values()].some((key) => findMember(declared, key) >= 0);
+  return declared !== undefined && QUESTION_CAPABILITIES.some((key) => findMember(declared, key) >= 0);
 }
 
 /** The capability for want of which a client cannot be asked; both arguments besides the method are JSON texts. */
 export function lackingFor(method: string, params: string, capabilities: string): string | undefined {
-  const needed = NEEDED.get(method);
+  const needed = capabilityFor(method);
   if (needed === undefined) return undefined;
   const declared = objectOf(capabilities);
   const capability = declared && objectIn(declared, needed);
@@ -36,11 +25,11 @@ export function lackingFor(method: string, params: string, capabilities: string)
 
 /** The part of a capability that a question needs. */
 function partFor(method: string, params: Members | undefined): string | undefined {
-  if (method === 'elicitation/create')
+  if (method === Method.ELICIT)
     return params !== undefined && stringValue(params, 'mode') === 'url' ? 'url' : 'form';
   const usesTools =
     params !== undefined && ['tools', 'toolChoice'].some((key) => findMember(params, key) >= 0);
-  return method === 'sampling/createMessage' && usesTools ? 'tools' : undefined;
+  return method === Method.SAMPLE && usesTools ? 'tools' : undefined;
 }
 
 /** Who says nothing of the ways to be asked means forms. */

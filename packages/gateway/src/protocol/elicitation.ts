@@ -1,6 +1,7 @@
 import { findMember, stringValue, type Members } from '../wire/json/members.ts';
 import { objectOf } from '../wire/json/objects.ts';
 import { changeMembers, lineBytes, splice } from '../wire/json/splice.ts';
+import { Method } from './methods.ts';
 
 /** The earlier revisions give every visit to a URL an id; 2026-07-28 has none. */
 const VISIT = 'elicitationId';
@@ -21,7 +22,7 @@ export function legacyQuestion(method: string, params: string): string {
 }
 
 function visitOf(method: string, params: string): Members | undefined {
-  if (method !== 'elicitation/create') return undefined;
+  if (method !== Method.ELICIT) return undefined;
   const members = objectOf(params);
   return members !== undefined && stringValue(members, 'mode') === 'url' ? members : undefined;
 }

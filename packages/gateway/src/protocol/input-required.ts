@@ -12,7 +12,7 @@ import {
 import { entriesOf, objectIn, objectOf, readObject } from '../wire/json/objects.ts';
 import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { isKnownQuestion } from './capabilities.ts';
+import { capabilityFor } from './methods.ts';
 
 /** What a server wants to know before it can answer; `key` and `params` are JSON texts. */
 export interface Question {
@@ -42,13 +42,6 @@ const OPEN_BRACE = 0x7b;
 
 /** The members with which a call is made again. */
 const RETRY_MEMBERS = ['inputResponses', 'requestState'];
-
-/** The requests that may end in a round. */
-const ROUND_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-
-export function canEndInRound(method: string): boolean {
-  return ROUND_METHODS.has(method);
-}
 
 /** The round that an answer asks for, or why nobody could follow it; undefined where the answer is one. */
 export function readRound(answer: Message): Round | RpcError | undefined {
@@ -165,5 +158,5 @@ function readQuestion([key, text]: [string, string]): Question {
 }
 
 function isQuestion({ method, params }: Question): boolean {
-  return isKnownQuestion(method) && params.startsWith('{');
+  return capabilityFor(method) !== undefined && params.startsWith('{');
 }

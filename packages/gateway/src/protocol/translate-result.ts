@@ -10,6 +10,7 @@ import {
 import { changeMembers, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { Meta, type Era } from './eras.ts';
+import { isCacheable } from './methods.ts';
 import { ADDRESSES_FIRST } from './url-elicitation.ts';
 
 /** Codes of the earlier revisions that the modern one forbids, and what stands for them there. */
@@ -32,7 +33,7 @@ export function answerEdits(answer: Message, method: string, hop: { from: Era; t
 function modernResult(result: Members, method: string): Edit[] {
   const add = [
     findMember(result, 'resultType') < 0 && '"resultType":"complete"',
-    method === 'resources/read' && findMember(result, 'ttlMs') < 0 && '"ttlMs":0,"cacheScope":"private"',
+    isCacheable(method) && findMember(result, 'ttlMs') < 0 && '"ttlMs":0,"cacheScope":"private"',
   ];
   return changeMembers(result, [], add.filter(Boolean).join(','));
 }
@@ -46,7 +47,7 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
       `The server answered ${method} with '${quoted(kind)}', which a client of an earlier protocol revision cannot follow. Connect with a client that speaks 2026-07-28.`,
     );
   }
-  const hints = method === 'resources/read' ? ['ttlMs', 'cacheScope'] : [];
+  const hints = isCacheable(method) ? ['ttlMs', 'cacheScope'] : [];
   const meta = objectValue(result, '_meta');
   const named =
     meta !== undefined && !hasAmbiguousKeys(meta) && findMember(meta, Meta.SERVER_INFO) >= 0

@@ -5,11 +5,10 @@ import { changeMembers, encode, lineBytes, splice } from '../wire/json/splice.ts
 import type { Message } from '../wire/message.ts';
 import { modernQuestion } from './elicitation.ts';
 import { asksTooMuch, crowded, type Question } from './input-required.ts';
+import { Method } from './methods.ts';
 
 /** The error of 2025-11-25 for a call that can be made only after its user has been to some addresses. */
 export const ADDRESSES_FIRST = -32042;
-
-const ELICIT = 'elicitation/create';
 
 /** Returns the visits that such an error asks for, as questions that a modern client knows, or why they are not asked; undefined for every other answer. */
 export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | RpcError | undefined {
@@ -22,7 +21,7 @@ export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] 
   if (!isUsable || !addresses.every((params) => params !== undefined)) return undefined;
   return addresses.map((params, index) => ({
     key: encode(`address-${index + 1}`),
-    method: ELICIT,
+    method: Method.ELICIT,
     params,
   }));
 }
@@ -41,5 +40,5 @@ function addressParams(text: string): string | undefined {
   if (members === undefined || stringValue(members, 'url') === undefined) return undefined;
   const edits =
     stringValue(members, 'mode') === 'url' ? [] : changeMembers(members, ['mode'], '"mode":"url"');
-  return modernQuestion(ELICIT, lineBytes(splice(members.bytes, edits)).toString('latin1'));
+  return modernQuestion(Method.ELICIT, lineBytes(splice(members.bytes, edits)).toString('latin1'));
 }

@@ -6,6 +6,7 @@ import {
   type Envelope,
   type Era,
 } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { inTime } from '../time/timeouts.ts';
 import { isShallow } from '../wire/json/shallow.ts';
 import { encode } from '../wire/json/splice.ts';
@@ -76,12 +77,12 @@ async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): 
 /** The modern greeting; an error where the server does not know it. */
 async function discover(peer: Peer, { envelope, serverKey }: HandshakeOptions): Promise<Greeting | RpcError> {
   const ask = (): Promise<Message> =>
-    peer.request('server/discover', `{"_meta":{${envelopeMembers(envelope)}}}`);
+    peer.request(Method.DISCOVER, `{"_meta":{${envelopeMembers(envelope)}}}`);
   const first = await ask();
   const isRefusal = first.isError && !isTooLarge(first);
   // A server that refuses a version, and names the same one as supported, is asked once more.
   const answer = isRefusal && offersModern(readError(first)) ? await ask() : first;
-  if (isTooLarge(answer)) return tooLarge(serverKey, 'server/discover', answer);
+  if (isTooLarge(answer)) return tooLarge(serverKey, Method.DISCOVER, answer);
   if (answer.isError) return readError(answer);
   const { supportedVersions, ...result } = readResult(answer);
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
@@ -116,13 +117,13 @@ async function initialize(
   const { clientInfo, capabilities } = envelope;
   const [offered] = LEGACY_VERSIONS;
   const params = `{"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${encode(clientInfo)}}`;
-  const answer = await peer.request('initialize', params);
-  if (isTooLarge(answer)) return tooLarge(serverKey, 'initialize', answer);
+  const answer = await peer.request(Method.INITIALIZE, params);
+  if (isTooLarge(answer)) return tooLarge(serverKey, Method.INITIALIZE, answer);
   if (answer.isError) return readError(answer);
   const result = readResult(answer);
   const version = typeof result['protocolVersion'] === 'string' ? result['protocolVersion'] : offered;
   if (!HANDSHAKE_VERSIONS.has(version)) return unknownVersion(serverKey, version);
-  peer.notify('notifications/initialized');
+  peer.notify(Method.INITIALIZED);
   return { era: 'legacy', version, certain: true, isModern: false, ...selfDescription(result) };
 }
 

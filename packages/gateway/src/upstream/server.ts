@@ -2,6 +2,7 @@ import type { ServerConfig } from '../config/config.generated.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
 import { envelopeMembers, type Era } from '../protocol/eras.ts';
+import { Method } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
 import { Deadline } from '../time/deadline.ts';
 import { systemTimers } from '../time/schedule.ts';
@@ -244,7 +245,11 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
     const meta = await this.#meta();
     const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
-    const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`, false);
+    const answer = await this.peer.request(
+      Method.CALL_TOOL,
+      `${encode(params).slice(0, -1)}${envelope}}`,
+      false,
+    );
     if (answer.isError) throw readError(answer);
     return readResult(answer);
   }
@@ -389,7 +394,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
 
   #notified(message: Message, related?: number): void {
     if (message.method.endsWith('/list_changed')) return this.#catalogue?.refresh(message.method);
-    if (message.method === 'notifications/subscriptions/acknowledged') this.#watching?.acknowledged();
+    if (message.method === Method.LISTEN_ACKNOWLEDGED) this.#watching?.acknowledged();
     this.#context.on.notification(this, message, related);
   }
 
@@ -452,7 +457,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   /** From now on the server's time runs; when it is over, nobody waits for it any more. */
   #setDeadline(connection: Connection): Deadline {
     return new Deadline(this.#patience, this.#context.startClock, (limitMs) => {
-      const what = this.#greeting === undefined ? 'the handshake' : 'tools/list';
+      const what = this.#greeting === undefined ? 'the handshake' : Method.LIST_TOOLS;
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${Math.round(limitMs) / 1000} s; ${remedy}`);
     });

@@ -1,4 +1,5 @@
 import type { RpcError } from '../../errors.ts';
+import { Method } from '../../protocol/methods.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { encode } from '../../wire/json/splice.ts';
 import type { ClientRequest } from '../client-request.ts';
@@ -46,7 +47,7 @@ function begin(
   toolText: string,
   maxRetries: number,
 ): Invocation | undefined {
-  if (message.method !== 'tools/call') return undefined;
+  if (message.method !== Method.CALL_TOOL) return undefined;
   const { source = 'mcp-client' } = caller.client;
   return history.begin({
     serverId,

@@ -1,5 +1,6 @@
 import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
-import { isKnownQuestion, lackingFor } from '../../protocol/capabilities.ts';
+import { lackingFor } from '../../protocol/capabilities.ts';
+import { Method, capabilityFor } from '../../protocol/methods.ts';
 import { metaEdits } from '../../protocol/translate-request.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { errorLine, resultLine } from '../../wire/answer.ts';
@@ -39,7 +40,7 @@ function tryToAsk(upstream: Upstream, message: Message, audience: Audience): Rpc
   if (calls instanceof RpcError) return calls;
   const refusal = askFor(calls, upstream, message, audience);
   const isIdle = calls.length === 0 && audience.related === undefined;
-  if (refusal === undefined || refusal instanceof OverBudget || !isIdle || method !== 'roots/list')
+  if (refusal === undefined || refusal instanceof OverBudget || !isIdle || method !== Method.LIST_ROOTS)
     return refusal;
   upstream.peer.reply(resultLine(id, NO_ROOTS));
   return undefined;
@@ -58,7 +59,7 @@ function askFor(
   if (caller === undefined) return unavailable(Texts.nobodyToAsk(method));
   const isModern = caller.era === 'modern';
   if (isModern && call?.request === undefined) return unavailable(Texts.notDuringCall(method));
-  if (isModern && !isKnownQuestion(method)) return refused(Texts.unknownQuestion(method));
+  if (isModern && capabilityFor(method) === undefined) return refused(Texts.unknownQuestion(method));
   const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call?.request));
   if (lacking !== undefined) return refused(Texts.clientLacks(method, lacking));
   const isParked = isModern && call !== undefined;

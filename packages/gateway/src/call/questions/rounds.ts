@@ -2,6 +2,7 @@ import { LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../../errors.ts';
 import { lackingFor } from '../../protocol/capabilities.ts';
 import { legacyQuestion } from '../../protocol/elicitation.ts';
 import { retryOf, type Question, type Round } from '../../protocol/input-required.ts';
+import { Method } from '../../protocol/methods.ts';
 import { requestLine } from '../../wire/answer.ts';
 import { stringValue, valueText, type Members } from '../../wire/json/members.ts';
 import { decode } from '../../wire/json/splice.ts';
@@ -65,8 +66,7 @@ export class Rounds {
     this.#server.forget(this.#place);
     for (const id of this.#asking) {
       this.#recipient.forget(id);
-      if (this.#recipient.gone === undefined)
-        this.#recipient.notify('notifications/cancelled', { requestId: id });
+      if (this.#recipient.gone === undefined) this.#recipient.notify(Method.CANCELLED, { requestId: id });
     }
     this.#asking.clear();
   }

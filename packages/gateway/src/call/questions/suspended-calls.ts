@@ -1,6 +1,7 @@
 import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
 import { lackingFor } from '../../protocol/capabilities.ts';
 import { firstTryOf, readRetry, roundResult, type Question } from '../../protocol/input-required.ts';
+import { Method } from '../../protocol/methods.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { resultLine } from '../../wire/answer.ts';
 import { stringValue } from '../../wire/json/members.ts';
@@ -77,9 +78,9 @@ export class SuspendedCalls {
 
   /** The round that sends a client to the addresses without which its call is not answered. Nothing waits for it here. */
   urlElicitation(questions: readonly Question[], request: Message, caller: Caller): string | RpcError {
-    const lacking = lackingFor('elicitation/create', '{"mode":"url"}', capabilitiesOf(caller, request));
+    const lacking = lackingFor(Method.ELICIT, '{"mode":"url"}', capabilitiesOf(caller, request));
     if (lacking !== undefined) {
-      const text = Texts.clientLacks('elicitation/create', lacking);
+      const text = Texts.clientLacks(Method.ELICIT, lacking);
       const data = { requiredCapabilities: { elicitation: { url: {} } } };
       return new RpcError(RpcErrorCode.MISSING_CAPABILITY, text, data);
     }

@@ -1,3 +1,4 @@
+import { Method } from '../../protocol/methods.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { recordCall } from '../history/record-call.ts';
 import type { Target } from '../resolve.ts';
@@ -31,7 +32,7 @@ export const retryWhenLost: Stage = {
 
 /** Returns true where a call may be made once more when its server is lost. */
 export function isRepeatable({ message, attempt }: ClientRequest, target: Target): boolean {
-  if (message.method !== 'tools/call' || target.isRepeatable !== true) return false;
+  if (message.method !== Method.CALL_TOOL || target.isRepeatable !== true) return false;
   return attempt < MAX_RETRIES && message.bytes.length <= LARGEST_KEPT;
 }
 

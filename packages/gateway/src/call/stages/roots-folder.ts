@@ -3,13 +3,13 @@ import type { RpcError } from '../../errors.ts';
 import { lackingFor } from '../../protocol/capabilities.ts';
 import {
   alsoAsking,
-  canEndInRound,
   isRetry,
   readRetry,
   roundResult,
   withoutAnswer,
   type Question,
 } from '../../protocol/input-required.ts';
+import { Method, mayRequireInput } from '../../protocol/methods.ts';
 import { isTooLarge, readResult } from '../../upstream/negotiate.ts';
 import { requestLine, resultLine } from '../../wire/answer.ts';
 import { valueText } from '../../wire/json/members.ts';
@@ -19,18 +19,17 @@ import { capabilitiesOf, type Caller } from '../client-request.ts';
 import type { InFlightRequest, TAKEN, Translation } from '../relay.ts';
 import type { Stage } from './stage.ts';
 
-const METHOD = 'roots/list';
 /** As a question in a round. */
-const QUESTION: Question = { key: encode('weir/roots'), method: METHOD, params: '{}' };
+const QUESTION: Question = { key: encode('weir/roots'), method: Method.LIST_ROOTS, params: '{}' };
 
 /** The folder in which a client works: its first root on this machine, if it has one and can be asked. */
 export async function folderOf({ era, envelope, client, origin }: Caller): Promise<string | undefined> {
   if (era === 'modern') return client.folder ?? undefined;
-  if (lackingFor(METHOD, '{}', envelope.capabilities) !== undefined) return undefined;
+  if (lackingFor(Method.LIST_ROOTS, '{}', envelope.capabilities) !== undefined) return undefined;
   const recipient = client.recipient(origin);
   const answer = await new Promise<Message>((resolve, reject) => {
     const id = recipient.onResponse({ answered: resolve, progressed() {}, lost: reject });
-    recipient.send(requestLine(id, METHOD, '{}'));
+    recipient.send(requestLine(id, Method.LIST_ROOTS, '{}'));
   });
   return answer.isError || isTooLarge(answer) ? undefined : firstFolder(readResult(answer)['roots']);
 }
@@ -44,7 +43,7 @@ export const rootsFolder: Stage = {
     upstream.cwdFromRoots &&
     caller.era === 'modern' &&
     addressing !== undefined &&
-    canEndInRound(message.method),
+    mayRequireInput(message.method),
   run(request, target, { next }) {
     const { caller, message } = request;
     const { client, origin } = caller;
@@ -59,7 +58,7 @@ export const rootsFolder: Stage = {
     // A suspended call has its folder, and waits for these answers.
     const isSuspended = target.upstream.era === 'legacy' && isRetry(message);
     const isKnown = isSuspended || client.folder !== undefined || request.hasFolder;
-    if (isKnown || lackingFor(METHOD, '{}', capabilitiesOf(caller, message)) !== undefined)
+    if (isKnown || lackingFor(Method.LIST_ROOTS, '{}', capabilitiesOf(caller, message)) !== undefined)
       return next(target);
     const state = message.params && valueText(message.params, 'requestState');
     origin.answer(resultLine(message.id, roundResult({ questions: [QUESTION], state })));

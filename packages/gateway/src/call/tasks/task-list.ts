@@ -1,4 +1,5 @@
 import { RpcError, RpcErrorCode } from '../../errors.ts';
+import { Method } from '../../protocol/methods.ts';
 import { readError } from '../../upstream/negotiate.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { answerError, requestLine, resultLine } from '../../wire/answer.ts';
@@ -86,7 +87,7 @@ class TaskList implements Cancellable {
     });
     this.#asking.set(upstream, id);
     this.#pages.set(upstream, NOTHING);
-    peer.send(requestLine(id, 'tasks/list', encode(cursor === undefined ? {} : { cursor })));
+    peer.send(requestLine(id, Method.LIST_TASKS, encode(cursor === undefined ? {} : { cursor })));
   }
 
   #read({ bytes, body: result }: Message, serverKey: string): Page {
@@ -141,7 +142,7 @@ class TaskList implements Cancellable {
     clearTimeout(this.#timer);
     for (const [{ peer }, id] of this.#asking) {
       peer.forget(id);
-      peer.notify('notifications/cancelled', { requestId: id });
+      peer.notify(Method.CANCELLED, { requestId: id });
     }
     this.#asking.clear();
     this.#asked.caller.origin.untrack(this.#ticket);

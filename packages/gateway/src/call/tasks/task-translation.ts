@@ -1,4 +1,5 @@
 import type { RpcError } from '../../errors.ts';
+import { Method, isTaskRequest } from '../../protocol/methods.ts';
 import type { RegistryBuilder } from '../../registry/registry.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { findMember, objectValue, stringValue, valueText, type Members } from '../../wire/json/members.ts';
@@ -15,7 +16,7 @@ export function mayEndInTask(
   upstream: Upstream,
 ): boolean {
   if (caller.era !== upstream.era) return false;
-  if (method !== 'tools/call') return method.startsWith('tasks/');
+  if (method !== Method.CALL_TOOL) return isTaskRequest(method);
   if (!offersTasks(upstream)) return false;
   return caller.era === 'modern' || (params !== undefined && findMember(params, 'task') >= 0);
 }
@@ -41,7 +42,7 @@ export class TaskTranslation implements Translation {
     this.#method = message.method;
     this.#upstream = upstream;
     this.#token = message.meta && valueText(message.meta, 'progressToken');
-    this.#awaited = message.method === 'tasks/result' ? taskIdOf(message) : undefined;
+    this.#awaited = message.method === Method.GET_TASK_RESULT ? taskIdOf(message) : undefined;
     this.#tasks = directory.tasks;
     this.#builder = directory.builder;
   }
@@ -66,7 +67,7 @@ export class TaskTranslation implements Translation {
     const { serverKey } = this.#upstream;
     const task = taskIn(result, this.#method, this.#caller.era === 'modern');
     const id = task && stringValue(task, 'taskId');
-    if (id !== undefined && this.#method === 'tools/call') this.#begun(id);
+    if (id !== undefined && this.#method === Method.CALL_TOOL) this.#begun(id);
     else if (task !== undefined && id !== undefined && isOver(task))
       this.#tasks.over(this.#tasks.publicId(serverKey, id));
     return [
@@ -94,15 +95,15 @@ export class TaskTranslation implements Translation {
 
   /** A modern server tells of a finished task with its result inside. */
   #uriEdits(inner: Members | undefined): Edit[] {
-    if (inner === undefined || this.#method !== 'tasks/get') return [];
+    if (inner === undefined || this.#method !== Method.GET_TASK) return [];
     return resultUriEdits(inner, (uri) => this.#builder.uris.sharedUri(this.#upstream.serverKey, uri));
   }
 }
 
 /** The object in a result that has the id of a task: nothing else that may be called `taskId` is touched. */
 function taskIn(result: Members, method: string, isModern: boolean): Members | undefined {
-  if (method === 'tasks/get' || method === 'tasks/cancel') return result;
-  if (method !== 'tools/call') return undefined;
+  if (method === Method.GET_TASK || method === Method.CANCEL_TASK) return result;
+  if (method !== Method.CALL_TOOL) return undefined;
   if (!isModern) return objectValue(result, 'task');
   return stringValue(result, 'resultType') === 'task' ? result : undefined;
 }

@@ -1,5 +1,5 @@
 import { RpcError, RpcErrorCode } from '../../errors.ts';
-import { LEGACY_VERSIONS, Meta, type Era } from '../../protocol/eras.ts';
+import { LEGACY_VERSIONS, Meta } from '../../protocol/eras.ts';
 import { joinTaskId, splitTaskId, taskPrefix } from '../../registry/task-ids.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { findMember, objectValue, readMembers, stringValue, type Members } from '../../wire/json/members.ts';
@@ -14,21 +14,12 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** In `_meta`: the task that a message belongs to. */
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-const METHODS: Readonly<Record<Era, ReadonlySet<string>>> = {
-  legacy: new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list']),
-  modern: new Set(['tasks/get', 'tasks/update', 'tasks/cancel']),
-};
-
 /** Tasks of one server that are remembered for whom they were made. */
 const MOST_OF_SERVER = 10_000;
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
 const QUOTE = 0x22;
-
-export function isTaskMethod(method: string, era: Era): boolean {
-  return METHODS[era].has(method);
-}
 
 /** Whether a server may answer a call with a task. */
 export function offersTasks({ era, capabilities }: Upstream): boolean {

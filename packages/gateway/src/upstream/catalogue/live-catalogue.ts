@@ -1,5 +1,6 @@
 import { quoted, RpcErrorCode, type RpcError } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
+import { listChanged } from '../../protocol/methods.ts';
 import type { Timers } from '../../time/schedule.ts';
 import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
@@ -73,7 +74,7 @@ export class LiveCatalogue {
   /** Reads the lists again that a `list_changed` notification is about. */
   refresh(method: string): void {
     for (const kind of ALL_KINDS)
-      if (method === `notifications/${KINDS[kind].capability}/list_changed`) this.#lists[kind].refresh();
+      if (method === listChanged(KINDS[kind].capability)) this.#lists[kind].refresh();
   }
 
   refreshAll(): void {

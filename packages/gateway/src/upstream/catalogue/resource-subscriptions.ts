@@ -1,4 +1,5 @@
 import type { Era } from '../../protocol/eras.ts';
+import { Method } from '../../protocol/methods.ts';
 import { BackOff } from '../../time/back-off.ts';
 import { within } from '../../time/timeouts.ts';
 import { requestLine } from '../../wire/answer.ts';
@@ -130,7 +131,7 @@ export class ResourceSubscriptions {
     if (isWatched === this.#told.has(uri)) return;
     if (isWatched) this.#told.add(uri);
     else this.#told.delete(uri);
-    const method = isWatched ? 'resources/subscribe' : 'resources/unsubscribe';
+    const method = isWatched ? Method.SUBSCRIBE : Method.UNSUBSCRIBE;
     const goOn = (): void => {
       this.#unanswered--;
       if (this.#changed.size > 0) this.#schedule();
@@ -158,12 +159,10 @@ export class ResourceSubscriptions {
     });
     this.#listening = id;
     this.#nextListen = Date.now() + notifications.length / BYTES_PER_MS;
-    this.#peer.send(
-      requestLine(id, 'subscriptions/listen', `{"notifications":${notifications},"_meta":{${meta}}}`),
-    );
+    this.#peer.send(requestLine(id, Method.LISTEN, `{"notifications":${notifications},"_meta":{${meta}}}`));
     if (before === undefined) return;
     this.#peer.forget(before);
-    this.#peer.notify('notifications/cancelled', { requestId: before });
+    this.#peer.notify(Method.CANCELLED, { requestId: before });
   }
 
   /** The server has begun to tell. */

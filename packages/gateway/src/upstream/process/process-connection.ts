@@ -1,5 +1,6 @@
 import { quoted } from '../../errors.ts';
 import { escapeUnsafe, type Log } from '../../log.ts';
+import { Method } from '../../protocol/methods.ts';
 import { Deferred } from '../../time/deferred.ts';
 import { within } from '../../time/timeouts.ts';
 import { resultLine } from '../../wire/answer.ts';
@@ -147,7 +148,7 @@ export class ProcessConnection implements Connection {
     if (message.kind === 'notification') this.#options.notification(message);
     else if (message.kind === 'response')
       this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
-    else if (message.method === 'ping') this.peer.reply(resultLine(message.id, '{}'));
+    else if (message.method === Method.PING) this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message);
   }
 

@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { quoted } from '../../errors.ts';
 import type { Implementation } from '../../protocol/eras.ts';
+import { Method } from '../../protocol/methods.ts';
 import {
   InvalidAnnotation,
   mayHaveParameterHeaders,
@@ -154,7 +155,7 @@ class RemoteConnection implements Connection {
     if (message.kind === 'notification') this.#options.notification(message, related);
     else if (message.kind === 'response')
       this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
-    else if (message.method === 'ping') this.peer.reply(resultLine(message.id, '{}'));
+    else if (message.method === Method.PING) this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message, related);
   }
 

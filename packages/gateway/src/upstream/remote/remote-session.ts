@@ -1,3 +1,4 @@
+import { Method } from '../../protocol/methods.ts';
 import { Holding, type Account } from '../../wire/account.ts';
 import { stringValue } from '../../wire/json/members.ts';
 import { lineBytes, splice } from '../../wire/json/splice.ts';
@@ -54,10 +55,10 @@ export class SessionMemory {
 
   note(message: Message): void {
     if (message.kind !== 'request') return;
-    if (message.method === 'initialize') this.#opening = message;
-    else if (message.method === 'logging/setLevel') this.#level = message;
-    else if (message.method === 'resources/subscribe') this.#watched.set(uriOf(message), message);
-    else if (message.method === 'resources/unsubscribe') this.#watched.delete(uriOf(message));
+    if (message.method === Method.INITIALIZE) this.#opening = message;
+    else if (message.method === Method.SET_LOG_LEVEL) this.#level = message;
+    else if (message.method === Method.SUBSCRIBE) this.#watched.set(uriOf(message), message);
+    else if (message.method === Method.UNSUBSCRIBE) this.#watched.delete(uriOf(message));
   }
 
   /** Returns all but the handshake, under ids of which no answer is expected. */

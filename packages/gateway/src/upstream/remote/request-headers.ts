@@ -1,6 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import { quoted } from '../../errors.ts';
 import { Meta, MODERN_VERSION } from '../../protocol/eras.ts';
+import { Method, isTaskRequest, namedInHeader } from '../../protocol/methods.ts';
 import { encodeHeaderValue, parameterHeaders, type ParameterHeader } from '../../protocol/param-headers.ts';
 import { findMember, stringValue, type Members } from '../../wire/json/members.ts';
 import type { Message } from '../../wire/message.ts';
@@ -49,7 +50,7 @@ export function modernLines(
   markedIn: (tool: string) => readonly ParameterHeader[] | undefined,
 ): string {
   const name = params && nameOf(method, params);
-  const marked = method === 'tools/call' && name !== undefined ? markedIn(name) : undefined;
+  const marked = method === Method.CALL_TOOL && name !== undefined ? markedIn(name) : undefined;
   const version = (meta && stringValue(meta, Meta.PROTOCOL_VERSION)) ?? MODERN_VERSION;
   let lines =
     headerLine('mcp-protocol-version', version) + headerLine('mcp-method', encodeHeaderValue(method));
@@ -62,9 +63,8 @@ export function modernLines(
 
 /** Returns the name, URI or task that the headers of a request repeat. */
 function nameOf(method: string, params: Members): string | undefined {
-  if (method === 'tools/call' || method === 'prompts/get') return stringValue(params, 'name');
-  if (method === 'resources/read') return stringValue(params, 'uri');
-  return method.startsWith('tasks/') ? stringValue(params, 'taskId') : undefined;
+  const key = namedInHeader(method) ?? (isTaskRequest(method) ? 'taskId' : undefined);
+  return key === undefined ? undefined : stringValue(params, key);
 }
 
 function argumentsOf(params: Members | undefined): unknown {

@@ -1,3 +1,4 @@
+import { Method } from '../../protocol/methods.ts';
 import { BackOff } from '../../time/back-off.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
@@ -59,7 +60,7 @@ export class SseLink implements Link {
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
     if (message.kind === 'unusable') return;
-    if (message.method === 'notifications/cancelled') this.#forget(message);
+    if (message.method === Method.CANCELLED) this.#forget(message);
     if (!this.#held.add(message)) this.#post(message);
   }
 
@@ -195,7 +196,7 @@ export class SseLink implements Link {
   #greeted({ isError }: Message): void {
     this.#isGreetingAgain = false;
     if (isError) return this.#giveUp('refuses to be greeted again');
-    for (const told of [lineBytes(notificationLine('notifications/initialized')), ...this.#memory.replay()])
+    for (const told of [lineBytes(notificationLine(Method.INITIALIZED)), ...this.#memory.replay()])
       this.#deliver(told);
     this.#release();
     this.#options.handlers.renewed();

@@ -1,4 +1,5 @@
 import { quoted, RpcErrorCode } from '../../errors.ts';
+import { Method } from '../../protocol/methods.ts';
 import type { ParameterHeader } from '../../protocol/param-headers.ts';
 import { Deferred } from '../../time/deferred.ts';
 import { within } from '../../time/timeouts.ts';
@@ -30,7 +31,7 @@ export interface StreamableOptions {
 }
 
 /** Requests whose refusal, in whatever form, proves that the server is there. */
-const PROBES: readonly string[] = ['server/discover', 'ping'];
+const PROBES: readonly string[] = [Method.DISCOVER, Method.PING];
 /** A server may say nothing, not even that the stream stands, before it has something to say on it. */
 const STANDING_MS = 250;
 /** Milliseconds that the server may take to answer the end of a session. */
@@ -97,7 +98,7 @@ export class StreamableLink implements Link {
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
     if (message.kind === 'unusable' || this.#isClosed) return;
-    if (message.method === 'notifications/cancelled') this.#cancel(message);
+    if (message.method === Method.CANCELLED) this.#cancel(message);
     else if (!this.#held.add(message)) this.#dispatch(message);
   }
 
@@ -132,7 +133,7 @@ export class StreamableLink implements Link {
 
   #dispatch(message: Message): void {
     if (message.kind === 'request') return this.#ask(message);
-    if (message.method !== 'notifications/initialized') return this.#tell(message.bytes);
+    if (message.method !== Method.INITIALIZED) return this.#tell(message.bytes);
     // Requests on other connections could overtake it.
     this.#held.begin();
     this.#tell(message.bytes, () => this.#begin());
@@ -152,7 +153,7 @@ export class StreamableLink implements Link {
 
   #ask(message: Message): void {
     this.#memory.note(message);
-    const isModern = !this.#session.isOpen && message.method !== 'initialize';
+    const isModern = !this.#session.isOpen && message.method !== Method.INITIALIZE;
     const exchange = new HttpCall(message, isModern, { wire: this.#wire, events: this.#events });
     this.#exchanges.set(exchange.id, exchange);
     exchange.post();
@@ -209,7 +210,7 @@ export class StreamableLink implements Link {
 
   #answered(exchange: HttpCall, answer: Message, response: HttpResponse): void {
     this.#forget(exchange.id);
-    if (exchange.method === 'initialize' && !answer.isError) this.#session.adopt(answer, response);
+    if (exchange.method === Method.INITIALIZE && !answer.isError) this.#session.adopt(answer, response);
     this.#options.handlers.message(answer, exchange.id);
   }
 
@@ -219,7 +220,7 @@ export class StreamableLink implements Link {
     const { id, method } = exchange;
     const how = `answered ${quoted(method)} with`;
     if (line.meant !== 'response') return handlers.unusable(line);
-    if (method === 'initialize') return this.#lost(exchange, `${how} ${describeUnusable(line)}`);
+    if (method === Method.INITIALIZE) return this.#lost(exchange, `${how} ${describeUnusable(line)}`);
     this.#forget(id);
     handlers.unusable(line, how);
   }
@@ -246,7 +247,7 @@ export class StreamableLink implements Link {
   /** Returns the exchange that is answered under this id on another stream; a handshake is not. */
   #exchangeOf(id: string): HttpCall | undefined {
     const exchange = this.#exchanges.get(Number(id.replaceAll('"', '')));
-    return exchange?.method === 'initialize' ? undefined : exchange;
+    return exchange?.method === Method.INITIALIZE ? undefined : exchange;
   }
 
   #lost({ id }: HttpCall, what: string): void {
@@ -269,7 +270,7 @@ export class StreamableLink implements Link {
     if (isErrorAnswer(answer) && this.#isOutdated(exchange, answer)) return this.#askAnew(exchange);
     this.#forget(id);
     const what = client.describeRefusal(response, method);
-    const isFromOldest = method === 'initialize' && [400, 404, 405].includes(status);
+    const isFromOldest = method === Method.INITIALIZE && [400, 404, 405].includes(status);
     if (isFromOldest && (body === undefined || isNameless(body))) refusedOpening(exchange.message, what);
     else if (isErrorAnswer(answer)) handlers.message(answer, id);
     else if (PROBES.includes(method) && isUnknowing(status)) handlers.message(unknownMethod(id, status), id);
@@ -278,7 +279,7 @@ export class StreamableLink implements Link {
 
   /** The server misses headers, or others: its definition of the tool must have changed. */
   #isOutdated({ id, method, isModern }: HttpCall, { body: error }: Message): boolean {
-    if (!isModern || method !== 'tools/call' || this.#repeated.has(id)) return false;
+    if (!isModern || method !== Method.CALL_TOOL || this.#repeated.has(id)) return false;
     return error !== undefined && valueText(error, 'code') === String(RpcErrorCode.HEADER_MISMATCH);
   }
 
@@ -313,7 +314,7 @@ export class StreamableLink implements Link {
         else this.#greeted(answer, response);
       },
       refused: (_, response) =>
-        this.#notGreeted(this.#options.client.describeRefusal(response, 'initialize')),
+        this.#notGreeted(this.#options.client.describeRefusal(response, Method.INITIALIZE)),
       unusable: (_, line) => {
         if (line.meant === 'response')
           this.#notGreeted(
@@ -330,7 +331,7 @@ export class StreamableLink implements Link {
 
   #greeted(answer: Message, response: HttpResponse): void {
     this.#session.adopt(answer, response);
-    this.#tell(lineBytes(notificationLine('notifications/initialized')), () => {
+    this.#tell(lineBytes(notificationLine(Method.INITIALIZED)), () => {
       for (const told of this.#memory.replay()) this.#tell(told);
       this.#begin();
       this.#options.handlers.renewed();
@@ -349,7 +350,7 @@ export class StreamableLink implements Link {
 
   #headersOf(exchange: HttpCall, resumes: boolean): string {
     const accept = resumes ? ACCEPT_EVENTS : ACCEPT_ANY;
-    if (exchange.method === 'initialize') return accept;
+    if (exchange.method === Method.INITIALIZE) return accept;
     if (exchange.isModern) return accept + this.#modernLines(exchange.message);
     exchange.session = this.#session.number;
     return accept + this.#session.headers();

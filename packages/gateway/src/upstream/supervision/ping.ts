@@ -1,3 +1,4 @@
+import { Method } from '../../protocol/methods.ts';
 import { requestLine } from '../../wire/answer.ts';
 import type { Peer } from '../../wire/peer.ts';
 import { reasonOf } from '../unavailable.ts';
@@ -19,12 +20,12 @@ export function ping(peer: Peer, meta: Promise<string>, { answered, failed }: Pi
   void meta.then((members) =>
     peer.send(
       members === ''
-        ? requestLine(id, 'ping', '{}')
-        : requestLine(id, 'server/discover', `{"_meta":{${members}}}`),
+        ? requestLine(id, Method.PING, '{}')
+        : requestLine(id, Method.DISCOVER, `{"_meta":{${members}}}`),
     ),
   );
   return () => {
     peer.forget(id);
-    peer.notify('notifications/cancelled', { requestId: id });
+    peer.notify(Method.CANCELLED, { requestId: id });
   };
 }

@@ -1,6 +1,7 @@
 import type { McpConfig, ServerConfig } from '../../../config/config.generated.ts';
 import { RpcError, RpcErrorCode } from '../../../errors.ts';
 import { isRetry } from '../../../protocol/input-required.ts';
+import { Method, isLimited } from '../../../protocol/methods.ts';
 import type { Timers } from '../../../time/schedule.ts';
 import { decode } from '../../../wire/json/splice.ts';
 import type { Message } from '../../../wire/message.ts';
@@ -15,14 +16,6 @@ type LimitConfig = Pick<
   McpConfig,
   'mcpServers' | 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'
 >;
-
-/** Requests that make a server work. Others, such as those about tasks, must not wait behind these. */
-const LIMITED: ReadonlySet<string> = new Set([
-  'tools/call',
-  'prompts/get',
-  'resources/read',
-  'completion/complete',
-]);
 
 /** How much of everything the calls of clients may have. Without a word of the config there is no limit. */
 export class CallLimits {
@@ -88,7 +81,7 @@ export class CallLimits {
   }
 
   appliesTo({ method }: Message): boolean {
-    return LIMITED.has(method);
+    return isLimited(method);
   }
 
   /** Lets a call begin, at once or when its turn has come; or refuses it. */
@@ -149,7 +142,7 @@ export class CallLimits {
 
   /** Only tools count, and a call that is made once more, or again with answers, counts once. */
   #isCounted({ message, attempt }: ClientRequest): boolean {
-    return message.method === 'tools/call' && attempt === 0 && !isRetry(message);
+    return message.method === Method.CALL_TOOL && attempt === 0 && !isRetry(message);
   }
 
   #isSessionOver(client: ClientHandle | undefined): boolean {
@@ -169,7 +162,7 @@ export class CallLimits {
     const { mcpServers, mcpGlobalTimeout } = this.#config;
     const { serverKey } = upstream;
     const server = mcpServers[serverKey] ?? {};
-    const tool = message.method === 'tools/call' ? decode(originalText) : undefined;
+    const tool = message.method === Method.CALL_TOOL ? decode(originalText) : undefined;
     const ofTool = tool === undefined ? undefined : toolTimeout(server, tool);
     if (ofTool !== undefined)
       return timeLimit(ofTool, `"tools"."${tool}"."timeout" of server '${serverKey}'`);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../../protocol/eras.ts';
+import { Method } from '../../../protocol/methods.ts';
 import type { Account } from '../../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../../wire/batch.ts';
 import type { Message } from '../../../wire/message.ts';
@@ -50,7 +51,7 @@ export class LegacySessions implements Beating {
   }
 
   post(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
-    const isOpening = message.kind === 'request' && message.method === 'initialize';
+    const isOpening = message.kind === 'request' && message.method === Method.INITIALIZE;
     if (isOpening && req.headers['mcp-session-id'] === undefined)
       return this.#open(message, req, res, access);
     const session = this.#find(req, access);
@@ -204,7 +205,7 @@ function readBatch(bytes: Buffer): Message[] | Refusal {
   for (let message = batch.next(); message !== undefined; message = batch.next()) {
     if (message.kind === 'unusable')
       return badRequest('The batch holds something that is no JSON-RPC 2.0 message');
-    if (message.method === 'initialize') return badRequest('initialize cannot be part of a batch');
+    if (message.method === Method.INITIALIZE) return badRequest('initialize cannot be part of a batch');
     messages.push(message);
   }
   return messages;

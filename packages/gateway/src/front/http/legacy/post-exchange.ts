@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RpcErrorCode, type RpcError } from '../../../errors.ts';
+import { Method, hasNamedTarget } from '../../../protocol/methods.ts';
 import type { Account } from '../../../wire/account.ts';
 import { errorLine } from '../../../wire/answer.ts';
 import type { Line } from '../../../wire/json/splice.ts';
@@ -13,13 +14,8 @@ import { respondJson } from '../respond.ts';
 /** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
 const PATIENT_BEATS = 15;
 
-export const LISTEN = 'subscriptions/listen';
-
 /** Bytes of a request that are not charged: a connection has one in flight, so small ones do not add up. */
 const SMALL = 4096;
-
-/** These name something that may be missing, which is another thing than a method that nobody knows. */
-const NAMING: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 /** One request of the modern era: a JSON answer, or a stream from the first word that precedes it. */
 export class PostExchange implements Origin, Beating {
@@ -51,7 +47,7 @@ export class PostExchange implements Origin, Beating {
 
   /** A client that listens waits for news, not for an answer. */
   get isAwaited(): boolean {
-    return !this.#isOver && this.#method !== LISTEN;
+    return !this.#isOver && this.#method !== Method.LISTEN;
   }
 
   send(line: Line): void {
@@ -115,6 +111,6 @@ function keptOf({ bytes = 0 }: Cancellable): number {
 
 /** Errors travel with success, but for those that the protocol gives a status. */
 function statusOf(code: number | undefined, method: string): number {
-  if (code === RpcErrorCode.METHOD_NOT_FOUND) return NAMING.has(method) ? 200 : 404;
+  if (code === RpcErrorCode.METHOD_NOT_FOUND) return hasNamedTarget(method) ? 200 : 404;
   return code === RpcErrorCode.MISSING_CAPABILITY ? 400 : 200;
 }

@@ -3,6 +3,7 @@ import { quoted, quotedData, RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import type { View } from '../../../gateway/view.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../../protocol/eras.ts';
+import { Method, isRemoved, namedInHeader } from '../../../protocol/methods.ts';
 import { decodeHeaderValue } from '../../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../../wire/account.ts';
 import { findMember, stringStart, stringValue, valueText } from '../../../wire/json/members.ts';
@@ -10,7 +11,7 @@ import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { PostExchange, LISTEN } from '../legacy/post-exchange.ts';
+import { PostExchange } from '../legacy/post-exchange.ts';
 import { refuse, respondEmpty, type Refusal } from '../respond.ts';
 import { parameterFault } from './param-header-check.ts';
 
@@ -22,30 +23,11 @@ export interface ModernOptions {
 /** Streams that only listen may be open for ever, so there must not be any number of them. */
 const MOST_LISTENERS = 1000;
 
-/** What the earlier revisions had. */
-const REMOVED: ReadonlySet<string> = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-]);
-
-/** Which member of a request is repeated in the header Mcp-Name. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
-
 /** Bytes of a name that are compared with its header. */
 const LONGEST_NAME = 64 * 1024;
 
 /** On this transport a request is called off by closing its response, and says by itself what it is about. */
-const UNHEARD: ReadonlySet<string> = new Set(['notifications/cancelled', 'notifications/progress']);
+const UNHEARD: ReadonlySet<string> = new Set([Method.CANCELLED, Method.PROGRESS]);
 
 /** Clients of the modern era: no sessions, every request says everything. */
 export class ModernRequests {
@@ -66,7 +48,7 @@ export class ModernRequests {
       message.kind === 'request' ? checkRequest(message, req, access.view) : checkNotification(message, req);
     if (refusal !== undefined) return refuse(req, res, refusal, message.id || undefined);
     if (message.kind === 'notification') return this.#notified(message, res, access);
-    if (message.method === LISTEN && !this.#admitListener(res))
+    if (message.method === Method.LISTEN && !this.#admitListener(res))
       return refuse(req, res, tooMany(), message.id);
     this.#sessionOf(access).receive(message, new PostExchange(message, res, this.#options.heartbeat));
   }
@@ -149,12 +131,12 @@ function checkMethod(
   const named = headers['mcp-method'];
   if (named !== method && (isNeeded || named !== undefined) && trimmed(named) !== method)
     return mismatch('Mcp-Method', named, method);
-  return kind === 'request' && REMOVED.has(method) ? unknownMethod(method) : undefined;
+  return kind === 'request' && isRemoved(method) ? unknownMethod(method) : undefined;
 }
 
 /** Where the body names nothing, its server says what is missing. */
 function checkName({ method, params }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
-  const key = NAMED_BY.get(method);
+  const key = namedInHeader(method);
   // No header is longer, and the text of a long name would take as much memory again.
   const value = key === undefined ? undefined : params && stringStart(params, key, LONGEST_NAME);
   const named = headers['mcp-name'];

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { resolveTool, type Directory } from '../../../call/resolve.ts';
+import { Method } from '../../../protocol/methods.ts';
 import {
   mayHaveParameterHeaders,
   parameterMismatch,
@@ -21,7 +22,7 @@ export function parameterFault(
   headers: IncomingHttpHeaders,
   directory: Directory,
 ): string | undefined {
-  const name = method === 'tools/call' && params !== undefined ? stringValue(params, 'name') : undefined;
+  const name = method === Method.CALL_TOOL && params !== undefined ? stringValue(params, 'name') : undefined;
   if (name === undefined || params === undefined) return undefined;
   const route = resolveTool(directory, name);
   const marked = route instanceof Route ? markedIn(route) : NONE;
