@@ -2,7 +2,7 @@ import type { McpConfig } from '../config/config.generated.ts';
 import { checkConfig } from '../config/prepare.ts';
 import { chainFor, Gateway } from '../gateway/gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
-import { EVERYTHING } from '../protocol/capabilities.ts';
+import { ALL_CAPABILITIES } from '../protocol/capabilities.ts';
 import { entryHash } from '../upstream/lazy/entry-hash.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
@@ -22,11 +22,11 @@ export async function createLock(config: McpConfig, options: LockOptions): Promi
   const { configPath: _config, ...others } = options;
   const gateway = new Gateway(checkConfig(config, options.configPath), others, chainFor(options));
   // Some servers offer more to clients that can do more.
-  gateway.open(EVERYTHING);
+  gateway.open(ALL_CAPABILITIES);
   try {
     await gateway.start();
     const servers = [...gateway.children.values()].map((child) => lockedServer(child, options));
-    return lockText({ unexpanded: options.unexpanded, client: EVERYTHING, servers });
+    return lockText({ unexpanded: options.unexpanded, client: ALL_CAPABILITIES, servers });
   } finally {
     await gateway.close();
   }

@@ -7,7 +7,7 @@ const call = (params: string, method = 'tools/call'): Message => {
   const message = readMessage(
     Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`, 'latin1'),
   );
-  if (message.kind === 'unusable') throw new Error(params);
+  if (message.kind === 'invalid') throw new Error(params);
   return message;
 };
 const of = (params: string, method?: string): string => fingerprint(call(params, method));

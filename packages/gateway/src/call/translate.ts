@@ -1,9 +1,14 @@
 import { RpcError } from '../errors.ts';
-import { askerEdits, mayAsk, namedQuestion } from '../protocol/asking-server.ts';
-import { asksTooMuch, crowded, readRound, type Question } from '../protocol/input-required.ts';
+import { askerEdits, mayElicit, prefixQuestion } from '../protocol/asker-name.ts';
+import {
+  hasTooManyQuestions,
+  tooManyQuestions,
+  readRound,
+  type Question,
+} from '../protocol/input-required.ts';
 import { metaEdits } from '../protocol/translate-request.ts';
 import { answerEdits } from '../protocol/translate-result.ts';
-import { addressesFirst } from '../protocol/url-elicitation.ts';
+import { requiredUrlQuestions } from '../protocol/url-elicitation.ts';
 import type { RegistryBuilder } from '../registry/registry.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { findMember } from '../wire/json/members.ts';
@@ -71,9 +76,9 @@ class CallTranslation implements Translation {
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
     const isSameEra = era === this.#caller.era;
-    const asks = isSameEra && (era === 'modern' || response.isError) && mayAsk(response);
+    const asks = isSameEra && (era === 'modern' || response.isError) && mayElicit(response);
     if (asks && response.body !== undefined) {
-      if (asksTooMuch(response.body, response.isError)) return crowded();
+      if (hasTooManyQuestions(response.body, response.isError)) return tooManyQuestions();
       if (response.isError)
         this.#suspendedCalls.elicitations.began(serverKey, response.body, this.#caller.client.identity);
     }
@@ -95,7 +100,7 @@ class CallTranslation implements Translation {
 
   #named(questions: readonly Question[]): readonly Question[] {
     const asker = this.#askerOf(this.#upstream.serverKey);
-    return asker === undefined ? questions : questions.map((question) => namedQuestion(question, asker));
+    return asker === undefined ? questions : questions.map((question) => prefixQuestion(question, asker));
   }
 
   /** Asks the client in the way of its own era, where the response is a question in that of the server's. */
@@ -107,7 +112,7 @@ class CallTranslation implements Translation {
   }
 
   #elicitUrls(answer: Message, request: Message, call: InFlightRequest): RpcError | typeof TAKEN | undefined {
-    const addresses = addressesFirst(answer);
+    const addresses = requiredUrlQuestions(answer);
     if (addresses === undefined || addresses instanceof RpcError) return addresses;
     const result = this.#suspendedCalls.urlElicitation(this.#named(addresses), request, this.#caller);
     if (result instanceof RpcError) return result;

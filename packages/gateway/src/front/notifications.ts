@@ -5,9 +5,9 @@ import { isOver, taskIdOf } from '../call/tasks/tasks.ts';
 import { uriEdit } from '../call/uri-edits.ts';
 import { RpcError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { roundEdits } from '../protocol/asking-server.ts';
+import { roundEdits } from '../protocol/asker-name.ts';
 import { Meta } from '../protocol/eras.ts';
-import { asksTooMuch, crowded } from '../protocol/input-required.ts';
+import { hasTooManyQuestions, tooManyQuestions } from '../protocol/input-required.ts';
 import { Method, isTaskNotification } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { stringValue } from '../wire/json/members.ts';
@@ -89,7 +89,7 @@ export class Notifications {
 
   /** A task may wait for what a person is asked. */
   #askerEdits({ serverKey }: Upstream, { params }: Message): Edit[] | RpcError {
-    if (params !== undefined && asksTooMuch(params, false)) return crowded();
+    if (params !== undefined && hasTooManyQuestions(params, false)) return tooManyQuestions();
     const asker = this.#gateway.directory.askerOf(serverKey);
     return asker === undefined || params === undefined ? [] : roundEdits(params, asker);
   }

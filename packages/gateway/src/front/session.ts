@@ -22,12 +22,12 @@ import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
 import { stringValue } from '../wire/json/members.ts';
 import { encode, splice } from '../wire/json/splice.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
-import type { Message, Unusable } from '../wire/message.ts';
+import type { Message, InvalidInput } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { offerOf, type Offer } from './gateway-capabilities.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
-import { batchRefused, refuseOversized, refuseUnusable } from './invalid-input.ts';
+import { batchRefused, refuseOversized, refuseInvalid } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
 import { RequestCaller, Through } from './request-caller.ts';
 import { WaitingRoom } from './startup-queue.ts';
@@ -95,7 +95,7 @@ export class Session implements Client {
     this.peer = new Peer(
       openLink({
         message: (message) => this.receive(message),
-        unusable: (line) => this.#unusable(line),
+        invalid: (line) => this.#invalid(line),
         takesBatches: () => this.#version === BATCH_VERSION,
         oversized: (line) => this.#oversized(line),
         ended: () => options.onEnded?.(),
@@ -328,10 +328,10 @@ export class Session implements Client {
   }
 
   /** Refuses each request of a batch where the revision knows no batches, so that none is waited for. */
-  #unusable(line: Unusable): void {
+  #invalid(line: InvalidInput): void {
     const isRefusedBatch = line.reason === 'batch' && this.#version !== BATCH_VERSION;
     if (!isRefusedBatch || !visitBatch(line.bytes, (part) => this.#refusePart(part)))
-      refuseUnusable(this.peer, line, (text) => this.#warn(text));
+      refuseInvalid(this.peer, line, (text) => this.#warn(text));
   }
 
   #oversized(line: Oversized): void {
@@ -346,8 +346,8 @@ export class Session implements Client {
     if (said !== undefined) this.#gateway.log.warn(said);
   }
 
-  #refusePart(part: Message | Unusable): void {
-    if (part.kind === 'unusable') refuseUnusable(this.peer, part, (text) => this.#warn(text));
+  #refusePart(part: Message | InvalidInput): void {
+    if (part.kind === 'invalid') refuseInvalid(this.peer, part, (text) => this.#warn(text));
     else if (part.kind === 'request') answerError(this.peer, part.id, batchRefused());
   }
 

@@ -54,6 +54,6 @@ export class TaskListener {
 
   /** What a server has ended it means; a stream from elsewhere may just break off. */
   #broken(): void {
-    this.#again.later(() => this.#listen());
+    this.#again.schedule(() => this.#listen());
   }
 }

@@ -114,7 +114,7 @@ export class OwnServer implements Upstream {
     const answer =
       result instanceof RpcError ? errorLine(message.id, result) : resultLine(message.id, encode(result));
     const response = readMessage(lineBytes(answer));
-    if (response.kind !== 'unusable') this.peer.take(response);
+    if (response.kind !== 'invalid') this.peer.take(response);
   }
 
   #answer({ method, params }: Message): object {

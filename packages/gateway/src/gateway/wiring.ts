@@ -14,7 +14,7 @@ import { Tasks } from '../call/tasks/tasks.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { Texts, quoted } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { namedRequest } from '../protocol/asking-server.ts';
+import { prefixRequest } from '../protocol/asker-name.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { Group } from '../registry/group.ts';
 import { OWN_KEY } from '../registry/names.ts';
@@ -278,7 +278,7 @@ export class Parts {
     const { clients, fleet, suspendedCalls, tasks } = this;
     const asker = fleet.askerOf(child.serverKey);
     const told = tasks.publicMessage(child, message);
-    const question = asker === undefined ? told : namedRequest(told, asker);
+    const question = asker === undefined ? told : prefixRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);
     const client = identity === undefined ? clients.only : clients.known(identity);
     const onlyClient = client?.view.hasServer(child.serverKey) === true ? client : undefined;

@@ -3,7 +3,7 @@ import { objectIn, objectOf } from '../wire/json/objects.ts';
 import { Method, QUESTION_CAPABILITIES, capabilityFor } from './methods.ts';
 
 /** All that a server can ask of a client; what a server is told that several clients share. */
-export const EVERYTHING =
+export const ALL_CAPABILITIES =
   '{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{"listChanged":true}}';
 
 /** Whether a client with these capabilities, a JSON text, can be asked anything. */
@@ -13,7 +13,7 @@ export function canBeAsked(capabilities: string): boolean {
 }
 
 /** The capability for want of which a client cannot be asked; both arguments besides the method are JSON texts. */
-export function lackingFor(method: string, params: string, capabilities: string): string | undefined {
+export function missingCapability(method: string, params: string, capabilities: string): string | undefined {
   const needed = capabilityFor(method);
   if (needed === undefined) return undefined;
   const declared = objectOf(capabilities);

@@ -4,24 +4,26 @@ import { changeMembers, lineBytes, splice } from '../wire/json/splice.ts';
 import { Method } from './methods.ts';
 
 /** The earlier revisions give every visit to a URL an id; 2026-07-28 has none. */
-const VISIT = 'elicitationId';
+const ELICITATION_ID = 'elicitationId';
 
 /** The params of a server's question, as a modern client understands them. */
 export function modernQuestion(method: string, params: string): string {
-  const visit = visitOf(method, params);
-  return visit === undefined || findMember(visit, VISIT) < 0 ? params : changed(visit, [VISIT], '');
+  const visit = urlModeParams(method, params);
+  return visit === undefined || findMember(visit, ELICITATION_ID) < 0
+    ? params
+    : changed(visit, [ELICITATION_ID], '');
 }
 
 /** The other direction: as a client of the earlier revisions does. */
 export function legacyQuestion(method: string, params: string): string {
-  const visit = visitOf(method, params);
-  if (visit === undefined || findMember(visit, VISIT) >= 0) return params;
+  const visit = urlModeParams(method, params);
+  if (visit === undefined || findMember(visit, ELICITATION_ID) >= 0) return params;
   // Not imported: most gateways start and end without it.
   const { randomUUID } = process.getBuiltinModule('node:crypto');
-  return changed(visit, [], `"${VISIT}":"${randomUUID()}"`);
+  return changed(visit, [], `"${ELICITATION_ID}":"${randomUUID()}"`);
 }
 
-function visitOf(method: string, params: string): Members | undefined {
+function urlModeParams(method: string, params: string): Members | undefined {
   if (method !== Method.ELICIT) return undefined;
   const members = objectOf(params);
   return members !== undefined && stringValue(members, 'mode') === 'url' ? members : undefined;

@@ -7,9 +7,16 @@ import { parseJson } from '../../../../tests/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
 import { readMessage, type Message } from '../wire/message.ts';
-import { lackingFor } from './capabilities.ts';
-import { firstTryOf, readRetry, readRound, retryOf, roundResult, type Round } from './input-required.ts';
-import { addressesFirst } from './url-elicitation.ts';
+import { missingCapability } from './capabilities.ts';
+import {
+  withoutRetryMembers,
+  readRetry,
+  readRound,
+  retryOf,
+  roundResult,
+  type Round,
+} from './input-required.ts';
+import { requiredUrlQuestions } from './url-elicitation.ts';
 
 type Json = Record<string, unknown>;
 type Texts = fc.Arbitrary<string>;
@@ -64,7 +71,7 @@ const request = object({
 
 function message(line: string): Message {
   const read = readMessage(Buffer.from(line));
-  if (read.kind === 'unusable') throw new Error(`unusable: ${line}`);
+  if (read.kind === 'invalid') throw new Error(`invalid: ${line}`);
   return read;
 }
 
@@ -142,8 +149,8 @@ describe('rounds', () => {
       assert.deepEqual(without(again, 'inputResponses', 'requestState'), others);
       assert.equal(again['requestState'], 'state');
       assert.deepEqual(Object.keys(again['inputResponses'] as Json), ['a', '__proto__']);
-      assert.deepEqual(without(paramsOf(firstTryOf(retryOf(first, responses, '"state"')))), others);
-      assert.deepEqual(without(paramsOf(firstTryOf(first))), others);
+      assert.deepEqual(without(paramsOf(withoutRetryMembers(retryOf(first, responses, '"state"')))), others);
+      assert.deepEqual(without(paramsOf(withoutRetryMembers(first))), others);
     });
   });
 
@@ -168,7 +175,7 @@ describe('rounds', () => {
     const list = fc.array(either(address), { maxLength: 3 }).map((all) => `[${all.join(',')}]`);
     const data = object({ elicitations: either(list) });
     forAll(either(data), (found) => {
-      const questions = addressesFirst(failed(`{"code":-32042,"message":"m","data":${found}}`));
+      const questions = requiredUrlQuestions(failed(`{"code":-32042,"message":"m","data":${found}}`));
       const value = parseJson(found);
       const all = isObject(value) && Object.hasOwn(value, 'elicitations') ? value['elicitations'] : undefined;
       const isUsable =
@@ -196,7 +203,7 @@ describe('rounds', () => {
     const params = object({ mode: text('url', 'form'), tools: anything });
     fc.assert(
       fc.property(fc.constantFrom(...METHODS), params, either(capabilities), (method, asked, offered) => {
-        const lacking = lackingFor(
+        const lacking = missingCapability(
           method,
           Buffer.from(asked).toString('latin1'),
           Buffer.from(offered).toString('latin1'),

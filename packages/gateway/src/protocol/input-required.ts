@@ -36,7 +36,7 @@ export interface Retry {
 }
 
 /** Questions that a client is asked at once; a person answers them one by one. */
-const MOST_IN_ROUND = 32;
+const MOST_QUESTIONS = 32;
 
 const OPEN_BRACE = 0x7b;
 
@@ -53,14 +53,14 @@ export function readRound(answer: Message): Round | RpcError | undefined {
   const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
   if (!isComplete || !questions.every(isQuestion))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
-  return questions.length > MOST_IN_ROUND ? crowded() : { questions, state };
+  return questions.length > MOST_QUESTIONS ? tooManyQuestions() : { questions, state };
 }
 
 /** Returns true where an answer that asks back, or the params of a notification about a task, ask for too much. */
-export function asksTooMuch(holder: Members, isError: boolean): boolean {
+export function hasTooManyQuestions(holder: Members, isError: boolean): boolean {
   if (isError) {
     const data = objectIn(holder, 'data');
-    return data !== undefined && hasMoreThan(MOST_IN_ROUND, data, 'elicitations');
+    return data !== undefined && hasMoreThan(MOST_QUESTIONS, data, 'elicitations');
   }
   const object = readObject(holder.bytes, holder.at);
   const m = object === undefined ? -1 : findMember(object, 'inputRequests');
@@ -68,12 +68,12 @@ export function asksTooMuch(holder: Members, isError: boolean): boolean {
   const start = object.flat[m + 2] as number;
   // Of an object with far too many members nothing is read.
   const count = readMembers(object.bytes, start)?.flat.length ?? Infinity;
-  return object.bytes[start] === OPEN_BRACE && count / 4 > MOST_IN_ROUND;
+  return object.bytes[start] === OPEN_BRACE && count / 4 > MOST_QUESTIONS;
 }
 
 /** The error in place of an answer that asks for too much. */
-export function crowded(): RpcError {
-  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyInRound(MOST_IN_ROUND));
+export function tooManyQuestions(): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyInRound(MOST_QUESTIONS));
 }
 
 /** The other direction: the result that asks a modern client. */
@@ -87,7 +87,7 @@ export function roundResult({ questions, state }: Round): string {
 }
 
 /** The edits by which a round of a modern server asks one thing more; none where its answer is no round. */
-export function alsoAsking({ isError, body }: Message, question: Question): Edit[] {
+export function addQuestion({ isError, body }: Message, question: Question): Edit[] {
   if (isError || body === undefined || hasAmbiguousKeys(body)) return [];
   if (stringValue(body, 'resultType') !== 'input_required') return [];
   const requests = objectValue(body, 'inputRequests');
@@ -137,7 +137,7 @@ export function readRetry({ params }: Message): Retry {
 }
 
 /** The request without what was asked for, as a server of the earlier revisions knows it. */
-export function firstTryOf(message: Message): Message {
+export function withoutRetryMembers(message: Message): Message {
   return changed(message, '');
 }
 
@@ -145,7 +145,7 @@ function changed(message: Message, add: string): Message {
   if (message.params === undefined) return message;
   const bytes = lineBytes(splice(message.bytes, changeMembers(message.params, RETRY_MEMBERS, add)));
   const again = readMessage(bytes);
-  return again.kind === 'unusable' ? message : again;
+  return again.kind === 'invalid' ? message : again;
 }
 
 function readQuestion([key, text]: [string, string]): Question {

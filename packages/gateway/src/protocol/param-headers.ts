@@ -14,11 +14,11 @@ export class InvalidAnnotation extends Error {
   override readonly name = 'InvalidAnnotation';
 }
 
-const MARK = 'x-mcp-header';
+const ANNOTATION = 'x-mcp-header';
 
 /** Whether a definition may have marked arguments at all; nearly none has. */
 export function mayHaveParameterHeaders(definition: Buffer): boolean {
-  return definition.includes(MARK);
+  return definition.includes(ANNOTATION);
 }
 
 /** The arguments that a tool wants in headers; throws an `InvalidAnnotation` where its definition breaks the rules for that. */
@@ -144,9 +144,9 @@ function visitSchema(
   if (depth > DEEPEST) throw new InvalidAnnotation(`nests its inputSchema more than ${DEEPEST} levels deep`);
   if (Array.isArray(schema)) for (const part of schema) visitSchema(part, undefined, found, depth + 1);
   if (!isRecord(schema)) return;
-  if (Object.hasOwn(schema, MARK)) found.push(readMark(schema, path));
+  if (Object.hasOwn(schema, ANNOTATION)) found.push(readAnnotation(schema, path));
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === MARK || DATA_KEYWORDS.has(keyword)) continue;
+    if (keyword === ANNOTATION || DATA_KEYWORDS.has(keyword)) continue;
     if (keyword === 'properties' && isRecord(value)) {
       for (const [key, part] of Object.entries(value))
         visitSchema(part, path && [...path, key], found, depth + 1);
@@ -158,15 +158,18 @@ function visitSchema(
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-function readMark(schema: Record<string, unknown>, path: readonly string[] | undefined): ParameterHeader {
-  const { [MARK]: name, type } = schema;
+function readAnnotation(
+  schema: Record<string, unknown>,
+  path: readonly string[] | undefined,
+): ParameterHeader {
+  const { [ANNOTATION]: name, type } = schema;
   if (path === undefined || path.length === 0)
-    throw new InvalidAnnotation(`has ${MARK} where no argument is: only properties may have it`);
+    throw new InvalidAnnotation(`has ${ANNOTATION} where no argument is: only properties may have it`);
   const where = path.join('.');
   if (typeof name !== 'string' || !TOKEN.test(name))
-    throw new InvalidAnnotation(`has an ${MARK} at ${where} that cannot be part of a header's name`);
+    throw new InvalidAnnotation(`has an ${ANNOTATION} at ${where} that cannot be part of a header's name`);
   if (type !== 'string' && type !== 'integer' && type !== 'boolean')
-    throw new InvalidAnnotation(`has an ${MARK} at ${where}, which is no string, integer or boolean`);
+    throw new InvalidAnnotation(`has an ${ANNOTATION} at ${where}, which is no string, integer or boolean`);
   return { header: `Mcp-Param-${name}`, path, type };
 }
 

@@ -11,14 +11,14 @@ import { changeMembers, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { Meta, type Era } from './eras.ts';
 import { isCacheable } from './methods.ts';
-import { ADDRESSES_FIRST } from './url-elicitation.ts';
+import { URL_ELICITATION_REQUIRED } from './url-elicitation.ts';
 
 /** Codes of the earlier revisions that the modern one forbids, and what stands for them there. */
 const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([
   // A missing resource.
   [-32002, RpcErrorCode.INVALID_PARAMS],
   // Addresses to visit first, in a way that no client could follow; otherwise they become a round.
-  [ADDRESSES_FIRST, RpcErrorCode.UNAVAILABLE],
+  [URL_ELICITATION_REQUIRED, RpcErrorCode.UNAVAILABLE],
 ]);
 
 /** The edits that make an answer right for a client of another era, or why it cannot be told to it. */

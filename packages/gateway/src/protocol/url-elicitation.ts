@@ -4,19 +4,19 @@ import { objectIn, objectOf, readObject } from '../wire/json/objects.ts';
 import { changeMembers, encode, lineBytes, splice } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import { modernQuestion } from './elicitation.ts';
-import { asksTooMuch, crowded, type Question } from './input-required.ts';
+import { hasTooManyQuestions, tooManyQuestions, type Question } from './input-required.ts';
 import { Method } from './methods.ts';
 
 /** The error of 2025-11-25 for a call that can be made only after its user has been to some addresses. */
-export const ADDRESSES_FIRST = -32042;
+export const URL_ELICITATION_REQUIRED = -32042;
 
 /** Returns the visits that such an error asks for, as questions that a modern client knows, or why they are not asked; undefined for every other answer. */
-export function addressesFirst({ bytes, bodyAt, isError }: Message): Question[] | RpcError | undefined {
+export function requiredUrlQuestions({ bytes, bodyAt, isError }: Message): Question[] | RpcError | undefined {
   const error = isError ? readObject(bytes, bodyAt) : undefined;
-  if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;
+  if (error === undefined || Number(valueText(error, 'code')) !== URL_ELICITATION_REQUIRED) return undefined;
   const data = objectIn(error, 'data');
-  if (asksTooMuch(error, true)) return crowded();
-  const addresses = data && elementsIn(data, 'elicitations').map(addressParams);
+  if (hasTooManyQuestions(error, true)) return tooManyQuestions();
+  const addresses = data && elementsIn(data, 'elicitations').map(urlParams);
   const isUsable = addresses !== undefined && addresses.length > 0;
   if (!isUsable || !addresses.every((params) => params !== undefined)) return undefined;
   return addresses.map((params, index) => ({
@@ -35,7 +35,7 @@ function elementsIn(members: Members, key: string): string[] {
 }
 
 /** The server's own words, but for the mode, which goes without saying in this error. */
-function addressParams(text: string): string | undefined {
+function urlParams(text: string): string | undefined {
   const members = objectOf(text);
   if (members === undefined || stringValue(members, 'url') === undefined) return undefined;
   const edits =

@@ -8,15 +8,15 @@ afterEach(() => void vi.useRealTimers());
 /** The pauses of so many tries, of a server that answers each of them. */
 function pauses(backOff: BackOff, tries: number): number[] {
   return Array.from({ length: tries }, () => {
-    backOff.later(() => backOff.reset());
-    vi.advanceTimersByTime(backOff.waits);
-    return Math.round(backOff.waits);
+    backOff.schedule(() => backOff.reset());
+    vi.advanceTimersByTime(backOff.delay);
+    return Math.round(backOff.delay);
   });
 }
 
 verifies('SAFE-4', 'L5: a server that asks for no pause gets one that grows to a second', () => {
   const backOff = new BackOff({ isBackground: true });
-  backOff.retry = 0;
+  backOff.requestedDelay = 0;
   expect(pauses(backOff, 5)).toEqual([20, 30, 45, 68, 101]);
   expect(pauses(backOff, 10).at(-1)).toBe(1000);
   vi.advanceTimersByTime(60_000);
@@ -25,6 +25,6 @@ verifies('SAFE-4', 'L5: a server that asks for no pause gets one that grows to a
 
 verifies('SAFE-4', 'L5: a server that asks for a pause of seconds gets what it asks for', () => {
   const backOff = new BackOff({ isBackground: true });
-  backOff.retry = 3000;
+  backOff.requestedDelay = 3000;
   expect(pauses(backOff, 20)).toEqual(Array.from({ length: 20 }, () => 3000));
 });

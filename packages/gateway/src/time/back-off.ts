@@ -10,12 +10,12 @@ const CALM_MS = 60_000;
 export class BackOff {
   readonly #isBackground: boolean;
   #next = FIRST_MS;
-  #asked: number | undefined;
+  #requested: number | undefined;
   /** Least rest of a server that has said how long it wants; what it sends does not shorten it. */
   #rest = SHORTEST_MS;
   #triedAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #waits = 0;
+  #delay = 0;
   #again: (() => void) | undefined;
 
   /** Where nobody waits for it, the process need not live on for it. */
@@ -24,8 +24,8 @@ export class BackOff {
   }
 
   /** The server has said how long it wants. */
-  set retry(milliseconds: number) {
-    this.#asked = Math.min(milliseconds, LONGEST_MS);
+  set requestedDelay(milliseconds: number) {
+    this.#requested = Math.min(milliseconds, LONGEST_MS);
   }
 
   reset(): void {
@@ -33,11 +33,11 @@ export class BackOff {
   }
 
   /** Tries again later, whatever was to be tried before. */
-  later(again: () => void): void {
+  schedule(again: () => void): void {
     clearTimeout(this.#timer);
     this.#again = again;
-    this.#waits = this.#asked === undefined ? this.#next : Math.max(this.#asked, this.#restNow());
-    this.#timer = setTimeout(() => this.hasten(), this.#waits);
+    this.#delay = this.#requested === undefined ? this.#next : Math.max(this.#requested, this.#restNow());
+    this.#timer = setTimeout(() => this.runNow(), this.#delay);
     if (this.#isBackground) this.#timer.unref();
     this.#next = Math.min(this.#next * GROWTH, LONGEST_MS);
   }
@@ -51,12 +51,12 @@ export class BackOff {
   }
 
   /** How long is waited, or was the last time. */
-  get waits(): number {
-    return this.#waits;
+  get delay(): number {
+    return this.#delay;
   }
 
   /** Tries now what was to be tried later, if anything. */
-  hasten(): void {
+  runNow(): void {
     const again = this.#again;
     this.stop();
     again?.();

@@ -33,7 +33,7 @@ function createTimers(prepare: (timer: NodeJS.Timeout) => NodeJS.Timeout): Timer
 /** Everything that is to be done later, each under a name. */
 export class Schedule {
   readonly #timers: Timers;
-  readonly #pending = new Map<string, { readonly at: number; callOff(): void }>();
+  readonly #pending = new Map<string, { readonly at: number; cancel(): void }>();
   #isStopped = false;
 
   constructor(timers: Timers) {
@@ -53,11 +53,11 @@ export class Schedule {
       this.#pending.delete(name);
       action();
     });
-    this.#pending.set(name, { at, callOff });
+    this.#pending.set(name, { at, cancel: callOff });
   }
 
   cancel(name: string): void {
-    this.#pending.get(name)?.callOff();
+    this.#pending.get(name)?.cancel();
     this.#pending.delete(name);
   }
 

@@ -1,8 +1,8 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { errorLine } from '../wire/answer.ts';
-import { describeUnusable } from '../wire/fault.ts';
-import type { Unusable } from '../wire/message.ts';
+import { describeInvalidInput } from '../wire/describe-invalid.ts';
+import type { InvalidInput } from '../wire/message.ts';
 import type { PartialHead, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Unavailable } from './unavailable.ts';
@@ -23,10 +23,10 @@ interface Refusal {
 }
 
 /** Refuses what a server sent; `how` says how it came, before what it is. */
-export function refuseUnusable(peer: Peer, sender: Sender, line: Unusable, how: string = 'sent'): void {
-  const why = `${how} ${describeUnusable(line)}`;
+export function refuseInvalid(peer: Peer, sender: Sender, line: InvalidInput, how: string = 'sent'): void {
+  const why = `${how} ${describeInvalidInput(line)}`;
   // Other lines are the noise of programs that log to stdout.
-  if (line.meant !== undefined) sender.log.warn(line.id === undefined ? `${why}; it was dropped` : why);
+  if (line.likelyKind !== undefined) sender.log.warn(line.id === undefined ? `${why}; it was dropped` : why);
   const damaged = line.reason === 'not-json' ? line.bytes : undefined;
   refuse(line, { peer, serverKey: sender.serverKey, why, damaged });
 }
@@ -39,9 +39,9 @@ export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): vo
 }
 
 /** Fails the one call that waits for it; a request of the server's is answered with why. */
-function refuse({ id, meant }: PartialHead, { peer, serverKey, why, damaged }: Refusal): void {
+function refuse({ id, likelyKind }: PartialHead, { peer, serverKey, why, damaged }: Refusal): void {
   if (id === undefined) return;
-  if (meant === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
-  else if (meant === 'request')
+  if (likelyKind === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
+  else if (likelyKind === 'request')
     peer.reply(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
 }

@@ -203,7 +203,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
 
   /** How much clients have asked of it since it was started. */
   get asked(): number {
-    return (this.#connection?.peer.asked ?? 0) + (this.#legacyConnection?.asked ?? 0);
+    return (this.#connection?.peer.requestCount ?? 0) + (this.#legacyConnection?.asked ?? 0);
   }
 
   /** It has asked something itself, and waits for the answer. */

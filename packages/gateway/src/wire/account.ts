@@ -29,7 +29,7 @@ const COUNTED = 0.625;
 const BEHIND = 256 * 1024;
 
 /** Answers to a server's own requests may wait up to this multiple of `peerBytes`: calls of clients may be as much as one. */
-const ANSWERS_PART = 2;
+const ANSWERS_SHARE = 2;
 
 /** The accounts of all peers of one gateway. */
 export class Accounts {
@@ -87,7 +87,7 @@ export class Accounts {
       );
     else if (account.listed > listBytes)
       account.exceed(`lists more than ${listBytes} bytes; ${remedy('listBytes')}`);
-    else if (this.#total > this.#totalCeiling) this.#makeRoom();
+    else if (this.#total > this.#totalCeiling) this.#freeMemory();
   }
 
   /** Numbers the peers that fall behind, the first of which goes first where all hold too much. */
@@ -100,10 +100,10 @@ export class Accounts {
     if (this.#open.delete(account)) this.#total -= bytes;
   }
 
-  #makeRoom(): void {
+  #freeMemory(): void {
     for (const evict of this.#caches) while (this.#total > this.#totalCeiling && evict());
     if (this.#total <= this.#totalCeiling) return;
-    const [account, what] = this.#culprit();
+    const [account, what] = this.#peerToEnd();
     account?.exceed(
       `${what} when all peers together held more than ${this.#totalCeiling} bytes; ${remedy('totalBytes')}`,
     );
@@ -113,7 +113,7 @@ export class Accounts {
    * Finds the peer to end: the one that has been behind for longest, because many that hold little each must not get rid of one
    * that is just reading much; where lists take most of the memory, the one that holds the most.
    */
-  #culprit(): [Account | undefined, string] {
+  #peerToEnd(): [Account | undefined, string] {
     let first: Account | undefined;
     let largest: Account | undefined;
     let listed = 0;
@@ -184,7 +184,7 @@ export class Account {
 
   /** Ends a peer that goes on asking and leaves the answers unread. `bytes` wait for it beside the largest message. */
   limitAnswers(bytes: number): void {
-    const most = ANSWERS_PART * this.peerBytes;
+    const most = ANSWERS_SHARE * this.peerBytes;
     if (bytes > most && !this.#isClosed)
       this.exceed(`left more than ${most} bytes unread while it went on asking; ${remedy('peerBytes')}`);
   }

@@ -1,6 +1,6 @@
 import { walkArray } from './json/members.ts';
-import { onOneLine, skipLoosely, skipSpace } from './json/scan.ts';
-import { readMessage, type Message, type Unusable } from './message.ts';
+import { onOneLine, skipUnvalidated, skipSpace } from './json/scan.ts';
+import { readMessage, type Message, type InvalidInput } from './message.ts';
 import { spend } from './slices.ts';
 
 /** The one revision with batches. */
@@ -28,18 +28,18 @@ export class Batch {
   }
 
   /** Returns the next message, or undefined after the last one. An array in an array is not a message. */
-  next(): Message | Unusable | undefined {
+  next(): Message | InvalidInput | undefined {
     const [start, end] = [this.#spans[this.#at], this.#spans[this.#at + 1]];
     if (start === undefined) return undefined;
     this.#at += 2;
     const message = readMessage(this.#bytes.subarray(start, end));
-    const isArray = message.kind === 'unusable' && message.reason === 'batch';
+    const isArray = message.kind === 'invalid' && message.reason === 'batch';
     return isArray ? { ...message, reason: 'not-a-message' } : message;
   }
 }
 
 /** Visits the messages of an array in this turn, for those who only refuse them. Returns false where there is no batch. */
-export function visitBatch(bytes: Buffer, visit: (message: Message | Unusable) => void): boolean {
+export function visitBatch(bytes: Buffer, visit: (message: Message | InvalidInput) => void): boolean {
   const batch = Batch.open(bytes);
   if (batch === undefined) return false;
   for (let message = batch.next(); message !== undefined; message = batch.next()) {
@@ -57,7 +57,7 @@ function batchSpans(bytes: Buffer): number[] | undefined {
   const spans: number[] = [];
   const end = walkArray(bytes, skipSpace(bytes, 0), (_, start) => {
     if (spans.length === 2 * MOST_IN_A_BATCH) return -1;
-    const after = skipLoosely(bytes, start);
+    const after = skipUnvalidated(bytes, start);
     spans.push(start, after);
     return after;
   });

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { LargeMessage } from './large-message.ts';
-import { readMessage, type Message, type Unusable } from './message.ts';
+import { readMessage, type Message, type InvalidInput } from './message.ts';
 
 /** Reads a line in parts, and tells how many it took. */
-function inParts(line: Buffer): { readonly message: Message | Unusable; readonly parts: number } {
+function inParts(line: Buffer): { readonly message: Message | InvalidInput; readonly parts: number } {
   const large = new LargeMessage(line);
   for (let parts = 1; ; parts++) {
     const message = large.next();
@@ -15,8 +15,8 @@ function inParts(line: Buffer): { readonly message: Message | Unusable; readonly
 }
 
 /** All that is understood of a message. */
-function positionsIn(message: Message | Unusable): unknown {
-  if (message.kind === 'unusable') return message.kind;
+function positionsIn(message: Message | InvalidInput): unknown {
+  if (message.kind === 'invalid') return message.kind;
   const { bytes: _bytes, params, meta, body, ...head } = message;
   return { ...head, params: params?.flat, meta: meta?.flat, body: body?.flat };
 }
@@ -35,9 +35,9 @@ verifies('SAFE-4', 'H2: a line that is read in parts is read as it would be in o
         `{"jsonrpc":"2.0",${method}"${member}":{"a":${rest},"b":${body}},"c":${body},"id":1}`,
       );
       const [whole, { message }] = [readMessage(line), inParts(line)];
-      const isPlain = whole.kind !== 'unusable' && whole.bytes === line;
+      const isPlain = whole.kind !== 'invalid' && whole.bytes === line;
       if (isPlain) assert.deepEqual(positionsIn(message), positionsIn(whole));
-      else assert.ok(message.kind === 'unusable' || message.kind === whole.kind);
+      else assert.ok(message.kind === 'invalid' || message.kind === whole.kind);
     }),
     { numRuns: 60 },
   );
@@ -55,6 +55,6 @@ verifies('SAFE-4', 'H2: a line of 8 MiB takes 32 parts, whether it is JSON or no
   );
   expect(good).toMatchObject({ message: { kind: 'response', id: '7' } });
   expect(good?.parts).toBeGreaterThanOrEqual(32);
-  expect(bad).toMatchObject({ message: { kind: 'unusable', id: '7', meant: 'response' } });
+  expect(bad).toMatchObject({ message: { kind: 'invalid', id: '7', likelyKind: 'response' } });
   expect(bad?.parts).toBeGreaterThanOrEqual(64);
 });

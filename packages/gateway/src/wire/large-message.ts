@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { inPart, walkOf, type Meter } from './json/scan.ts';
-import { readMessage, readPlain, type Message, type Unusable } from './message.ts';
+import { withinBudget, walkLimitOf, type ScanBudget } from './json/scan.ts';
+import { readMessage, readPlain, type Message, type InvalidInput } from './message.ts';
 import { OversizedLine } from './oversized.ts';
 import { spend } from './slices.ts';
 import { MOST_BYTES } from './turns.ts';
@@ -8,7 +8,7 @@ import { MOST_BYTES } from './turns.ts';
 /** Lines over this size are read in parts: to read one in one turn would hold up all others. */
 export const LARGE_LINE: number = MOST_BYTES;
 
-const UNSOUND = -1;
+const NOT_UTF8 = -1;
 
 /** Bytes that are walked in one part: a fraction of a slice, because what is walked is what takes time. */
 const PART = MOST_BYTES / 4;
@@ -22,45 +22,45 @@ const MOST_REWRITTEN = 4 * LARGE_LINE;
  */
 export class LargeMessage {
   readonly #line: Buffer;
-  readonly #meter: Meter = { ends: new Map(), left: 0, paused: undefined };
+  readonly #meter: ScanBudget = { ends: new Map(), left: 0, paused: undefined };
   /** How far strings are walked byte by byte; undefined until the text has been judged. */
   #walk: number | undefined;
   /** Looks for the id of a line that is refused. */
   #follower: OversizedLine | undefined;
   #followed = 0;
-  #refused: Unusable | undefined;
+  #refused: InvalidInput | undefined;
 
   constructor(line: Buffer) {
     this.#line = line;
   }
 
   /** Reads on. Returns undefined until the whole line has been read. */
-  next(): Message | Unusable | undefined {
+  next(): Message | InvalidInput | undefined {
     spend(0, PART);
     if (this.#refused !== undefined) return this.#follow(this.#refused);
-    this.#walk ??= isUtf8(this.#line) ? walkOf(this.#line) : UNSOUND;
-    const message = this.#walk === UNSOUND ? notText(this.#line) : this.#read(this.#walk);
-    if (message?.kind !== 'unusable') return message;
-    if (this.#walk !== UNSOUND && this.#line.length <= MOST_REWRITTEN) return readMessage(this.#line);
+    this.#walk ??= isUtf8(this.#line) ? walkLimitOf(this.#line) : NOT_UTF8;
+    const message = this.#walk === NOT_UTF8 ? notText(this.#line) : this.#read(this.#walk);
+    if (message?.kind !== 'invalid') return message;
+    if (this.#walk !== NOT_UTF8 && this.#line.length <= MOST_REWRITTEN) return readMessage(this.#line);
     this.#refused = message;
     return undefined;
   }
 
-  #read(walk: number): Message | Unusable | undefined {
+  #read(walk: number): Message | InvalidInput | undefined {
     this.#meter.left = PART;
-    return inPart(this.#meter, () => readPlain(this.#line, walk));
+    return withinBudget(this.#meter, () => readPlain(this.#line, walk));
   }
 
-  #follow(refused: Unusable): Unusable | undefined {
+  #follow(refused: InvalidInput): InvalidInput | undefined {
     this.#follower ??= new OversizedLine();
     this.#follower.push(this.#line.subarray(this.#followed, this.#followed + PART));
     this.#followed += PART;
     if (this.#followed < this.#line.length) return undefined;
-    const { id, meant } = this.#follower.end();
-    return { ...refused, id, meant };
+    const { id, likelyKind } = this.#follower.end();
+    return { ...refused, id, likelyKind };
   }
 }
 
-function notText(bytes: Buffer): Unusable {
-  return { kind: 'unusable', reason: 'not-json', bytes, id: undefined, meant: undefined };
+function notText(bytes: Buffer): InvalidInput {
+  return { kind: 'invalid', reason: 'not-json', bytes, id: undefined, likelyKind: undefined };
 }

@@ -72,7 +72,7 @@ describe('a line over the limit', () => {
     const line = `{"id":5,"result":"${'x'.repeat(100)}"}`;
     for (const chunk of inChunks(Buffer.from(`before\n${line}\nafter\n`), [size])) reader.push(chunk);
     expect(lines).toEqual(['before', 'after']);
-    expect(oversized).toEqual([{ id: '5', meant: 'response', size: line.length }]);
+    expect(oversized).toEqual([{ id: '5', likelyKind: 'response', size: line.length }]);
   });
 
   test('is one byte longer than a line that is kept', () => {
@@ -89,7 +89,7 @@ describe('a line over the limit', () => {
     const line = `{"result":"${'x'.repeat(9 * 2 ** 20)}","id":5}`;
     for (const chunk of inChunks(Buffer.from(`${line}\nafter\n`), [4096])) reader.push(chunk);
     expect(lines).toEqual(['after']);
-    expect(oversized).toEqual([{ id: '5', meant: 'response', size: line.length }]);
+    expect(oversized).toEqual([{ id: '5', likelyKind: 'response', size: line.length }]);
   });
 
   test('may be the last', () => {

@@ -17,7 +17,7 @@ function open(maxMessageSize = 100): Opened {
     { input, output, maxMessageSize, account: NO_ACCOUNT },
     {
       message: ({ kind, id }) => told.push(`${kind} ${id}`),
-      unusable: ({ reason }) => told.push(reason),
+      invalid: ({ reason }) => told.push(reason),
       oversized: ({ id, size }) => told.push(`oversized ${id} ${size}`),
       ended: () => told.push('ended'),
       failed: ({ message }) => told.push(`failed ${message}`),

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Account } from './account.ts';
 import type { Line } from './json/splice.ts';
 import { MessageReader } from './message-reader.ts';
-import type { Message, Unusable } from './message.ts';
+import type { Message, InvalidInput } from './message.ts';
 import type { Oversized } from './oversized.ts';
 import { chunksOf, SlicedInput } from './sliced-input.ts';
 import { LineWriter } from './writer.ts';
@@ -26,7 +26,7 @@ export interface LinkHandlers {
   /** `related` is the id of the request that it came on the way to, where the link can tell. */
   message(message: Message, related?: number): void;
   /** A line that is no message. */
-  unusable(line: Unusable): void;
+  invalid(line: InvalidInput): void;
   /** Returns true where the other side may send several messages in an array, each of which is told by itself. */
   takesBatches?(): boolean;
   /** Returns false where the other side owes no answer, so that nobody has asked for what it sends. */
@@ -60,7 +60,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const { input, output, maxMessageSize, account, pausesInput = false } = options;
   const writer = new LineWriter(output, account, (full) => {
     handlers.full?.(full);
-    if (!full) reading.goOn();
+    if (!full) reading.unblock();
   });
   const isBlocked = (): boolean => writer.backlog > PAUSE_AT || (writer.isFull && account.held > PAUSE_AT);
   const reading = new SlicedInput(

@@ -10,7 +10,7 @@ function readPart(isAwaited?: () => boolean): Flow {
   const flow = new Flow();
   const reader = new MessageReader(2 * PART.length, {
     message() {},
-    unusable() {},
+    invalid() {},
     oversized() {},
     ended() {},
     failed() {},
@@ -29,11 +29,11 @@ describe('bytes of a line whose end has not come', () => {
   });
 
   test('were not asked for where no answer is awaited', () => {
-    expect(readPart(() => false).unasked).toBe(PART.length);
-    expect(readPart(() => true).unasked).toBe(0);
+    expect(readPart(() => false).unsolicited).toBe(PART.length);
+    expect(readPart(() => true).unsolicited).toBe(0);
   });
 
   test('count as asked for where nothing is known of that', () => {
-    expect(readPart().unasked).toBe(0);
+    expect(readPart().unsolicited).toBe(0);
   });
 });

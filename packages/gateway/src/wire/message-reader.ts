@@ -2,9 +2,9 @@ import { Batch } from './batch.ts';
 import { LARGE_LINE, LargeMessage } from './large-message.ts';
 import { LineReader } from './lines.ts';
 import type { LinkHandlers } from './link.ts';
-import { isArray, readMessage, type Message, type Unusable } from './message.ts';
+import { isArray, readMessage, type Message, type InvalidInput } from './message.ts';
 import type { ChunkReader } from './sliced-input.ts';
-import { countUnasked, spend } from './slices.ts';
+import { countUnsolicited, spend } from './slices.ts';
 
 /** Reads one message a line, or several where an array of them is allowed. */
 export class MessageReader implements ChunkReader {
@@ -54,7 +54,7 @@ export class MessageReader implements ChunkReader {
   /** Counts bytes as they are read: memory for them is what a flood of long lines costs, whatever they turn out to be. */
   #part(size: number): void {
     spend(0, size);
-    if (this.#handlers.isAwaited?.() === false) countUnasked(size);
+    if (this.#handlers.isAwaited?.() === false) countUnsolicited(size);
   }
 
   #readOn(large: LargeMessage): void {
@@ -64,19 +64,19 @@ export class MessageReader implements ChunkReader {
     this.#take(message);
   }
 
-  #take(message: Message | Unusable): void {
-    if (message.kind !== 'response') countUnasked(message.bytes.length);
-    if (message.kind !== 'unusable') return this.#handlers.message(message);
+  #take(message: Message | InvalidInput): void {
+    if (message.kind !== 'response') countUnsolicited(message.bytes.length);
+    if (message.kind !== 'invalid') return this.#handlers.message(message);
     if (message.reason === 'batch' && this.#handlers.takesBatches?.() === true)
       this.#batch = Batch.open(message.bytes);
-    if (this.#batch === undefined) this.#handlers.unusable(message);
+    if (this.#batch === undefined) this.#handlers.invalid(message);
   }
 
   #nextOf(batch: Batch): void {
     const message = batch.next();
-    if (message !== undefined && message.kind !== 'response') countUnasked(message.bytes.length);
+    if (message !== undefined && message.kind !== 'response') countUnsolicited(message.bytes.length);
     if (message === undefined) this.#batch = undefined;
-    else if (message.kind === 'unusable') this.#handlers.unusable(message);
+    else if (message.kind === 'invalid') this.#handlers.invalid(message);
     else this.#handlers.message(message);
   }
 }

@@ -17,8 +17,8 @@ import {
   type Edit,
 } from './json/splice.ts';
 import { LineReader } from './lines.ts';
-import { readMessage, type Message, type Unusable } from './message.ts';
-import { OversizedLine, readLoosely } from './oversized.ts';
+import { readMessage, type Message, type InvalidInput } from './message.ts';
+import { OversizedLine, readPartialHead } from './oversized.ts';
 
 type Json = Record<string, unknown>;
 
@@ -55,18 +55,18 @@ const isObject = (value: unknown): value is Json =>
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 /** What a line is to someone who parses it. */
-function kindOf(line: unknown): (Message | Unusable)['kind'] {
-  if (!isObject(line) || line['jsonrpc'] !== '2.0') return 'unusable';
+function kindOf(line: unknown): (Message | InvalidInput)['kind'] {
+  if (!isObject(line) || line['jsonrpc'] !== '2.0') return 'invalid';
   const hasId = Object.hasOwn(line, 'id');
-  if (hasId && !isId(line['id'])) return 'unusable';
+  if (hasId && !isId(line['id'])) return 'invalid';
   if (Object.hasOwn(line, 'method')) {
-    if (typeof line['method'] !== 'string') return 'unusable';
-    if (Object.hasOwn(line, 'params') && !isObject(line['params'])) return 'unusable';
+    if (typeof line['method'] !== 'string') return 'invalid';
+    if (Object.hasOwn(line, 'params') && !isObject(line['params'])) return 'invalid';
     return hasId ? 'request' : 'notification';
   }
   const bodies = ['result', 'error'].filter((key) => Object.hasOwn(line, key));
-  if (!hasId || bodies.length !== 1) return 'unusable';
-  return bodies[0] === 'result' || isError(line['error']) ? 'response' : 'unusable';
+  if (!hasId || bodies.length !== 1) return 'invalid';
+  return bodies[0] === 'result' || isError(line['error']) ? 'response' : 'invalid';
 }
 
 function isError(value: unknown): boolean {
@@ -87,12 +87,12 @@ verifies('AGG-CALL-1', 'H5: a line is read as a strict decoder and parser would 
     const message = readMessage(bytes);
     if (hasLongId(parsed)) return;
     assert.equal(message.kind, kindOf(parsed));
-    if (message.kind === 'unusable') return expectSameIdea(message, parsed);
+    if (message.kind === 'invalid') return expectSameIdea(message, parsed);
     expectSameMessage(message, parsed as Json);
   });
 });
 
-function expectSameIdea({ id, meant, reason }: Unusable, parsed: unknown): void {
+function expectSameIdea({ id, likelyKind, reason }: InvalidInput, parsed: unknown): void {
   if (parsed === undefined) return assert.notEqual(reason, 'not-a-message');
   assert.equal(reason, Array.isArray(parsed) ? 'batch' : 'not-a-message');
   const known = isObject(parsed) ? parsed : {};
@@ -102,7 +102,7 @@ function expectSameIdea({ id, meant, reason }: Unusable, parsed: unknown): void 
   );
   const isBare = known['jsonrpc'] === '2.0' && isId(known['id']);
   const isResponse = isBare || Object.hasOwn(known, 'result') || Object.hasOwn(known, 'error');
-  assert.equal(meant, Object.hasOwn(known, 'method') ? 'request' : isResponse ? 'response' : undefined);
+  assert.equal(likelyKind, Object.hasOwn(known, 'method') ? 'request' : isResponse ? 'response' : undefined);
 }
 
 function expectSameMessage(message: Message, parsed: Json): void {
@@ -147,7 +147,7 @@ test('the cases are not all of one kind', () => {
     const { kind } = readMessage(latin1(line));
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
-  for (const kind of ['request', 'notification', 'response', 'unusable'])
+  for (const kind of ['request', 'notification', 'response', 'invalid'])
     assert.ok((counts.get(kind) ?? 0) > 100, kind);
 });
 
@@ -290,8 +290,8 @@ verifies(
       const bytes = latin1(line);
       const follower = new OversizedLine();
       for (const chunk of inChunks(bytes, sizes)) follower.push(chunk);
-      const { id, meant, size } = follower.end();
-      assert.deepEqual({ id, meant }, readLoosely(bytes));
+      const { id, likelyKind, size } = follower.end();
+      assert.deepEqual({ id, likelyKind }, readPartialHead(bytes));
       assert.equal(size, bytes.length);
       if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
       const parsed = parse(bytes);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { stringValue, valueText } from './json/members.ts';
-import { readMessage, type Message, type Unusable } from './message.ts';
+import { readMessage, type Message, type InvalidInput } from './message.ts';
 
-const read = (line: string): Message | Unusable => readMessage(Buffer.from(line));
+const read = (line: string): Message | InvalidInput => readMessage(Buffer.from(line));
 const message = (line: string): Message => {
   const found = read(line);
-  if (found.kind === 'unusable') throw new Error(`${line} is ${found.reason}`);
+  if (found.kind === 'invalid') throw new Error(`${line} is ${found.reason}`);
   return found;
 };
 const V = '"jsonrpc":"2.0"';
@@ -50,54 +50,54 @@ describe('a line that is a message', () => {
 });
 
 describe('a line that is none', () => {
-  test.each<[string, Partial<Unusable>]>([
+  test.each<[string, Partial<InvalidInput>]>([
     ['', { reason: 'not-json' }],
     ['Server listening …', { reason: 'not-json' }],
     ['\ufeff{}', { reason: 'not-json' }],
     ['42', { reason: 'not-a-message' }],
     ['null', { reason: 'not-a-message' }],
     ['"text"', { reason: 'not-a-message' }],
-    ['{}', { reason: 'not-a-message', id: undefined, meant: undefined }],
+    ['{}', { reason: 'not-a-message', id: undefined, likelyKind: undefined }],
     ['[]', { reason: 'batch' }],
     [` [{${V},"id":1,"method":"m"}] `, { reason: 'batch' }],
     ['[1', { reason: 'batch' }],
     [`{${V}}`, { reason: 'not-a-message' }],
     // Somebody's log, not an answer: nobody's call must fail over it.
-    ['{"level":30,"id":5,"msg":"x"}', { reason: 'not-a-message', id: '5', meant: undefined }],
-    ['{"id":5,"result":{}}', { reason: 'not-a-message', id: '5', meant: 'response' }],
-    [`{"jsonrpc":"1.0","id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
-    [`{"jsonrpc":2.0,"id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
-    [`{${V},"id":null,"method":"m"}`, { reason: 'not-a-message', id: undefined, meant: 'request' }],
-    [`{${V},"id":[1],"result":{}}`, { reason: 'not-a-message', id: undefined, meant: 'response' }],
+    ['{"level":30,"id":5,"msg":"x"}', { reason: 'not-a-message', id: '5', likelyKind: undefined }],
+    ['{"id":5,"result":{}}', { reason: 'not-a-message', id: '5', likelyKind: 'response' }],
+    [`{"jsonrpc":"1.0","id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
+    [`{"jsonrpc":2.0,"id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
+    [`{${V},"id":null,"method":"m"}`, { reason: 'not-a-message', id: undefined, likelyKind: 'request' }],
+    [`{${V},"id":[1],"result":{}}`, { reason: 'not-a-message', id: undefined, likelyKind: 'response' }],
     [`{${V},"id":true,"method":"m"}`, { reason: 'not-a-message', id: undefined }],
-    [`{${V},"id":5,"method":7}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
-    [`{${V},"id":5,"method":"m","params":[]}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
-    [`{${V},"id":5,"method":"m","params":null}`, { reason: 'not-a-message', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"method":7}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
+    [`{${V},"id":5,"method":"m","params":[]}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
+    [`{${V},"id":5,"method":"m","params":null}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
     [
       `{${V},"id":5,"result":{},"error":{"code":1,"message":""}}`,
-      { reason: 'not-a-message', id: '5', meant: 'response' },
+      { reason: 'not-a-message', id: '5', likelyKind: 'response' },
     ],
-    [`{${V},"id":5,"error":"text"}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
+    [`{${V},"id":5,"error":"text"}`, { reason: 'not-a-message', id: '5', likelyKind: 'response' }],
     [
       `{${V},"id":5,"error":{"code":"1","message":""}}`,
-      { reason: 'not-a-message', id: '5', meant: 'response' },
+      { reason: 'not-a-message', id: '5', likelyKind: 'response' },
     ],
-    [`{${V},"id":5,"error":{"code":1}}`, { reason: 'not-a-message', id: '5', meant: 'response' }],
-    [`{${V},"result":{}}`, { reason: 'not-a-message', id: undefined, meant: 'response' }],
+    [`{${V},"id":5,"error":{"code":1}}`, { reason: 'not-a-message', id: '5', likelyKind: 'response' }],
+    [`{${V},"result":{}}`, { reason: 'not-a-message', id: undefined, likelyKind: 'response' }],
     // No JSON at all, but it can be told whose answer it should have been.
-    [`{${V},"id":5,"result":{"x":NaN}}`, { reason: 'not-json', id: '5', meant: 'response' }],
-    [`{${V},"id":5,"method":"m","params":{"x":'a'}}`, { reason: 'not-json', id: '5', meant: 'request' }],
+    [`{${V},"id":5,"result":{"x":NaN}}`, { reason: 'not-json', id: '5', likelyKind: 'response' }],
+    [`{${V},"id":5,"method":"m","params":{"x":'a'}}`, { reason: 'not-json', id: '5', likelyKind: 'request' }],
     [`{${V},"id":5,"result":{}}}`, { reason: 'not-json', id: '5' }],
     [`{${V},"id":5,"result":{}} {}`, { reason: 'not-json', id: '5' }],
     [`{${V},"id":5x,"result":{}}`, { reason: 'not-json', id: undefined }],
     [`{${V},"id":"5,"result":{}}`, { reason: 'not-json', id: undefined }],
   ])('%s', (line, expected) => {
-    expect(read(line)).toMatchObject({ kind: 'unusable', ...expected });
+    expect(read(line)).toMatchObject({ kind: 'invalid', ...expected });
   });
 
   test('nested too deep, still tells whose answer it is', () => {
     const deep = `{${V},"id":5,"result":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-    expect(read(deep)).toMatchObject({ reason: 'not-json', id: '5', meant: 'response' });
+    expect(read(deep)).toMatchObject({ reason: 'not-json', id: '5', likelyKind: 'response' });
   });
 });
 
@@ -106,7 +106,7 @@ describe('a line with more keys than anybody reads', () => {
 
   test.each([
     [10_000, 'request'],
-    [10_001, 'unusable'],
+    [10_001, 'invalid'],
   ])('%i in its params is a %s', (count, kind) => {
     const line = `{${V},"id":5,"method":"m","params":{${keys(count)}}}`;
     expect(read(line)).toMatchObject({ kind, id: '5' });
@@ -118,10 +118,10 @@ describe('a line with more keys than anybody reads', () => {
       id: '5',
     });
     expect(read(`{${V},"id":4,${keys(20_000)},"result":{},"id":5}`)).toMatchObject({
-      kind: 'unusable',
+      kind: 'invalid',
       reason: 'not-a-message',
       id: '5',
-      meant: 'response',
+      likelyKind: 'response',
     });
   });
 });
@@ -161,7 +161,7 @@ describe('a line whose keys could be understood in two ways', () => {
   test.each([`{${V},"id":5,"id":null,"result":{}}`, `{${V},"jsonrpc":"1.0","id":5,"result":{}}`])(
     '%s is no message to a parser',
     (line) => {
-      expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-a-message' });
+      expect(read(line)).toMatchObject({ kind: 'invalid', reason: 'not-a-message' });
     },
   );
 });
@@ -180,11 +180,11 @@ describe('a request is judged to its last byte', () => {
     `{${V},"id":1,"method":"m","result":"${LONG}\t"}`,
     `{${V},"id":1,"method":"m","params":{},"result":"${LONG}\t"}`,
   ])('%j', (line) => {
-    expect(read(line)).toMatchObject({ kind: 'unusable', reason: 'not-json' });
+    expect(read(line)).toMatchObject({ kind: 'invalid', reason: 'not-json' });
   });
 
   test.each(['\t', `${LONG}\t`, `${LONG}\\x`, `${LONG}\\u12`])('a response with %j in its result', (text) => {
-    const spoiled = { reason: 'not-json', id: '1', meant: 'response' };
+    const spoiled = { reason: 'not-json', id: '1', likelyKind: 'response' };
     expect(read(`{${V},"id":1,"result":"${text}"}`)).toMatchObject(spoiled);
     expect(read(`{${V},"id":1,"result":{"a":["${text}"]}}`)).toMatchObject(spoiled);
   });
@@ -242,5 +242,5 @@ test('an id of more than 4096 bytes is none that is answered under', () => {
   const line = (length: number): Buffer =>
     Buffer.from(`{"jsonrpc":"2.0","id":"${'x'.repeat(length - 2)}","method":"ping"}`);
   expect(readMessage(line(4096))).toMatchObject({ kind: 'request' });
-  expect(readMessage(line(4097))).toMatchObject({ kind: 'unusable', reason: 'not-a-message', id: undefined });
+  expect(readMessage(line(4097))).toMatchObject({ kind: 'invalid', reason: 'not-a-message', id: undefined });
 });

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { canonicalMessage, canonicalObject } from './json/canonical.ts';
 import { textAt } from './json/latin1.ts';
 import {
   findMember,
@@ -12,8 +11,9 @@ import {
   readString,
   type Members,
 } from './json/members.ts';
-import { keyEnd, onOneLine, skipKey, skipSpace, walkOf, walkValue, WHOLE } from './json/scan.ts';
-import { LONGEST_TEXT, readLoosely, type Meant } from './oversized.ts';
+import { keyEnd, onOneLine, skipKey, skipSpace, walkLimitOf, walkValue, WHOLE } from './json/scan.ts';
+import { unambiguousMessage, unambiguousObject } from './json/unambiguous.ts';
+import { LONGEST_TEXT, readPartialHead, type LikelyKind } from './oversized.ts';
 
 /** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
 export interface Message {
@@ -35,51 +35,51 @@ export interface Message {
 }
 
 /** A line that is no message: not JSON, or JSON of another shape. What begins as an array is not judged any further. */
-export interface Unusable {
-  readonly kind: 'unusable';
+export interface InvalidInput {
+  readonly kind: 'invalid';
   readonly reason: 'not-json' | 'not-a-message' | 'batch';
   readonly bytes: Buffer;
   /** The JSON text of its id, where it has one that can be answered under. */
   readonly id: string | undefined;
-  readonly meant: Meant | undefined;
+  readonly likelyKind: LikelyKind | undefined;
 }
 
 /**
- * Reads one line and judges every byte of it: what a strict decoder or parser would refuse is unusable.
+ * Reads one line and judges every byte of it: what a strict decoder or parser would refuse is invalid.
  * The whole of it is scanned, because a key that comes late may change what came before. `isAscii`: it is known to be ASCII.
  */
-export function readMessage(line: Buffer, isAscii = false): Message | Unusable {
+export function readMessage(line: Buffer, isAscii = false): Message | InvalidInput {
   const isText = line[0] !== OPEN_BRACKET && (isAscii || isUtf8(line));
-  const head = isText ? scanHead(line, walkOf(line)) : undefined;
-  return head === undefined || isAmbiguousHead(head) ? readOdd(line) : shape(head);
+  const head = isText ? scanHead(line, walkLimitOf(line)) : undefined;
+  return head === undefined || isAmbiguousHead(head) ? readAmbiguous(line) : shape(head);
 }
 
 /** Reads a line of sound text whose meaning is plain, as far as a meter allows; of any other only that it is none. */
-export function readPlain(line: Buffer, walk: number): Message | Unusable {
+export function readPlain(line: Buffer, walk: number): Message | InvalidInput {
   const head = scanHead(line, walk, MOST_MEMBERS);
   return head === undefined || isAmbiguousHead(head)
-    ? { ...NO_MESSAGE, reason: 'not-json', bytes: line }
+    ? { ...NOT_A_MESSAGE, reason: 'not-json', bytes: line }
     : shape(head);
 }
 
 /** Reads a line whose meaning the scan is not sure of, and rewrites it to mean what a parser would take it for. */
-function readOdd(line: Buffer): Message | Unusable {
-  if (isArray(line)) return { ...NO_MESSAGE, reason: 'batch', bytes: line };
+function readAmbiguous(line: Buffer): Message | InvalidInput {
+  if (isArray(line)) return { ...NOT_A_MESSAGE, reason: 'batch', bytes: line };
   if (!isUtf8(line)) return notJson(line);
   const bytes = onOneLine(line);
-  const walk = walkOf(bytes);
+  const walk = walkLimitOf(bytes);
   const at = skipSpace(bytes, 0);
-  if (bytes[at] === OPEN_BRACKET) return { ...NO_MESSAGE, reason: 'batch', bytes };
+  if (bytes[at] === OPEN_BRACKET) return { ...NOT_A_MESSAGE, reason: 'batch', bytes };
   const top = readMembers(bytes, at, undefined, walk);
   const end = top?.end ?? walkValue(bytes, at, walk);
   if (end < 0 || skipSpace(bytes, end) !== bytes.length) return notJson(bytes);
-  const plain = top && canonicalMessage(top);
-  const head = plain && scanHead(plain, walkOf(plain));
-  return head === undefined ? { ...NO_MESSAGE, bytes, ...readLoosely(bytes) } : shape(head);
+  const plain = top && unambiguousMessage(top);
+  const head = plain && scanHead(plain, walkLimitOf(plain));
+  return head === undefined ? { ...NOT_A_MESSAGE, bytes, ...readPartialHead(bytes) } : shape(head);
 }
 
-function notJson(bytes: Buffer): Unusable {
-  return { kind: 'unusable', reason: 'not-json', bytes, ...readLoosely(bytes) };
+function notJson(bytes: Buffer): InvalidInput {
+  return { kind: 'invalid', reason: 'not-json', bytes, ...readPartialHead(bytes) };
 }
 
 /** Returns true for a text that is an array, if it is JSON. */
@@ -87,10 +87,15 @@ export function isArray(text: Buffer): boolean {
   return text[skipSpace(text, 0)] === OPEN_BRACKET;
 }
 
-const NO_MESSAGE = { kind: 'unusable', reason: 'not-a-message', id: undefined, meant: undefined } as const;
+const NOT_A_MESSAGE = {
+  kind: 'invalid',
+  reason: 'not-a-message',
+  id: undefined,
+  likelyKind: undefined,
+} as const;
 
 /** Where the members of a message stand; -1 for those it does not have. */
-interface Head {
+interface MessageHead {
   readonly bytes: Buffer;
   /** How far strings are walked byte by byte. */
   readonly walk: number;
@@ -116,8 +121,8 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-function scanHead(bytes: Buffer, walk: number, mostMembers = WHOLE): Head | undefined {
-  const head: Head = {
+function scanHead(bytes: Buffer, walk: number, mostMembers = WHOLE): MessageHead | undefined {
+  const head: MessageHead = {
     bytes,
     walk,
     isAmbiguous: false,
@@ -152,7 +157,7 @@ function scanHead(bytes: Buffer, walk: number, mostMembers = WHOLE): Head | unde
 }
 
 /** Notes a member that means something to the relay; the index after its value, or -1. */
-function enterMember(head: Head, key: Key | undefined, value: number): number {
+function enterMember(head: MessageHead, key: Key | undefined, value: number): number {
   const { bytes, walk } = head;
   switch (key) {
     case 'id':
@@ -188,7 +193,7 @@ function enterMember(head: Head, key: Key | undefined, value: number): number {
   }
 }
 
-function enterBody(head: Head, at: number): number {
+function enterBody(head: MessageHead, at: number): number {
   head.body = readMembers(head.bytes, at, undefined, head.walk);
   return head.body?.end ?? walkValue(head.bytes, at, head.walk);
 }
@@ -214,7 +219,7 @@ function keyName(bytes: Buffer, start: number, end: number): Key | undefined {
   }
 }
 
-function readVersion(head: Head, at: number): number {
+function readVersion(head: MessageHead, at: number): number {
   const end = walkValue(head.bytes, at, head.walk);
   head.hasVersion = keyIs(head.bytes, at, end, '"2.0"') || readString(head.bytes, at, end) === '2.0';
   return end;
@@ -222,23 +227,23 @@ function readVersion(head: Head, at: number): number {
 
 /** Keys below the top level are read later; they must be as plain as those above. */
 function isAmbiguousHead({
-  isAmbiguous: isOddAbove,
+  isAmbiguous: isTopAmbiguous,
   methodAt,
   resultAt,
   errorAt,
   params,
   meta,
-}: Head): boolean {
-  if (isOddAbove || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
+}: MessageHead): boolean {
+  if (isTopAmbiguous || (methodAt >= 0 && (resultAt >= 0 || errorAt >= 0))) return true;
   if (params === undefined) return false;
-  return hasAmbiguousKeys(params) || isOddObject(meta) || isOddObject(objectValue(params, 'ref'));
+  return hasAmbiguousKeys(params) || isAmbiguousObject(meta) || isAmbiguousObject(objectValue(params, 'ref'));
 }
 
-function isOddObject(members: Members | undefined): boolean {
+function isAmbiguousObject(members: Members | undefined): boolean {
   return members !== undefined && hasAmbiguousKeys(members);
 }
 
-function shape(head: Head): Message | Unusable {
+function shape(head: MessageHead): Message | InvalidInput {
   const id = head.idAt < 0 ? '' : idText(head.bytes, head.idAt, head.idEnd);
   const message =
     !head.hasVersion || id === undefined
@@ -246,11 +251,11 @@ function shape(head: Head): Message | Unusable {
       : head.methodAt < 0
         ? response(head, id)
         : request(head, id);
-  return message ?? unusable(head, id);
+  return message ?? invalid(head, id);
 }
 
 function request(
-  { bytes, idAt, methodAt, methodEnd, paramsAt, params, meta }: Head,
+  { bytes, idAt, methodAt, methodEnd, paramsAt, params, meta }: MessageHead,
   id: string,
 ): Message | undefined {
   const method = readString(bytes, methodAt, methodEnd);
@@ -272,7 +277,7 @@ function request(
 }
 
 function response(
-  { bytes, idAt, resultAt, resultEnd, errorAt, errorEnd, body }: Head,
+  { bytes, idAt, resultAt, resultEnd, errorAt, errorEnd, body }: MessageHead,
   id: string,
 ): Message | undefined {
   const isError = resultAt < 0;
@@ -294,23 +299,23 @@ function response(
   };
 }
 
-function unusable(head: Head, text: string | undefined): Unusable {
+function invalid(head: MessageHead, text: string | undefined): InvalidInput {
   const id = text === '' ? undefined : text;
-  return { ...NO_MESSAGE, bytes: head.bytes, id, meant: meantBy(head, id) };
+  return { ...NOT_A_MESSAGE, bytes: head.bytes, id, likelyKind: likelyKindOf(head, id) };
 }
 
 /** A log in JSON may have an id, too; with the version it is an answer that lacks its result. */
-function meantBy(
-  { methodAt, resultAt, errorAt, hasVersion }: Head,
+function likelyKindOf(
+  { methodAt, resultAt, errorAt, hasVersion }: MessageHead,
   id: string | undefined,
-): Meant | undefined {
+): LikelyKind | undefined {
   if (methodAt >= 0) return 'request';
   return resultAt >= 0 || errorAt >= 0 || (hasVersion && id !== undefined) ? 'response' : undefined;
 }
 
 /** Clients drop an error without these two, and then wait for ever. */
 function isErrorObject(read: Members | undefined): boolean {
-  const error = read !== undefined && hasAmbiguousKeys(read) ? readMembers(canonicalObject(read), 0) : read;
+  const error = read !== undefined && hasAmbiguousKeys(read) ? readMembers(unambiguousObject(read), 0) : read;
   return error !== undefined && isNumber(firstByte(error, 'code')) && firstByte(error, 'message') === QUOTE;
 }
 

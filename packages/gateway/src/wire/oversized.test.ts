@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { inChunks } from '../../../../tests/json-texts.ts';
-import { OversizedLine, readLoosely, type PartialHead } from './oversized.ts';
+import { OversizedLine, readPartialHead, type PartialHead } from './oversized.ts';
 
-const LINES: readonly [string, PartialHead['id'], PartialHead['meant']][] = [
+const LINES: readonly [string, PartialHead['id'], PartialHead['likelyKind']][] = [
   ['{"jsonrpc":"2.0","id":7,"result":{}}', '7', 'response'],
   ['{"jsonrpc":"2.0","id":7,"error":{"id":8}}', '7', 'response'],
   ['{"jsonrpc":"2.0","id":7,"method":"m","params":{"id":8}}', '7', 'request'],
@@ -36,15 +36,15 @@ const LINES: readonly [string, PartialHead['id'], PartialHead['meant']][] = [
 ];
 
 describe('what is told of a line that is not kept', () => {
-  test.each(LINES)('%s', (line, id, meant) => {
-    expect(readLoosely(Buffer.from(line))).toEqual({ id, meant });
+  test.each(LINES)('%s', (line, id, likelyKind) => {
+    expect(readPartialHead(Buffer.from(line))).toEqual({ id, likelyKind });
   });
 
   test.each([1, 2, 3, 5])('is the same in chunks of %i', (size) => {
-    for (const [line, id, meant] of LINES) {
+    for (const [line, id, likelyKind] of LINES) {
       const follower = new OversizedLine();
       for (const chunk of inChunks(Buffer.from(line), [size])) follower.push(chunk);
-      expect(follower.end()).toEqual({ id, meant, size: Buffer.byteLength(line) });
+      expect(follower.end()).toEqual({ id, likelyKind, size: Buffer.byteLength(line) });
     }
   });
 

@@ -9,13 +9,13 @@ const QUOTE = 0x22;
 export const LONGEST_TEXT = 4096;
 
 /** What a line has the members of. */
-export type Meant = 'request' | 'response';
+export type LikelyKind = 'request' | 'response';
 
 /** What is known of a line that was not read. */
 export interface PartialHead {
   /** The JSON text of the top-level id, if there was one that can be answered under. */
   readonly id: string | undefined;
-  readonly meant: Meant | undefined;
+  readonly likelyKind: LikelyKind | undefined;
 }
 
 /** What is known of a line that was too long to keep. */
@@ -24,11 +24,11 @@ export interface Oversized extends PartialHead {
 }
 
 /** What can be told of a line that is no JSON. */
-export function readLoosely(line: Buffer): PartialHead {
+export function readPartialHead(line: Buffer): PartialHead {
   const follower = new OversizedLine();
   follower.push(line);
-  const { id, meant } = follower.end();
-  return { id, meant };
+  const { id, likelyKind } = follower.end();
+  return { id, likelyKind };
 }
 
 /** Follows JSON through any number of chunks and remembers the top-level id; of several the last, as a parser would. */
@@ -42,7 +42,7 @@ export class OversizedLine {
   /** The value being read at the top level is that of the id. */
   #isId = false;
   #id: string | undefined;
-  #meant: Meant | undefined;
+  #likelyKind: LikelyKind | undefined;
   #hasVersion = false;
 
   push(chunk: Buffer): void {
@@ -53,7 +53,11 @@ export class OversizedLine {
 
   end(): Oversized {
     const isBare = this.#hasVersion && this.#id !== undefined;
-    return { id: this.#id, meant: this.#meant ?? (isBare ? 'response' : undefined), size: this.#size };
+    return {
+      id: this.#id,
+      likelyKind: this.#likelyKind ?? (isBare ? 'response' : undefined),
+      size: this.#size,
+    };
   }
 
   /** Goes on to the end of the string that has begun, or of the chunk. */
@@ -105,8 +109,8 @@ export class OversizedLine {
 
   #keyEnds(): void {
     const key = keyName(this.#text ?? '');
-    if (key === 'method') this.#meant = 'request';
-    else if (key === 'result' || key === 'error') this.#meant ??= 'response';
+    if (key === 'method') this.#likelyKind = 'request';
+    else if (key === 'result' || key === 'error') this.#likelyKind ??= 'response';
     else if (key === 'jsonrpc') this.#hasVersion = true;
     this.#isId = key === 'id';
     this.#text = this.#isId ? '' : undefined;

@@ -67,7 +67,7 @@ export interface Cancellable {
 const BUSY_FROM = 3;
 
 /** Part of what may wait for a peer that notifications of others may fill; the rest is for calls. */
-const TOLD_PART = 1 / 4;
+const NOTIFICATION_SHARE = 1 / 4;
 
 /** Memory that a request in flight takes: the objects that wait for its answer. */
 const REQUEST_BYTES = 1024;
@@ -81,7 +81,7 @@ export class Peer implements Origin {
   readonly #tracked = new RequestTable<Cancellable>();
   #followers: Map<number, (update: Message) => void> | undefined;
   #gone: RpcError | undefined;
-  #asked = 0;
+  #requestCount = 0;
   #inFlight = 0;
   readonly #failed: (error: Error) => void;
 
@@ -97,7 +97,7 @@ export class Peer implements Origin {
 
   /** Much waits for this peer: what others would tell it unasked is dropped or put off, so that their calls still pass. */
   get isSlow(): boolean {
-    return this.#link.backlog > TOLD_PART * this.#link.account.peerBytes;
+    return this.#link.backlog > NOTIFICATION_SHARE * this.#link.account.peerBytes;
   }
 
   /** More waits for this peer than should: what others ask of it is refused. */
@@ -145,7 +145,7 @@ export class Peer implements Origin {
   /** The id under which `waiter` will hear of the answer. */
   onResponse(handler: ResponseHandler): number {
     if (handler.isOwn !== true) {
-      this.#asked++;
+      this.#requestCount++;
       this.#inFlight++;
     }
     return this.#pending.add(handler);
@@ -167,8 +167,8 @@ export class Peer implements Origin {
   }
 
   /** How much was asked on behalf of somebody since the beginning. */
-  get asked(): number {
-    return this.#asked;
+  get requestCount(): number {
+    return this.#requestCount;
   }
 
   /** Hears of progress also after the answer: some requests go on as tasks. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { skipEscape } from './json/sound.ts';
 import { lineBytes, splice, type Edit } from './json/splice.ts';
+import { skipEscape } from './json/valid-strings.ts';
 import { readMessage, type Message } from './message.ts';
 
 const SPACE = 0x20;

@@ -90,7 +90,7 @@ export class SlicedInput implements Work {
   }
 
   /** Works on, where it was blocked. */
-  goOn(): void {
+  unblock(): void {
     if (this.#isBlocked) this.#slices.runInTurn();
   }
 
@@ -98,7 +98,7 @@ export class SlicedInput implements Work {
     if (this.#isOver) return false;
     this.#isBlocked = !this.#hasEnded && this.#options.isBlocked?.() === true;
     if (this.#isBlocked) return this.#wait();
-    return this.#reader.next() || this.#nextChunk() || this.#rest();
+    return this.#reader.next() || this.#nextChunk() || this.#finishChunk();
   }
 
   failed(error: Error): void {
@@ -143,7 +143,7 @@ export class SlicedInput implements Work {
   }
 
   /** Nothing is left: the stream flows again, or its end is told. */
-  #rest(): false {
+  #finishChunk(): false {
     if (!this.#isBusy) return false;
     this.#isBusy = false;
     this.#count();
@@ -163,7 +163,7 @@ export class SlicedInput implements Work {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (!this.#isBusy) this.#end();
-    else this.goOn();
+    else this.unblock();
   }
 
   #end(): void {

@@ -24,7 +24,7 @@ let isOpen = false;
 let elements = 0;
 let bytes = 0;
 /** Work on what nobody had asked for. */
-let unasked = 0;
+let unsolicited = 0;
 const pending: (() => void)[] = [];
 
 /**
@@ -39,12 +39,12 @@ export function inSlice(what: string, flow: Flow, work: () => void, count = 0, s
   isOpen = true;
   elements = count;
   bytes = size;
-  unasked = 0;
+  unsolicited = 0;
   try {
     work();
   } finally {
     isOpen = false;
-    turns.spend(flow, elements, bytes, flow.isClient ? 0 : unasked);
+    turns.spend(flow, elements, bytes, flow.isClient ? 0 : unsolicited);
     if (slices.hasSubscribers) slices.publish({ what, elements, bytes } satisfies Slice);
     for (let action = pending.pop(); action !== undefined; action = pending.pop()) action();
   }
@@ -63,8 +63,8 @@ export function spend(count: number, size: number): void {
 }
 
 /** Counts an element that is no answer to anybody. */
-export function countUnasked(size: number): void {
-  unasked += workOf(1, size);
+export function countUnsolicited(size: number): void {
+  unsolicited += workOf(1, size);
 }
 
 /**
@@ -74,7 +74,7 @@ export function countUnasked(size: number): void {
 export class Slices {
   readonly #work: Work;
   readonly #flow = new Flow();
-  readonly #workOff = (): void => this.#goOn();
+  readonly #workOff = (): void => this.#workOn();
   readonly #runNext = (): void => {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
@@ -112,7 +112,7 @@ export class Slices {
     this.#isWaiting = false;
   }
 
-  #goOn(): void {
+  #workOn(): void {
     try {
       const share = turns.shareOf(this.#flow);
       const mostElements = MOST_ELEMENTS * share;

@@ -40,7 +40,7 @@ export class Flow {
   /** True where it was busy in the round before that one. */
   wasBusy = false;
   /** The part of it that nobody had asked for. */
-  unasked = 0;
+  unsolicited = 0;
   hasFlooded = false;
 
   constructor(isClient = false) {
@@ -78,7 +78,7 @@ export class Turns {
   #used: EventLoopUtilization | undefined;
   readonly #now: () => number;
   readonly #renew = (): void => this.#begin();
-  readonly #endRest = (): void => this.#goOn();
+  readonly #endRest = (): void => this.#checkRest();
 
   constructor(clock: () => number = now) {
     this.#now = clock;
@@ -86,11 +86,11 @@ export class Turns {
 
   /** Returns true where a peer may work at once. */
   hasRoom(flow: Flow): boolean {
-    return this.#light.isEmpty && this.goesOn(flow);
+    return this.#light.isEmpty && this.canContinue(flow);
   }
 
   /** Returns true where work that a peer was given in this turn may go on with a little more. */
-  goesOn(flow: Flow): boolean {
+  canContinue(flow: Flow): boolean {
     if (this.#busy.isEmpty && this.#lightSpent + this.#busySpent < MOST_BYTES)
       return !this.#isFlood(flow) || (this.#floods.isEmpty && !this.#isResting);
     return this.#lightSpent < HALF_BYTES && this.#isLight(flow);
@@ -106,7 +106,7 @@ export class Turns {
   /** Makes a peer a flood for this round and the next. */
   makeFlood(flow: Flow): void {
     this.makeBusy(flow);
-    flow.unasked = ENDLESS;
+    flow.unsolicited = ENDLESS;
   }
 
   /** Returns the part of a turn that a peer may have now. */
@@ -123,7 +123,7 @@ export class Turns {
     else this.#lightSpent += work;
     this.#enter(flow);
     flow.spent += work;
-    flow.unasked += unasked;
+    flow.unsolicited += unasked;
     if (flow.isClient && !isFlooding(flow)) this.#clientRound = this.#round;
     // A turn that has room left needs no renewal: nothing is scheduled for work that comes bit by bit.
     if (this.#lightSpent + this.#busySpent >= HALF_BYTES) this.#renewLater();
@@ -145,10 +145,10 @@ export class Turns {
     if (flow.round === this.#round) return;
     const isNext = flow.round === this.#round - 1;
     flow.wasBusy = isNext && flow.spent >= this.#shareBefore;
-    flow.hasFlooded = isNext && flow.unasked >= this.#shareBefore;
+    flow.hasFlooded = isNext && flow.unsolicited >= this.#shareBefore;
     flow.round = this.#round;
     flow.spent = 0;
-    flow.unasked = 0;
+    flow.unsolicited = 0;
   }
 
   /** Asks for the time only where a peer seems to be busy: its round may be over. */
@@ -165,7 +165,7 @@ export class Turns {
 
   #isFlood(flow: Flow): boolean {
     const age = this.#round - flow.round;
-    return age === 0 ? isFlooding(flow) : age === 1 && flow.unasked >= this.#shareBefore;
+    return age === 0 ? isFlooding(flow) : age === 1 && flow.unsolicited >= this.#shareBefore;
   }
 
   /** True where clients that do not flood have worked of late. Asks for the time only where it seems so: the round may be over. */
@@ -216,7 +216,7 @@ export class Turns {
     setTimeout(this.#endRest, REST_MS);
   }
 
-  #goOn(): void {
+  #checkRest(): void {
     const { utilization } = performance.eventLoopUtilization(this.#used);
     if (utilization > MOST_USED && this.#now() < this.#restEnds)
       return void setTimeout(this.#endRest, REST_MS);
@@ -238,7 +238,7 @@ export function workOf(elements: number, bytes: number): number {
 }
 
 /** Tells of a peer that has worked in this round. */
-function isFlooding({ hasFlooded, unasked }: Flow): boolean {
+function isFlooding({ hasFlooded, unsolicited: unasked }: Flow): boolean {
   return hasFlooded || unasked >= SHARE_BYTES;
 }
 

@@ -1,5 +1,5 @@
 import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
-import { lackingFor } from '../../protocol/capabilities.ts';
+import { missingCapability } from '../../protocol/capabilities.ts';
 import { Method, capabilityFor } from '../../protocol/methods.ts';
 import { metaEdits } from '../../protocol/translate-request.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
@@ -60,7 +60,7 @@ function askFor(
   const isModern = caller.era === 'modern';
   if (isModern && call?.request === undefined) return unavailable(Texts.notDuringCall(method));
   if (isModern && capabilityFor(method) === undefined) return refused(Texts.unknownQuestion(method));
-  const lacking = lackingFor(method, paramsText(message), capabilitiesOf(caller, call?.request));
+  const lacking = missingCapability(method, paramsText(message), capabilitiesOf(caller, call?.request));
   if (lacking !== undefined) return refused(Texts.clientLacks(method, lacking));
   const isParked = isModern && call !== undefined;
   const over = audience.budget.open({

@@ -1,5 +1,5 @@
 import { LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../../errors.ts';
-import { lackingFor } from '../../protocol/capabilities.ts';
+import { missingCapability } from '../../protocol/capabilities.ts';
 import { legacyQuestion } from '../../protocol/elicitation.ts';
 import { retryOf, type Question, type Round } from '../../protocol/input-required.ts';
 import { Method } from '../../protocol/methods.ts';
@@ -83,7 +83,7 @@ export class Rounds {
       return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyRounds(MOST_ROUNDS));
     const { capabilities } = this.#caller.envelope;
     for (const { method, params } of questions) {
-      const lacking = lackingFor(method, params, capabilities);
+      const lacking = missingCapability(method, params, capabilities);
       if (lacking !== undefined)
         return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLacks(method, lacking));
     }

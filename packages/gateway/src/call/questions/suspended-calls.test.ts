@@ -49,7 +49,7 @@ interface Received {
 
 function read1(value: object): Message {
   const message = readMessage(Buffer.from(JSON.stringify(value)));
-  if (message.kind === 'unusable') throw new Error('unusable');
+  if (message.kind === 'invalid') throw new Error('invalid');
   return message;
 }
 

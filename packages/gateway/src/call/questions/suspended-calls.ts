@@ -1,6 +1,6 @@
 import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
-import { lackingFor } from '../../protocol/capabilities.ts';
-import { firstTryOf, readRetry, roundResult, type Question } from '../../protocol/input-required.ts';
+import { missingCapability } from '../../protocol/capabilities.ts';
+import { withoutRetryMembers, readRetry, roundResult, type Question } from '../../protocol/input-required.ts';
 import { Method } from '../../protocol/methods.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { resultLine } from '../../wire/answer.ts';
@@ -78,7 +78,7 @@ export class SuspendedCalls {
 
   /** The round that sends a client to the addresses without which its call is not answered. Nothing waits for it here. */
   urlElicitation(questions: readonly Question[], request: Message, caller: Caller): string | RpcError {
-    const lacking = lackingFor(Method.ELICIT, '{"mode":"url"}', capabilitiesOf(caller, request));
+    const lacking = missingCapability(Method.ELICIT, '{"mode":"url"}', capabilitiesOf(caller, request));
     if (lacking !== undefined) {
       const text = Texts.clientLacks(Method.ELICIT, lacking);
       const data = { requiredCapabilities: { elicitation: { url: {} } } };
@@ -92,7 +92,7 @@ export class SuspendedCalls {
   resume(message: Message, caller: Caller): Message | RpcError | undefined {
     const { state, responses } = readRetry(message);
     // Answers to nothing that was asked here.
-    if (state === undefined) return firstTryOf(message);
+    if (state === undefined) return withoutRetryMembers(message);
     const claim = this.#states.read(state, caller.client.identity);
     if (claim === undefined || !this.#isExpected(claim) || claim.fingerprint !== fingerprint(message))
       return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.staleState());
@@ -184,7 +184,7 @@ function afterVisit(
 ): Message | RpcError {
   const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');
   return hasAgreed
-    ? firstTryOf(message)
+    ? withoutRetryMembers(message)
     : new RpcError(RpcErrorCode.UNAVAILABLE, Texts.notVisited(addresses));
 }
 

@@ -1,4 +1,4 @@
-import { EVERYTHING } from '../../protocol/capabilities.ts';
+import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import type { Fleet } from '../../upstream/fleet.ts';
 import type { DedicatedEvents } from '../../upstream/pool/dedicated.ts';
 import {
@@ -102,7 +102,7 @@ export class UpstreamPool {
 
   async #openLegacyConnection(server: Upstream): Promise<DedicatedServer | undefined> {
     const { fleet, on } = this.#options;
-    const legacyConnection = await fleet.openLegacyConnection(server, EVERYTHING, on);
+    const legacyConnection = await fleet.openLegacyConnection(server, ALL_CAPABILITIES, on);
     if (legacyConnection !== undefined) this.#options.opened(legacyConnection.upstream);
     return legacyConnection;
   }
@@ -115,7 +115,7 @@ async function instanceOptions(
 ): Promise<InstanceOptions> {
   return {
     // A modern client says with each call what it can do.
-    capabilities: caller.era === 'modern' ? EVERYTHING : caller.envelope.capabilities,
+    capabilities: caller.era === 'modern' ? ALL_CAPABILITIES : caller.envelope.capabilities,
     cwd: cwdFromRoots ? (folder ?? (await folderOf(caller))) : undefined,
     era: caller.era === 'legacy' ? 'legacy' : undefined,
   };

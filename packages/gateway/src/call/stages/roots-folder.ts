@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { RpcError } from '../../errors.ts';
-import { lackingFor } from '../../protocol/capabilities.ts';
+import { missingCapability } from '../../protocol/capabilities.ts';
 import {
-  alsoAsking,
+  addQuestion,
   isRetry,
   readRetry,
   roundResult,
@@ -25,7 +25,7 @@ const QUESTION: Question = { key: encode('weir/roots'), method: Method.LIST_ROOT
 /** The folder in which a client works: its first root on this machine, if it has one and can be asked. */
 export async function folderOf({ era, envelope, client, origin }: Caller): Promise<string | undefined> {
   if (era === 'modern') return client.folder ?? undefined;
-  if (lackingFor(Method.LIST_ROOTS, '{}', envelope.capabilities) !== undefined) return undefined;
+  if (missingCapability(Method.LIST_ROOTS, '{}', envelope.capabilities) !== undefined) return undefined;
   const recipient = client.recipient(origin);
   const answer = await new Promise<Message>((resolve, reject) => {
     const id = recipient.onResponse({ answered: resolve, progressed() {}, lost: reject });
@@ -58,7 +58,7 @@ export const rootsFolder: Stage = {
     // A suspended call has its folder, and waits for these answers.
     const isSuspended = target.upstream.era === 'legacy' && isRetry(message);
     const isKnown = isSuspended || client.folder !== undefined || request.hasFolder;
-    if (isKnown || lackingFor(Method.LIST_ROOTS, '{}', capabilitiesOf(caller, message)) !== undefined)
+    if (isKnown || missingCapability(Method.LIST_ROOTS, '{}', capabilitiesOf(caller, message)) !== undefined)
       return next(target);
     const state = message.params && valueText(message.params, 'requestState');
     origin.answer(resultLine(message.id, roundResult({ questions: [QUESTION], state })));
@@ -79,7 +79,7 @@ export class FolderTranslation implements Translation {
 
   response(response: Message, call: InFlightRequest): Edit[] | RpcError | typeof TAKEN | undefined {
     const edits = this.#inner.response?.(response, call) ?? [];
-    return Array.isArray(edits) ? [...edits, ...alsoAsking(response, QUESTION)] : edits;
+    return Array.isArray(edits) ? [...edits, ...addQuestion(response, QUESTION)] : edits;
   }
 
   stop(): void {

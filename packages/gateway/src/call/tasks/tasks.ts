@@ -144,7 +144,7 @@ export class Tasks {
     if (kind === 'notification') edits.push(...this.idEdits(serverKey, params));
     if (edits.length === 0) return message;
     const changed = readMessage(lineBytes(splice(bytes, edits)));
-    return changed.kind === 'unusable' ? message : changed;
+    return changed.kind === 'invalid' ? message : changed;
   }
 }
 

@@ -60,7 +60,7 @@ class Body implements LargeBody {
     if (!this.#isRefused) this.#on.take(this.#size, () => this.#finish());
   }
 
-  readOn(): void {
+  resume(): void {
     this.#req.resume();
   }
 

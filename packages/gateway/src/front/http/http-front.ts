@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import { EVERYTHING } from '../../protocol/capabilities.ts';
+import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/gateway-chain.ts';
-import { describeFault } from '../../wire/fault.ts';
+import { describeInvalidText } from '../../wire/describe-invalid.ts';
 import { DEEPEST, isTooDeep } from '../../wire/json/scan.ts';
-import { readMessage, type Unusable } from '../../wire/message.ts';
+import { readMessage, type InvalidInput } from '../../wire/message.ts';
 import { inSlice } from '../../wire/slices.ts';
 import { turns, type Flow } from '../../wire/turns.ts';
 import { accept } from './accept.ts';
@@ -120,7 +120,7 @@ export class HttpFront {
   /** Where all servers are remembered, they are spawned a little later: that would hold up the first lists. */
   #open(): void {
     // One of many clients can do each of these, and who cannot is told so when it is asked.
-    this.#gateway.open(EVERYTHING);
+    this.#gateway.open(ALL_CAPABILITIES);
     if (!this.#gateway.isSettled) this.#start();
     else this.#startTimer = setTimeout(() => this.#start(), START_AFTER_MS);
   }
@@ -163,7 +163,7 @@ export class HttpFront {
     const { socket } = res.req;
     if (bytes > LARGE_BODY || waitingOn(socket) > 0) makeFlood(socket);
     const flow = flowOf(socket);
-    if (turns.goesOn(flow)) this.#guard(res, flow, bytes, work);
+    if (turns.canContinue(flow)) this.#guard(res, flow, bytes, work);
     else turns.wait(flow, () => this.#guard(res, flow, bytes, work));
   }
 
@@ -235,28 +235,28 @@ export class HttpFront {
     if (refusal !== undefined) return refuse(req, res, refusal);
     this.#read(req, res, (body) => {
       const message = readMessage(body);
-      if (message.kind === 'unusable') this.#refuseBody(message, req, res);
+      if (message.kind === 'invalid') this.#refuseBody(message, req, res);
       else this.#legacy.postSse(message, req, res, access);
     });
   }
 
   #receive(body: Buffer, req: IncomingMessage, res: ServerResponse, access: Access): void {
     const message = readMessage(body);
-    if (message.kind === 'unusable') this.#unusable(message, req, res, access);
+    if (message.kind === 'invalid') this.#invalid(message, req, res, access);
     else if (isModern(message, req)) this.#modern.post(message, req, res, access);
     else this.#legacy.post(message, req, res, access);
   }
 
-  #unusable(body: Unusable, req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #invalid(body: InvalidInput, req: IncomingMessage, res: ServerResponse, access: Access): void {
     if (body.reason === 'batch') this.#legacy.postBatch(body.bytes, req, res, access);
     else this.#refuseBody(body, req, res);
   }
 
-  #refuseBody(body: Unusable, req: IncomingMessage, res: ServerResponse): void {
+  #refuseBody(body: InvalidInput, req: IncomingMessage, res: ServerResponse): void {
     const isJson = body.reason !== 'not-json';
     const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
     const error = new RpcError(code, isJson ? 'The body is no JSON-RPC 2.0 message.' : whyNoJson(body.bytes));
-    refuse(req, res, { status: 400, error }, body.meant === 'request' ? body.id : undefined);
+    refuse(req, res, { status: 400, error }, body.likelyKind === 'request' ? body.id : undefined);
   }
 
   #withoutBody(req: IncomingMessage, res: ServerResponse, access: Access): void {
@@ -282,7 +282,7 @@ export class HttpFront {
 
 function whyNoJson(bytes: Buffer): string {
   if (isTooDeep(bytes)) return `The body is nested deeper than ${DEEPEST} levels. Send something flatter.`;
-  const fault = describeFault(bytes);
+  const fault = describeInvalidText(bytes);
   return fault === undefined ? 'The body is no JSON.' : `The body is no JSON: it holds ${fault}.`;
 }
 

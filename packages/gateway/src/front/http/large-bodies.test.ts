@@ -18,7 +18,7 @@ function busy(): Flow {
 function body(left: number, done: string[]): LargeBody {
   return {
     left,
-    readOn: () => void done.push(`${left} read`),
+    resume: () => void done.push(`${left} read`),
     refuse: () => void done.push(`${left} refused`),
   };
 }

@@ -4,7 +4,7 @@ import { Flow, turns } from '../../wire/turns.ts';
 export interface LargeBody {
   /** Bytes that are to come. */
   readonly left: number;
-  readOn(): void;
+  resume(): void;
   refuse(): void;
 }
 
@@ -30,7 +30,7 @@ export class LargeBodies {
   /** Counts a chunk of a body. Returns false where the next one waits: `readOn` is called when it is its turn. */
   count(body: LargeBody, flow: Flow, bytes: number): boolean {
     turns.makeFlood(flow);
-    if (turns.goesOn(flow)) {
+    if (turns.canContinue(flow)) {
       turns.spend(flow, 0, bytes * WEIGHT);
       return true;
     }
@@ -54,7 +54,7 @@ export class LargeBodies {
       for (const body of this.#sorted().slice(0, BODIES_AT_ONCE)) {
         // Counted before it is read, which is in one of the next turns.
         turns.spend(this.#flow, 0, CHUNK * WEIGHT);
-        this.#take(body)?.readOn();
+        this.#take(body)?.resume();
       }
       if (this.#waiting.size > 0) this.#queue();
     });

@@ -178,7 +178,7 @@ export class ResourceSubscriptions {
     this.#listening = undefined;
     this.#isDeaf = true;
     this.#again ??= new BackOff({ isBackground: true });
-    this.#again.later(() => this.#listenAgain());
+    this.#again.schedule(() => this.#listenAgain());
   }
 
   #listenAgain(): void {

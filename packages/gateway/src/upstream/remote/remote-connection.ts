@@ -18,7 +18,7 @@ import { Peer } from '../../wire/peer.ts';
 import { definitionOf, type Listed, type Listing } from '../catalogue/catalogue.ts';
 import type { Connection, ConnectionOptions } from '../connection.ts';
 import { CHAIN_HEADER, type Chain } from '../gateway-chain.ts';
-import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
+import { refuseOversized, refuseInvalid } from '../refuse-message.ts';
 import { Unavailable } from '../unavailable.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
@@ -77,7 +77,7 @@ class RemoteConnection implements Connection {
       markedIn: (tool) => this.#marked.get(tool),
       handlers: {
         message: (message, related) => this.#receive(message, related),
-        unusable: (line, how) => refuseUnusable(this.peer, options, line, how),
+        invalid: (line, how) => refuseInvalid(this.peer, options, line, how),
         oversized: (line) => refuseOversized(this.peer, options, line),
         suspended: (id, pause) => this.peer.suspend(id, pause),
         lost: (id, what) => this.#lose(String(id), what),

@@ -1,5 +1,5 @@
 import { BackOff } from '../../time/back-off.ts';
-import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
+import { readMessage, type Message, type InvalidInput } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
@@ -17,7 +17,7 @@ export interface ServerStreamOptions {
   message(message: Message): void;
   /** An answer belongs on the stream of its request; where that has broken off, some servers send it here. */
   answer(answer: Message): void;
-  unusable(line: Unusable): void;
+  invalid(line: InvalidInput): void;
   oversized(message: Oversized): void;
   /** The server does not know the session any more. */
   forgotten(): void;
@@ -52,7 +52,7 @@ export class ServerStream {
 
   /** The server could not be greeted anew; what was open once is asked for again. */
   openLater(): void {
-    if (this.#hasBeenOpen) this.#backOff.later(() => this.#ask());
+    if (this.#hasBeenOpen) this.#backOff.schedule(() => this.#ask());
   }
 
   close(): void {
@@ -71,7 +71,7 @@ export class ServerStream {
           answered();
         },
         failed: () => {
-          this.#backOff.later(() => this.#ask());
+          this.#backOff.schedule(() => this.#ask());
           answered();
         },
       },
@@ -90,7 +90,7 @@ export class ServerStream {
     if (status === 200 && contentType(response) === 'text/event-stream') return this.#read(response, sending);
     response.destroy();
     if (status === 404 && this.#hasBeenOpen) this.#options.forgotten();
-    else if (status >= 500 && status !== 501) this.#backOff.later(() => this.#ask());
+    else if (status >= 500 && status !== 501) this.#backOff.schedule(() => this.#ask());
     else this.#options.debug(`offers no stream of its own (HTTP ${status})`);
   }
 
@@ -106,10 +106,10 @@ export class ServerStream {
         event: (event) => this.#event(event),
         oversized: (data) => this.#options.oversized(data),
         retry: (milliseconds) => {
-          this.#backOff.retry = milliseconds;
+          this.#backOff.requestedDelay = milliseconds;
         },
         ended: () => {
-          if (this.#sending === sending) this.#backOff.later(() => this.#ask());
+          if (this.#sending === sending) this.#backOff.schedule(() => this.#ask());
         },
       },
     );
@@ -121,7 +121,7 @@ export class ServerStream {
     this.#backOff.reset();
     if (this.#isClosed || data.length === 0 || type !== 'message') return;
     const message = readMessage(data);
-    if (message.kind === 'unusable') this.#options.unusable(message);
+    if (message.kind === 'invalid') this.#options.invalid(message);
     else if (message.kind === 'response') this.#options.answer(message);
     else this.#options.message(message);
   }

@@ -2,11 +2,11 @@ import { Method } from '../../protocol/methods.ts';
 import { BackOff } from '../../time/back-off.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
-import { describeUnusable } from '../../wire/fault.ts';
+import { describeInvalidInput } from '../../wire/describe-invalid.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
-import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
+import { readMessage, type Message, type InvalidInput } from '../../wire/message.ts';
 import { LOOP_DETECTED } from '../gateway-chain.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
@@ -59,7 +59,7 @@ export class SseLink implements Link {
 
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
-    if (message.kind === 'unusable') return;
+    if (message.kind === 'invalid') return;
     if (message.method === Method.CANCELLED) this.#forget(message);
     if (!this.#held.add(message)) this.#post(message);
   }
@@ -134,7 +134,7 @@ export class SseLink implements Link {
         event: (event) => this.#sending === stream && this.#event(event),
         oversized: (data) => handlers.oversized(data),
         retry: (milliseconds) => {
-          this.#backOff.retry = milliseconds;
+          this.#backOff.requestedDelay = milliseconds;
         },
         ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
       },
@@ -147,18 +147,18 @@ export class SseLink implements Link {
     if (type === 'endpoint') return this.#opened(data.toString('utf8'));
     if (type !== 'message') return;
     const message = readMessage(data);
-    if (message.kind === 'unusable') return this.#unusable(message);
+    if (message.kind === 'invalid') return this.#invalid(message);
     if (this.#isGreetingAgain && this.#isGreeting(message)) return this.#greeted(message);
     if (message.kind === 'response') this.#asked.delete(Number(message.id));
     this.#options.handlers.message(message);
   }
 
-  #unusable(line: Unusable): void {
-    const isAnswer = line.meant === 'response' && line.id !== undefined;
+  #invalid(line: InvalidInput): void {
+    const isAnswer = line.likelyKind === 'response' && line.id !== undefined;
     if (isAnswer && this.#isGreetingAgain && this.#isOpeningId(line.id))
-      return this.#giveUp(`answers a new handshake with ${describeUnusable(line)}`);
+      return this.#giveUp(`answers a new handshake with ${describeInvalidInput(line)}`);
     if (isAnswer) this.#asked.delete(idNumber(line.id));
-    this.#options.handlers.unusable(line);
+    this.#options.handlers.invalid(line);
   }
 
   /** Posting elsewhere would hand the configured headers to a stranger. */
@@ -257,7 +257,7 @@ export class SseLink implements Link {
     this.#endpoint = undefined;
     this.#sending = undefined;
     this.#isGreetingAgain = false;
-    this.#backOff.later(() => this.#open());
+    this.#backOff.schedule(() => this.#open());
     for (const id of this.#asked) this.#lose(id, what);
   }
 }

@@ -150,7 +150,7 @@ describe('what is too long', () => {
       [...bytes].map((byte) => Buffer.from([byte])),
     ]) {
       const { events, oversized } = read(chunks);
-      expect(oversized).toEqual([{ id: '7', meant: 'response', size: long.length }]);
+      expect(oversized).toEqual([{ id: '7', likelyKind: 'response', size: long.length }]);
       expect(events.filter(({ data }) => data !== '').map(({ data }) => data)).toEqual(['next']);
     }
   });

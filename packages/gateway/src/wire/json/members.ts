@@ -1,7 +1,7 @@
 // The parts of a scanned text: objects as lists of positions, and what stands there.
 import { isAscii } from 'node:buffer';
 import { textAt } from './latin1.ts';
-import { keyEnd, leapAfter, skipKey, skipSpace, skipValue, walkValue } from './scan.ts';
+import { keyEnd, knownWalkLimit, skipKey, skipSpace, skipValue, walkValue } from './scan.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -43,7 +43,7 @@ export function readMembers(
   bytes: Buffer,
   at: number,
   readValue?: ReadValue,
-  walk: number = leapAfter(bytes),
+  walk: number = knownWalkLimit(bytes),
 ): Members | undefined {
   if (bytes[at] !== OPEN_BRACE) return undefined;
   const flat: number[] = [];

@@ -1,11 +1,11 @@
-import { canonicalObject } from './canonical.ts';
 import { hasAmbiguousKeys, readMembers, valueText, type Members } from './members.ts';
+import { unambiguousObject } from './unambiguous.ts';
 
 /** The members of an object, each once and plainly spelled: what a parser would take them for. */
 export function readObject(bytes: Buffer, at: number): Members | undefined {
   const members = readMembers(bytes, at);
   return members !== undefined && hasAmbiguousKeys(members)
-    ? readMembers(canonicalObject(members), 0)
+    ? readMembers(unambiguousObject(members), 0)
     : members;
 }
 

@@ -1,7 +1,7 @@
 // A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
 // It judges like a parser, except that nesting has a limit. In text that is known to be sound it jumps to the end of a
 // long string by a native search.
-import { isSound, skipEscape } from './sound.ts';
+import { hasValidStrings, skipEscape } from './valid-strings.ts';
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;
@@ -40,26 +40,26 @@ const closers = new Uint8Array(DEEPEST);
 
 /** Returns the index after the value that begins at `at` in a text known to be JSON, -1 where no value begins there. */
 export function skipValue(bytes: Buffer, at: number): number {
-  return walkValue(bytes, at, leapAfter(bytes));
+  return walkValue(bytes, at, knownWalkLimit(bytes));
 }
 
 /** Returns the index after the value that begins at `at` in a text of which nothing is known, -1 where there is none. */
 export function validateValue(bytes: Buffer, at: number): number {
-  return walkValue(bytes, at, walkOf(bytes));
+  return walkValue(bytes, at, walkLimitOf(bytes));
 }
 
 /** Returns how far strings of this UTF-8 text are walked byte by byte when its values are judged for the first time. */
-export function walkOf(bytes: Buffer): number {
-  return bytes.length > SHORT_TEXT && isSound(bytes) ? leapAfter(bytes) : WHOLE;
+export function walkLimitOf(bytes: Buffer): number {
+  return bytes.length > SHORT_TEXT && hasValidStrings(bytes) ? knownWalkLimit(bytes) : WHOLE;
 }
 
 /** Returns how far strings are walked byte by byte in a text known to be JSON. */
-export function leapAfter(bytes: Buffer): number {
+export function knownWalkLimit(bytes: Buffer): number {
   return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
 }
 
 /** The reading of a large text in parts: what is known of it, and how much more may be walked in this part. */
-export interface Meter {
+export interface ScanBudget {
   /** Where each value ends that was walked to its end and is not short, by its beginning; -1 where it is no JSON. */
   readonly ends: Map<number, number>;
   left: number;
@@ -75,29 +75,29 @@ const SHORT = 256;
 /** Thrown where a part ends; `inPart` catches it. */
 const PAUSED: Error = new Error('The part has ended');
 
-let meter: Meter | undefined;
+let budget: ScanBudget | undefined;
 
 /** Reads a text as far as the meter allows. Returns undefined where that was not enough: the same reading goes on in another part. */
-export function inPart<T>(of: Meter, read: () => T): T | undefined {
-  meter = of;
+export function withinBudget<T>(of: ScanBudget, read: () => T): T | undefined {
+  budget = of;
   try {
     return read();
   } catch (error) {
     if (error !== PAUSED) throw error;
     return undefined;
   } finally {
-    meter = undefined;
+    budget = undefined;
   }
 }
 
 /** Returns the index after the value that begins at `at`, -1 where the bytes are not JSON. */
 export function walkValue(bytes: Buffer, at: number, walk: number): number {
-  if (meter !== undefined) return walkPart(bytes, at, walk, meter);
+  if (budget !== undefined) return walkPart(bytes, at, walk, budget);
   return walkOn(bytes, at, 0, walk, WHOLE);
 }
 
 /** Walks on where the last part has ended, or answers from what earlier parts have found. */
-function walkPart(bytes: Buffer, at: number, walk: number, part: Meter): number {
+function walkPart(bytes: Buffer, at: number, walk: number, part: ScanBudget): number {
   const known = part.ends.get(at);
   if (known !== undefined) return known;
   const paused = part.paused?.at === at ? part.paused : undefined;
@@ -113,7 +113,7 @@ function walkPart(bytes: Buffer, at: number, walk: number, part: Meter): number 
 }
 
 /** Notes what was walked; short things are walked again and not counted, so that each part gets further than the last. */
-function note(part: Meter, at: number, end: number, from: number = at): void {
+function note(part: ScanBudget, at: number, end: number, from: number = at): void {
   if (end >= 0 && end - at <= SHORT) return;
   part.ends.set(at, end);
   if (end >= 0) part.left -= end - from;
@@ -168,7 +168,7 @@ function walkOn(bytes: Buffer, start: number, startDepth: number, walk: number, 
 }
 
 /** Returns the index after the value at `at` by its quotes, brackets and commas alone, -1 where it does not end. */
-export function skipLoosely(bytes: Buffer, at: number): number {
+export function skipUnvalidated(bytes: Buffer, at: number): number {
   let depth = 0;
   for (let i = at; i < bytes.length; i++) {
     const byte = bytes[i];
@@ -220,11 +220,11 @@ export function closingQuote(bytes: Buffer, from: number): number {
 
 /** From a key's opening quote to the first byte of its value, or -1. */
 export function skipKey(bytes: Buffer, at: number, walk: number): number {
-  if (meter === undefined) return walkKey(bytes, at, walk);
-  const known = meter.ends.get(at);
+  if (budget === undefined) return walkKey(bytes, at, walk);
+  const known = budget.ends.get(at);
   if (known !== undefined) return known;
   const value = walkKey(bytes, at, walk);
-  note(meter, at, value);
+  note(budget, at, value);
   return value;
 }
 

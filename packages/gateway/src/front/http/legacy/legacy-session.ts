@@ -9,10 +9,10 @@ import { workOff } from '../../../wire/slices.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { RepliedRequest, Reply } from '../modern/reply.ts';
 import { hangUp, refuse, respondEmpty } from '../respond.ts';
-import { Channel } from './channel.ts';
 import { EventStore, type EventBudget } from './event-store.ts';
+import { RepliedRequest, Reply } from './legacy-response.ts';
+import { Channel } from './resumable-stream.ts';
 
 export interface LegacySessionOptions {
   readonly id: string;

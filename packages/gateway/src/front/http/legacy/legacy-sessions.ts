@@ -203,7 +203,7 @@ function readBatch(bytes: Buffer): Message[] | Refusal {
   if (batch === undefined) return badRequest(`A batch is an array of 1 to ${MOST_IN_A_BATCH} messages`);
   const messages: Message[] = [];
   for (let message = batch.next(); message !== undefined; message = batch.next()) {
-    if (message.kind === 'unusable')
+    if (message.kind === 'invalid')
       return badRequest('The batch holds something that is no JSON-RPC 2.0 message');
     if (message.method === Method.INITIALIZE) return badRequest('initialize cannot be part of a batch');
     messages.push(message);

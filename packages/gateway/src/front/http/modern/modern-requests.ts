@@ -11,8 +11,8 @@ import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { PostExchange } from '../legacy/post-exchange.ts';
 import { refuse, respondEmpty, type Refusal } from '../respond.ts';
+import { PostExchange } from './modern-response.ts';
 import { parameterFault } from './param-header-check.ts';
 
 export interface ModernOptions {

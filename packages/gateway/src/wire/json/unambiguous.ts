@@ -4,12 +4,12 @@ import { readMembers, readString, type Members } from './members.ts';
 const ALSO_READ: Readonly<Record<string, readonly string[]>> = { '': ['params'], params: ['_meta', 'ref'] };
 
 /** The same message with every key the relay reads spelled plainly and once; of equal keys the last wins, as in a parser. */
-export function canonicalMessage(top: Members): Buffer {
+export function unambiguousMessage(top: Members): Buffer {
   return rewrite(top, ALSO_READ['']);
 }
 
 /** The same object with each key once; its values keep their bytes. */
-export function canonicalObject(members: Members): Buffer {
+export function unambiguousObject(members: Members): Buffer {
   return rewrite(members, undefined);
 }
 

@@ -15,20 +15,20 @@ import { encode, lineBytes, splice, type Edit } from '../wire/json/splice.ts';
 import { readMessage, type Message } from '../wire/message.ts';
 import type { Question } from './input-required.ts';
 import { Method } from './methods.ts';
-import { ADDRESSES_FIRST } from './url-elicitation.ts';
+import { URL_ELICITATION_REQUIRED } from './url-elicitation.ts';
 
 const QUOTE = 0x22;
 
 /** The request of a legacy server with the server's name before its message. */
-export function namedRequest(message: Message, asker: string): Message {
+export function prefixRequest(message: Message, asker: string): Message {
   const { method, params, bytes } = message;
   const edits = method === Method.ELICIT && params !== undefined ? messageEdits(params, asker) : [];
   const named = edits.length === 0 ? message : readMessage(lineBytes(splice(bytes, edits)));
-  return named.kind === 'unusable' ? message : named;
+  return named.kind === 'invalid' ? message : named;
 }
 
 /** The same for a question of a round. */
-export function namedQuestion(question: Question, asker: string): Question {
+export function prefixQuestion(question: Question, asker: string): Question {
   const params = question.method === Method.ELICIT ? objectOf(question.params) : undefined;
   const edits = params === undefined ? [] : messageEdits(params, asker);
   if (params === undefined || edits.length === 0) return question;
@@ -36,24 +36,24 @@ export function namedQuestion(question: Question, asker: string): Question {
 }
 
 /** Whether an answer that is passed on within an era asks a person: a round, a task that waits, or addresses to visit first. */
-export function mayAsk({ isError, body }: Message): boolean {
+export function mayElicit({ isError, body }: Message): boolean {
   if (body === undefined) return false;
-  if (isError) return hasAmbiguousKeys(body) || Number(valueText(body, 'code')) === ADDRESSES_FIRST;
+  if (isError) return hasAmbiguousKeys(body) || Number(valueText(body, 'code')) === URL_ELICITATION_REQUIRED;
   return hasAmbiguousKeys(body) || findMember(body, 'inputRequests') >= 0;
 }
 
 /** The edits that put the server's name before each message of such an answer, or why that cannot be done. */
 export function askerEdits({ isError, body }: Message, asker: string): Edit[] | RpcError {
   if (body === undefined) return [];
-  return isError ? namedAll(addressesIn(body), asker) : roundEdits(body, asker);
+  return isError ? prefixAll(urlElicitationsIn(body), asker) : roundEdits(body, asker);
 }
 
 /** The same for the object that has the `inputRequests`: a result, or the params of a notification about a task. */
 export function roundEdits(holder: Members, asker: string): Edit[] | RpcError {
-  return namedAll(requestsIn(holder), asker);
+  return prefixAll(inputRequestsIn(holder), asker);
 }
 
-function namedAll(asking: Asking | undefined, asker: string): Edit[] | RpcError {
+function prefixAll(asking: Elicitations | undefined, asker: string): Edit[] | RpcError {
   if (asking === undefined) return [];
   // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
   if ([...asking.around, ...asking.params].some(hasAmbiguousKeys))
@@ -62,12 +62,12 @@ function namedAll(asking: Asking | undefined, asker: string): Edit[] | RpcError 
 }
 
 /** The params of what a person is asked, and the objects that they stand in. */
-interface Asking {
+interface Elicitations {
   readonly around: readonly Members[];
   readonly params: readonly Members[];
 }
 
-function requestsIn(body: Members): Asking | undefined {
+function inputRequestsIn(body: Members): Elicitations | undefined {
   const result = readObject(body.bytes, body.at);
   const requests = result && objectValue(result, 'inputRequests');
   if (requests === undefined) return undefined;
@@ -77,9 +77,9 @@ function requestsIn(body: Members): Asking | undefined {
   return { around: [body, requests, ...questions], params };
 }
 
-function addressesIn(body: Members): Asking | undefined {
+function urlElicitationsIn(body: Members): Elicitations | undefined {
   const error = readObject(body.bytes, body.at);
-  if (error === undefined || Number(valueText(error, 'code')) !== ADDRESSES_FIRST) return undefined;
+  if (error === undefined || Number(valueText(error, 'code')) !== URL_ELICITATION_REQUIRED) return undefined;
   const data = objectValue(error, 'data');
   if (data === undefined) return undefined;
   const m = findMember(data, 'elicitations');

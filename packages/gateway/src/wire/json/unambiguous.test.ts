@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalMessage, canonicalObject } from './canonical.ts';
 import { readMembers, type Members } from './members.ts';
+import { unambiguousMessage, unambiguousObject } from './unambiguous.ts';
 
 const members = (text: string | Buffer): Members => readMembers(Buffer.from(text), 0) as Members;
 
@@ -22,18 +22,18 @@ describe('a message that is written anew', () => {
     ['{"__proto__":1,"__proto__":{"id":5}}', '{"__proto__":{"id":5}}'],
     ['{"\\ud800":1,"\\"":2,"é":3}', '{"\\ud800":1,"\\"":2,"é":3}'],
   ])('%s', (text, canonical) => {
-    expect(canonicalMessage(members(text)).toString()).toBe(canonical);
+    expect(unambiguousMessage(members(text)).toString()).toBe(canonical);
     expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
   });
 
   test('gives keys that are no UTF-8 the reading of a parser', () => {
     const text = Buffer.concat([Buffer.from('{"'), Buffer.of(0xff), Buffer.from('":1}')]);
-    expect(canonicalMessage(members(text)).toString()).toBe('{"\ufffd":1}');
+    expect(unambiguousMessage(members(text)).toString()).toBe('{"\ufffd":1}');
   });
 });
 
 test('of an object only its own keys are written anew', () => {
-  expect(canonicalObject(members('{"a":1,"a":{"b":1,"b":2},"params":{"c":1,"c":2}}')).toString()).toBe(
+  expect(unambiguousObject(members('{"a":1,"a":{"b":1,"b":2},"params":{"c":1,"c":2}}')).toString()).toBe(
     '{"a":{"b":1,"b":2},"params":{"c":1,"c":2}}',
   );
 });

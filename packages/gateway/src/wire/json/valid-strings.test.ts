@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { validateValue } from './scan.ts';
-import { isSound } from './sound.ts';
+import { hasValidStrings } from './valid-strings.ts';
 
 /** A text that begins at each of the four places in a word. */
 function atEachPlace(text: string): Buffer[] {
@@ -12,28 +12,29 @@ describe('a text', () => {
     for (let length = 1; length < 40; length++)
       for (let at = 0; at < length; at++)
         for (const text of atEachPlace(`${'x'.repeat(at)}\x1f${'\x80'.repeat(length - at - 1)}`))
-          expect(isSound(text), `${at} of ${length}`).toBe(false);
+          expect(hasValidStrings(text), `${at} of ${length}`).toBe(false);
   });
 
   test.each(Array.from({ length: 256 }, (_, byte) => byte))(
     'with the byte %i is judged as it stands',
     (byte) => {
       const text = `${'x'.repeat(300)}${String.fromCharCode(byte)}${'x'.repeat(300)}`;
-      for (const bytes of atEachPlace(text)) expect(isSound(bytes)).toBe(byte >= 0x20 && byte !== 0x5c);
+      for (const bytes of atEachPlace(text))
+        expect(hasValidStrings(bytes)).toBe(byte >= 0x20 && byte !== 0x5c);
     },
   );
 
   test('with escapes is sound where JSON has them all', () => {
     const plain = 'x'.repeat(100);
     for (const escape of ['\\n', '\\"', '\\\\', '\\/', '\\u00e9', '\\ud800'])
-      expect(isSound(Buffer.from(plain + escape + plain))).toBe(true);
+      expect(hasValidStrings(Buffer.from(plain + escape + plain))).toBe(true);
     for (const none of ['\\x', '\\u12g4', '\\', '\\u12', '\\N'])
-      expect(isSound(Buffer.from(`${plain}\\n${plain}${none}`))).toBe(false);
+      expect(hasValidStrings(Buffer.from(`${plain}\\n${plain}${none}`))).toBe(false);
   });
 
   test('with an escape every few bytes is left to be walked, and judged all the same', () => {
     const dense = `"${'\\"a'.repeat(1000)}"`;
-    expect(isSound(Buffer.from(dense))).toBe(false);
+    expect(hasValidStrings(Buffer.from(dense))).toBe(false);
     expect(validateValue(Buffer.from(dense), 0)).toBe(dense.length);
     expect(validateValue(Buffer.from(dense.replace(/a"$/u, '\\x"')), 0)).toBe(-1);
   });

@@ -10,7 +10,7 @@ const SELDOM = 24;
 const A_FEW = 16;
 
 /** Returns whether the text is proven to hold no control character and no invalid escape; false proves nothing. */
-export function isSound(bytes: Buffer): boolean {
+export function hasValidStrings(bytes: Buffer): boolean {
   return !hasControlCharacter(bytes) && hasFewValidEscapes(bytes);
 }
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { findMember, readMembers } from './json/members.ts';
 import { skipSpace } from './json/scan.ts';
-import { skipEscape } from './json/sound.ts';
-import type { Unusable } from './message.ts';
+import { skipEscape } from './json/valid-strings.ts';
+import type { InvalidInput } from './message.ts';
 import { MOST_BYTES } from './turns.ts';
 
 const SPACE = 0x20;
@@ -10,10 +10,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** Names what a line is that is no message. The texts are few, so that a log can hold back those it has said. */
-export function describeUnusable({ reason, meant, bytes }: Unusable): string {
-  const fault = reason === 'not-json' ? describeFault(bytes) : undefined;
+export function describeInvalidInput({ reason, likelyKind, bytes }: InvalidInput): string {
+  const fault = reason === 'not-json' ? describeInvalidText(bytes) : undefined;
   if (fault !== undefined) return `a message with ${fault}`;
-  const isBare = reason === 'not-a-message' && meant === 'response' && !hasBody(bytes);
+  const isBare = reason === 'not-a-message' && likelyKind === 'response' && !hasBody(bytes);
   return isBare ? 'an answer with neither a result nor an error' : 'something that is no JSON-RPC message';
 }
 
@@ -24,7 +24,7 @@ function hasBody(bytes: Buffer): boolean {
 }
 
 /** Names what is wrong with the characters of a text; undefined where nothing is. */
-export function describeFault(bytes: Buffer): string | undefined {
+export function describeInvalidText(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return 'bytes that are not UTF-8';
   // A walk through more would hold up others for the sake of a better error.
   if (bytes.length > MOST_BYTES) return undefined;

@@ -6,8 +6,8 @@ import type { Line } from '../../../wire/json/splice.ts';
 import type { Message } from '../../../wire/message.ts';
 import type { Origin, Pause, Peer, Cancellable } from '../../../wire/peer.ts';
 import type { Beating, Heartbeat } from '../heartbeat.ts';
-import type { Channel } from '../legacy/channel.ts';
 import { respondEmpty, respondJson } from '../respond.ts';
+import type { Channel } from './resumable-stream.ts';
 
 /** Beats after which an answer becomes a stream, which its client can come back to. */
 const PATIENT_BEATS = 2;
