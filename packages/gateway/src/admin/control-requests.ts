@@ -59,7 +59,7 @@ export interface ControlRequests {
   /** Not called `stop`, which older gateways take for `pause`. */
   shutdown: { params: object; result: null };
 }
-export type Method = keyof ControlRequests;
+export type ControlMethod = keyof ControlRequests;
 
 /** Requests that can be followed: events come after the answer, one line each. */
 export type FollowedMethod = 'ps' | 'logs' | 'history';
@@ -83,7 +83,7 @@ export const FOLLOWED: Readonly<Record<FollowedMethod, readonly GatewayEvent['ty
 };
 
 type Answers = {
-  readonly [M in Method]: (
+  readonly [M in ControlMethod]: (
     params: ControlRequests[M]['params'],
   ) => ControlRequests[M]['result'] | Promise<ControlRequests[M]['result']>;
 };

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { GatewayEvent } from '../gateway/events.ts';
 import { now } from '../time/clock.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
-import type { ControlRequests, FollowedMethod, GatewayReport, Method } from './control-requests.ts';
+import type { ControlRequests, FollowedMethod, GatewayReport, ControlMethod } from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
@@ -42,7 +42,7 @@ async function ping(
 }
 
 /** Asks a gateway for something; rejects with what it says against it. What starts servers may take its time. */
-export async function askGateway<M extends Method>(
+export async function askGateway<M extends ControlMethod>(
   socketPath: SocketPath,
   method: M,
   params: ControlRequests[M]['params'],
@@ -126,7 +126,7 @@ function reach({ path }: SocketPath): Promise<Socket> {
   });
 }
 
-function ask<M extends Method>(
+function ask<M extends ControlMethod>(
   socket: Socket,
   method: M,
   params: ControlRequests[M]['params'],

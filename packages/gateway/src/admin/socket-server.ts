@@ -2,7 +2,13 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isRecord } from '../config/findings.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { answersOf, FOLLOWED, type Answering, type FollowedMethod, type Method } from './control-requests.ts';
+import {
+  answersOf,
+  FOLLOWED,
+  type Answering,
+  type FollowedMethod,
+  type ControlMethod,
+} from './control-requests.ts';
 import { readLines, writeLine } from './lines.ts';
 import { isAnswering } from './socket-client.ts';
 import {
@@ -112,7 +118,7 @@ async function answer(socket: Socket, { id, method, params }: Request, answering
     const answers = answersOf(answering);
     if (!Object.hasOwn(answers, method))
       throw new Error(`A gateway of version ${info.version} does not know '${method}'`);
-    const act = answers[method as Method] as (params: object) => unknown;
+    const act = answers[method as ControlMethod] as (params: object) => unknown;
     writeLine(socket, { id, result: await act(params) });
     if (Object.hasOwn(FOLLOWED, method) && 'follow' in params && params.follow === true)
       follow(socket, gateway, method as FollowedMethod, params as { server?: string });

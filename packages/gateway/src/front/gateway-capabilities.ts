@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 type Capabilities = Readonly<Record<string, unknown>>;
 
 /** What a client is told when it opens the conversation. */
-export interface Offer {
+export interface GatewayDescription {
   readonly capabilities: Capabilities;
   readonly serverInfo: Implementation;
   readonly instructions: string | undefined;
@@ -23,7 +23,7 @@ const ALWAYS = {
 } as const;
 
 /** Told too while the servers have yet to say what they have; a modern client may ask again later. */
-const PERHAPS: Readonly<Record<Era, Capabilities>> = {
+const BEFORE_START: Readonly<Record<Era, Capabilities>> = {
   legacy: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
   modern: {},
 };
@@ -32,20 +32,20 @@ const PERHAPS: Readonly<Record<Era, Capabilities>> = {
 const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
 
 /** What a view of the gateway offers at this moment; `gateway` may still start, or have one server alone. */
-export function offerOf(
+export function describeGateway(
   { registry, instructions }: View,
   gateway: Pick<Gateway, 'isSettled' | 'serverCount'>,
   era: Era,
   serverInfo: Implementation,
-): Offer {
+): GatewayDescription {
   const isOnlyOne = gateway.serverCount === 1;
   const upstreams = [...registry.upstreams.values()];
-  const more = gateway.isSettled ? offered(upstreams, era, isOnlyOne) : PERHAPS[era];
+  const more = gateway.isSettled ? capabilitiesOf(upstreams, era, isOnlyOne) : BEFORE_START[era];
   return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
 }
 
 /** What servers have besides. Where there is one, whatever of its era it has: methods that nobody knows reach it too. */
-function offered(upstreams: readonly Upstream[], era: Era, isOnlyOne: boolean): Capabilities {
+function capabilitiesOf(upstreams: readonly Upstream[], era: Era, isOnlyOne: boolean): Capabilities {
   const own = upstreams.filter((upstream) => upstream.era === era);
   const extensions = {
     ...only(APPS_EXTENSION, merged(upstreams, 'extensions')),

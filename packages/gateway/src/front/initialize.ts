@@ -4,10 +4,13 @@ import { Method } from '../protocol/methods.ts';
 import { stringValue, valueText } from '../wire/json/members.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-import type { Offer } from './gateway-capabilities.ts';
+import type { GatewayDescription } from './gateway-capabilities.ts';
 
 /** The answer to the handshake of the earlier revisions, and the version it settles on. */
-export function initializeResult({ params }: Message, offer: Offer): { version: string; result: string } {
+export function initializeResult(
+  { params }: Message,
+  offer: GatewayDescription,
+): { version: string; result: string } {
   const asked = params && stringValue(params, 'protocolVersion');
   const version = asked !== undefined && LEGACY_VERSIONS.includes(asked) ? asked : LEGACY_VERSIONS[0];
   // The last of them alone has tasks.
@@ -17,7 +20,10 @@ export function initializeResult({ params }: Message, offer: Offer): { version: 
 }
 
 /** The answer to the question of the modern revision, or why there is none. */
-export function discoverResult({ meta }: Message, { serverInfo, ...offer }: Offer): string | RpcError {
+export function discoverResult(
+  { meta }: Message,
+  { serverInfo, ...offer }: GatewayDescription,
+): string | RpcError {
   const version = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
   if (version !== undefined && version !== MODERN_VERSION) return unsupported(version);
   return encode({

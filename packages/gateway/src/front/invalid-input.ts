@@ -34,7 +34,7 @@ function notJson(bytes: Buffer): RpcError {
 }
 
 /** The error of the call in which a server has asked the client. */
-function badAnswer({ message }: RpcError): RpcError {
+function invalidAnswer({ message }: RpcError): RpcError {
   return new RpcError(RpcErrorCode.UNAVAILABLE, `The client's answer cannot be used. ${message}`);
 }
 
@@ -50,5 +50,5 @@ export function batchRefused(): RpcError {
 function refuse(client: Peer, { id, likelyKind }: PartialHead, error: RpcError): void {
   if (id === undefined) return;
   if (likelyKind === 'request') answerError(client, id, error);
-  else if (likelyKind === 'response') client.failRequest(id, badAnswer(error));
+  else if (likelyKind === 'response') client.failRequest(id, invalidAnswer(error));
 }

@@ -29,7 +29,7 @@ export class Notifications {
   }
 
   /** `related` is the id of the request that it is about, where that is known. */
-  tell(server: Upstream, told: Message, related: number | undefined): void {
+  deliver(server: Upstream, told: Message, related: number | undefined): void {
     const message = this.#gateway.directory.tasks.publicMessage(server, told);
     if (message.method === Method.RESOURCE_UPDATED) return this.#resourceUpdated(server, message);
     if (message.method === Method.LOG_MESSAGE) return this.#logged(server, message, related);
@@ -55,14 +55,14 @@ export class Notifications {
     if (params === undefined || uri === undefined || !this.#session.view.isWhole(server.serverKey)) return;
     const sharedUri = this.#gateway.directory.builder.uris.sharedUri(server.serverKey, uri);
     if (era === 'modern') return this.#subscriptions.updated({ upstream: server, uri }, message, sharedUri);
-    if (!this.#mayHear(server, uri)) return;
+    if (!this.#mayReceive(server, uri)) return;
     const edits = uriEdit(params, (found) => this.#subscriptions.followedAs(server, found) ?? sharedUri);
     if (meta !== undefined) edits.push(...changeMembers(meta, [Meta.SUBSCRIPTION_ID], ''));
     peer.send(splice(bytes, edits));
   }
 
   /** What one of several clients follows is no other's business. */
-  #mayHear(server: Upstream, uri: string): boolean {
+  #mayReceive(server: Upstream, uri: string): boolean {
     const isOnlyClient = server.sharing !== 'shared' || this.#gateway.server.clients.size === 1;
     return isOnlyClient || this.#subscriptions.followsUri(server, uri);
   }

@@ -27,7 +27,7 @@ export class RequestCaller implements Caller {
 }
 
 /** A client that is asked on the way that one of its requests came; its answer comes like any other. */
-export class Through implements Recipient {
+export class RequestRecipient implements Recipient {
   readonly #peer: Peer;
   readonly #origin: Origin;
 

@@ -25,12 +25,12 @@ import type { Link, LinkHandlers } from '../wire/link.ts';
 import type { Message, InvalidInput } from '../wire/message.ts';
 import type { Oversized } from '../wire/oversized.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
-import { offerOf, type Offer } from './gateway-capabilities.ts';
+import { describeGateway, type GatewayDescription } from './gateway-capabilities.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
 import { batchRefused, refuseOversized, refuseInvalid } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
-import { RequestCaller, Through } from './request-caller.ts';
-import { WaitingRoom } from './startup-queue.ts';
+import { RequestCaller, RequestRecipient } from './request-caller.ts';
+import { StartupQueue } from './startup-queue.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** Requests that the registry answers. */
@@ -71,13 +71,13 @@ export class Session implements Client {
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
-  readonly #news: Notifications;
-  readonly #waitingRoom: WaitingRoom;
+  readonly #notifications: Notifications;
+  readonly #startupQueue: StartupQueue;
   #era: Era | undefined;
   #version = '';
   #capabilities = '{}';
   #infoText: string | undefined;
-  #toldCapabilities = '{}';
+  #forwardedCapabilities = '{}';
   #canBeAsked = false;
   #hasTasks = false;
   #logLevel: string | undefined;
@@ -99,18 +99,18 @@ export class Session implements Client {
         takesBatches: () => this.#version === BATCH_VERSION,
         oversized: (line) => this.#oversized(line),
         ended: () => options.onEnded?.(),
-        failed: (error) => this.#failed(error),
+        failed: (error) => this.#closeAfterError(error),
         full: (full) => gateway.holdServers(full),
       }),
-      (error) => this.#logMistake(error),
+      (error) => this.#logInternalError(error),
     );
-    this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logMistake(error));
-    this.#news = new Notifications(this, gateway, this.#subscriptions);
-    this.#waitingRoom = new WaitingRoom(this.peer);
+    this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logInternalError(error));
+    this.#notifications = new Notifications(this, gateway, this.#subscriptions);
+    this.#startupQueue = new StartupQueue(this.peer);
     gateway.server.attach(this);
     gateway.settled.then(
-      () => this.#goOn(),
-      (error: unknown) => this.#refuseAll(error as Error),
+      () => this.#dispatchQueued(),
+      (error: unknown) => this.#refuseQueued(error as Error),
     );
   }
 
@@ -150,7 +150,7 @@ export class Session implements Client {
   get envelope(): Envelope {
     return {
       clientInfo: this.#gateway.clientInfo,
-      capabilities: this.#toldCapabilities,
+      capabilities: this.#forwardedCapabilities,
       logLevel: this.#logLevel === undefined ? undefined : encode(this.#logLevel),
     };
   }
@@ -161,7 +161,7 @@ export class Session implements Client {
   }
 
   /** How to speak to it is known only when it has spoken. */
-  get #hasSpoken(): boolean {
+  get #isEraKnown(): boolean {
     return this.#era !== undefined && (this.#version !== '' || !this.#isLegacyOnly);
   }
 
@@ -175,13 +175,13 @@ export class Session implements Client {
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
-    if (!this.#hasSpoken) return;
+    if (!this.#isEraKnown) return;
     if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
     for (const list of lists) this.peer.send(notificationLine(listChanged(list)));
   }
 
   alert(text: string): void {
-    if (!this.#hasSpoken || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
+    if (!this.#isEraKnown || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
     const params = encode({ level: 'error', logger: 'weir', data: text });
     this.peer.send(notificationLine(Method.LOG_MESSAGE, params));
   }
@@ -195,11 +195,12 @@ export class Session implements Client {
   }
 
   recipient(origin: Origin = this.peer): Recipient {
-    return origin === this.peer ? this.peer : new Through(this.peer, origin);
+    return origin === this.peer ? this.peer : new RequestRecipient(this.peer, origin);
   }
 
   notified(server: Upstream, told: Message, related?: number): void {
-    if (this.#hasSpoken && this.view.hasServer(server.serverKey)) this.#news.tell(server, told, related);
+    if (this.#isEraKnown && this.view.hasServer(server.serverKey))
+      this.#notifications.deliver(server, told, related);
   }
 
   close(): void {
@@ -221,7 +222,7 @@ export class Session implements Client {
         else if (message.kind === 'notification') this.#notification(message);
       }
     } catch (error) {
-      this.#logMistake(error as Error);
+      this.#logInternalError(error as Error);
       if (message.kind === 'request') answerError(origin, message.id, internalError());
     }
     // Only now: what it sets in motion must not hold up the answer.
@@ -233,37 +234,37 @@ export class Session implements Client {
     const { refusal } = this.#gateway.chain;
     if (refusal !== undefined) return answer(origin, id, refusal);
     if (method === Method.DISCOVER) {
-      if (this.#isLegacyOnly) return answer(origin, id, unknown(method));
+      if (this.#isLegacyOnly) return answer(origin, id, methodNotFound(method));
       this.#gateway.recall(clientCapabilities(message));
-      return answer(origin, id, discoverResult(message, this.#offer('modern')));
+      return answer(origin, id, discoverResult(message, this.#describeGateway('modern')));
     }
     const era = eraOf(message, this.#era);
     if (era instanceof RpcError) return answer(origin, id, era);
-    if (this.#era === undefined) this.#open(era, message);
+    if (this.#era === undefined) this.#settleEra(era, message);
     if (method === Method.INITIALIZE) return this.#initialize(message, origin);
     if (method === Method.PING && era === 'legacy') return origin.answer(resultLine(id, '{}'));
     const caller = origin === this.peer ? this : new RequestCaller(this, origin);
     if (this.#gateway.isSettled) return this.#dispatch(message, caller);
-    this.#waitingRoom.enter(message, caller);
+    this.#startupQueue.add(message, caller);
   }
 
   /** The first request settles the era of the connection and what its client can do. */
-  #open(era: Era, message: Message): void {
+  #settleEra(era: Era, message: Message): void {
     this.#era = era;
-    this.#learn(clientCapabilities(message));
+    this.#setCapabilities(clientCapabilities(message));
     this.#gateway.open(this.#capabilities);
   }
 
-  #learn(capabilities: string): void {
+  #setCapabilities(capabilities: string): void {
     this.#capabilities = capabilities;
     this.#canBeAsked = canBeAsked(capabilities);
-    this.#toldCapabilities = this.#era === 'legacy' ? withoutTasks(capabilities) : capabilities;
+    this.#forwardedCapabilities = this.#era === 'legacy' ? withoutTasks(capabilities) : capabilities;
   }
 
   #initialize(message: Message, origin: Origin): void {
-    const { version, result } = initializeResult(message, this.#offer('legacy'));
+    const { version, result } = initializeResult(message, this.#describeGateway('legacy'));
     this.#version = version;
-    if (this.#era === 'legacy') this.#learn(clientCapabilities(message));
+    if (this.#era === 'legacy') this.#setCapabilities(clientCapabilities(message));
     this.#infoText = legacyInfoText(message);
     this.#hasTasks = handshakeHasTasks(version, this.#capabilities);
     origin.answer(resultLine(message.id, result));
@@ -276,8 +277,8 @@ export class Session implements Client {
     tools.result(undefined, { era: 'legacy', hasTasks: this.hasTasks });
   }
 
-  #offer(era: Era): Offer {
-    return offerOf(this.view, this.#gateway, era, this.#options.serverInfo);
+  #describeGateway(era: Era): GatewayDescription {
+    return describeGateway(this.view, this.#gateway, era, this.#options.serverInfo);
   }
 
   #dispatch(message: Message, caller: Caller): void {
@@ -292,18 +293,18 @@ export class Session implements Client {
     if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(request);
     if (isTaskMethod(message.method, this.era) && this.#gateway.serverCount !== 1)
       return message.method === Method.LIST_TASKS ? listTasks(request) : callTask(request);
-    this.#unknown(request);
+    this.#forwardUnknown(request);
   }
 
   /** A method that the gateway does not know may be known to the server, where there is only one. */
-  #unknown(request: ClientRequest): void {
+  #forwardUnknown(request: ClientRequest): void {
     const { directory, caller, message } = request;
     const [only, ...others] = directory.registry.upstreams.values();
     const isAlone = only !== undefined && others.length === 0 && this.#gateway.serverCount === 1;
     // A task comes of a tool; all else belongs to whole servers.
     if (isAlone && (this.view.isWhole(only.serverKey) || isTaskMethod(message.method, this.era)))
       return proceed(request, { upstream: only, originalText: '' });
-    answer(caller.origin, message.id, unknown(message.method));
+    answer(caller.origin, message.id, methodNotFound(message.method));
   }
 
   #setLevel({ id, params }: Message, origin: Origin): void {
@@ -352,24 +353,24 @@ export class Session implements Client {
   }
 
   /** Hangs up on a client whose lines the gateway failed to work off. */
-  #failed(error: Error): void {
-    this.#logMistake(error);
+  #closeAfterError(error: Error): void {
+    this.#logInternalError(error);
     this.peer.account.exceed("sent what could not be worked off through a mistake of Weir's own");
   }
 
-  #logMistake(error: Error): void {
+  #logInternalError(error: Error): void {
     this.#gateway.log.error(
       `A client's message has failed through a mistake of Weir's own: ${error.stack ?? error.message}`,
     );
   }
 
-  #goOn(): void {
-    for (const { message, caller } of this.#waitingRoom.callIn()) this.#dispatch(message, caller);
+  #dispatchQueued(): void {
+    for (const { message, caller } of this.#startupQueue.takeAll()) this.#dispatch(message, caller);
   }
 
-  #refuseAll(reason: Error): void {
+  #refuseQueued(reason: Error): void {
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, forClients(reason));
-    for (const { message, caller } of this.#waitingRoom.callIn())
+    for (const { message, caller } of this.#startupQueue.takeAll())
       answerError(caller.origin, message.id, error);
   }
 }
@@ -379,7 +380,7 @@ function answer(origin: Origin, id: string, result: string | RpcError): void {
   else origin.answer(resultLine(id, result));
 }
 
-function unknown(method: string): RpcError {
+function methodNotFound(method: string): RpcError {
   return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`);
 }
 

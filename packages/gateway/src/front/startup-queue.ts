@@ -5,46 +5,46 @@ import type { Peer } from '../wire/peer.ts';
 /** What may wait; then the client waits too. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-export interface Waiting {
+export interface QueuedRequest {
   readonly message: Message;
   readonly caller: Caller;
   ticket: number;
 }
 
 /** Requests that came before the servers were up, in their order. A client may cancel one while it waits. */
-export class WaitingRoom {
+export class StartupQueue {
   readonly #peer: Peer;
-  readonly #waiting = new Set<Waiting>();
+  readonly #requests = new Set<QueuedRequest>();
   #bytes = 0;
 
   constructor(peer: Peer) {
     this.#peer = peer;
   }
 
-  enter(message: Message, caller: Caller): void {
-    const waiting: Waiting = { message, caller, ticket: 0 };
-    const leave = (): void => this.#leave(waiting);
+  add(message: Message, caller: Caller): void {
+    const waiting: QueuedRequest = { message, caller, ticket: 0 };
+    const remove = (): void => this.#leave(waiting);
     waiting.ticket = caller.origin.track({
       id: message.id,
       bytes: message.bytes.length,
-      cancel: leave,
-      abandon: leave,
+      cancel: remove,
+      abandon: remove,
     });
-    this.#waiting.add(waiting);
+    this.#requests.add(waiting);
     this.#bytes += message.bytes.length;
     if (this.#bytes > MOST_BYTES) this.#peer.pause();
   }
 
   /** All that wait, one by one; each has left when it is handed out. */
-  *callIn(): Generator<Waiting> {
-    for (const waiting of this.#waiting) {
+  *takeAll(): Generator<QueuedRequest> {
+    for (const waiting of this.#requests) {
       this.#leave(waiting);
       yield waiting;
     }
   }
 
-  #leave(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+  #leave(waiting: QueuedRequest): void {
+    this.#requests.delete(waiting);
     waiting.caller.origin.untrack(waiting.ticket);
     this.#bytes -= waiting.message.bytes.length;
     if (this.#bytes <= MOST_BYTES) this.#peer.resume();

@@ -2,21 +2,27 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Message } from '../wire/message.ts';
-import { Starter } from './stdio.ts';
+import { ServerStarter } from './stdio.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A gateway that only notes that it is started; `isSettled` where all its servers are remembered. */
 function starting(isSettled: boolean): {
-  starter: Starter;
+  starter: ServerStarter;
   heard(method: string): void;
   isStarted(): boolean;
 } {
   const start = vi.fn(() => Promise.resolve());
   const settled = new Promise<void>(() => {});
-  const starter = new Starter({ isSettled, settled, start, chain: {}, open() {} } as unknown as Gateway);
-  const heard = (method: string): void => starter.heard({ method } as Message);
+  const starter = new ServerStarter({
+    isSettled,
+    settled,
+    start,
+    chain: {},
+    open() {},
+  } as unknown as Gateway);
+  const heard = (method: string): void => starter.received({ method } as Message);
   return { starter, heard, isStarted: () => start.mock.calls.length > 0 };
 }
 

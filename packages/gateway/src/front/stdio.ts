@@ -21,13 +21,13 @@ export interface StdioOptions {
 /** Servers are started this long after the gateway even if nobody has said a word, and after words that need none. */
 const START_AFTER_MS = 200;
 /** Answered without any server, where all are remembered. Spawning many processes would hold up the list that follows. */
-const OPENING: ReadonlySet<string> = new Set([Method.INITIALIZE, Method.INITIALIZED, Method.PING]);
+const NEEDS_NO_SERVER: ReadonlySet<string> = new Set([Method.INITIALIZE, Method.INITIALIZED, Method.PING]);
 /** A host that probes first may start the gateway a second time: a probe alone starts nothing for this long. */
 const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
 const OPEN_AFTER_MS = 1000;
 /** Time for requests that were read before the end of input, also where they wait for a server that is starting. */
-const LAST_ANSWERS_MS = 2000;
+const DRAIN_MS = 2000;
 /** After the end of input, servers that do not end by themselves are killed. Nothing is left a second later. */
 const KILL_AFTER_MS = 4000;
 
@@ -38,15 +38,15 @@ const KILL_AFTER_MS = 4000;
 export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {
   const { input, output } = options;
   const view = gateway.view(options.group);
-  const starter = new Starter(gateway);
+  const starter = new ServerStarter(gateway);
   let killAt: number | undefined;
   await gateway.prepare();
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
       killAt = now() + KILL_AFTER_MS;
-      if (session.inFlight > 0) starter.begin();
+      if (session.inFlight > 0) starter.start();
       gateway.open('{}');
-      resolve(lastAnswers(gateway, session));
+      resolve(drainRequests(gateway, session));
     };
     const account = gateway.accounts.open((reason) => {
       gateway.log.warn(Texts.clientEnded(reason));
@@ -63,7 +63,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
         ...options,
         view,
         isOnlyClient: true,
-        onMessage: (message) => starter.heard(message),
+        onMessage: (message) => starter.received(message),
         onEnded: end,
       },
     );
@@ -85,8 +85,8 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
 }
 
 /** Waits until the requests that were read have been answered, or have had their time. */
-async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
-  const deadline = now() + LAST_ANSWERS_MS;
+async function drainRequests(gateway: Gateway, session: Session): Promise<void> {
+  const deadline = now() + DRAIN_MS;
   while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   // The others get an error when their server is stopped.
   if (session.inFlight > 0) gateway.log.warn(Texts.unfinished(session.inFlight));
@@ -94,14 +94,14 @@ async function lastAnswers(gateway: Gateway, session: Session): Promise<void> {
 }
 
 /** Decides when the servers are started. */
-export class Starter {
+export class ServerStarter {
   readonly failed: Promise<never>;
   readonly #gateway: Gateway;
   readonly #openTimer: NodeJS.Timeout;
   #startTimer: NodeJS.Timeout;
   #fail: (error: Error) => void = () => {};
-  #probed = false;
-  #hasBegun = false;
+  #wasProbed = false;
+  #hasStarted = false;
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
@@ -110,29 +110,29 @@ export class Starter {
     });
     // Told at once, while `start` rejects only when all servers have been stopped.
     gateway.settled.catch((error: unknown) => this.#fail(error as Error));
-    this.#startTimer = setTimeout(() => this.begin(), START_AFTER_MS);
+    this.#startTimer = setTimeout(() => this.start(), START_AFTER_MS);
     this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
   }
 
-  heard({ method }: Message): void {
-    if (this.#hasBegun) return;
-    const isFirstProbe = !this.#probed && method === Method.DISCOVER;
+  received({ method }: Message): void {
+    if (this.#hasStarted) return;
+    const isFirstProbe = !this.#wasProbed && method === Method.DISCOVER;
     if (isFirstProbe) {
-      this.#probed = true;
-      this.#beginAfter(START_AFTER_PROBE_MS);
-    } else if (!this.#gateway.isSettled) this.begin();
-    else if (method === Method.INITIALIZE) this.#beginAfter(START_AFTER_MS);
+      this.#wasProbed = true;
+      this.#startAfter(START_AFTER_PROBE_MS);
+    } else if (!this.#gateway.isSettled) this.start();
+    else if (method === Method.INITIALIZE) this.#startAfter(START_AFTER_MS);
     // The answer is written first.
-    else if (!OPENING.has(method)) this.#beginAfter(0);
+    else if (!NEEDS_NO_SERVER.has(method)) this.#startAfter(0);
   }
 
-  #beginAfter(ms: number): void {
+  #startAfter(ms: number): void {
     clearTimeout(this.#startTimer);
-    this.#startTimer = setTimeout(() => this.begin(), ms);
+    this.#startTimer = setTimeout(() => this.start(), ms);
   }
 
-  begin(): void {
-    this.#hasBegun = true;
+  start(): void {
+    this.#hasStarted = true;
     clearTimeout(this.#startTimer);
     // A gateway that refuses lives on to say why.
     if (this.#gateway.chain.refusal !== undefined) return;

@@ -15,7 +15,7 @@ import type { Message } from '../wire/message.ts';
 import type { Origin } from '../wire/peer.ts';
 import { spend, workOff, type Slices } from '../wire/slices.ts';
 import { TaskListener } from './task-listener.ts';
-import { LONGEST_URI, UriIndex, type Followed } from './uri-index.ts';
+import { LONGEST_URI, UriIndex, type FollowedResource } from './uri-index.ts';
 
 /** What a client wants to hear of, as the request says it. */
 interface Filter {
@@ -31,7 +31,7 @@ interface Subscription {
   readonly id: string;
   readonly origin: Origin;
   readonly filter: Filter;
-  readonly watched: Watched[];
+  readonly watched: ListenedResource[];
   tasks: readonly TaskListener[];
   ticket: number;
   /** Resolves what the filter names. */
@@ -41,17 +41,17 @@ interface Subscription {
 }
 
 /** A resource that a `subscriptions/listen` request names. */
-interface Watched extends Followed {
+interface ListenedResource extends FollowedResource {
   readonly subscription: Subscription;
 }
 
 /** A resource that a server has announced a change of. */
-interface Changed {
+interface ChangedResource {
   readonly upstream: Upstream;
   readonly uri: string;
 }
 
-interface TaskNews {
+interface TaskUpdate {
   readonly publicUri: PublicUri;
   /** What the message needs besides. */
   readonly edits: readonly Edit[];
@@ -73,9 +73,9 @@ const ENTRY_BYTES = 300;
 /** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
 export class Subscriptions {
   readonly #open = new Set<Subscription>();
-  readonly #watched = new UriIndex<Watched>();
-  readonly #followed = new Map<string, Followed>();
-  readonly #followedUris = new UriIndex<Followed>();
+  readonly #watched = new UriIndex<ListenedResource>();
+  readonly #followed = new Map<string, FollowedResource>();
+  readonly #followedUris = new UriIndex<FollowedResource>();
   readonly #account: Account;
   readonly #failed: (error: Error) => void;
 
@@ -144,14 +144,14 @@ export class Subscriptions {
     if (publicUri.length > LONGEST_URI) return tooLong();
     const target = watchable(publicUri, directory);
     if (target === undefined) return false;
-    if (method === Method.UNSUBSCRIBE) return !this.#unfollow(publicUri, target) || isTold(target);
-    if (this.#followed.has(publicUri)) return isTold(target);
+    if (method === Method.UNSUBSCRIBE) return !this.#unfollow(publicUri, target) || usesListen(target);
+    if (this.#followed.has(publicUri)) return usesListen(target);
     if (this.#followed.size >= MOST_URIS) return tooMany();
     this.#followed.set(publicUri, target);
     this.#followedUris.add(target);
     this.#account.charge(sizeOf(target));
-    if (isCounted(target)) target.upstream.watch(target.uri, !isTold(target));
-    return isTold(target);
+    if (countsWatchers(target)) target.upstream.watch(target.uri, !usesListen(target));
+    return usesListen(target);
   }
 
   /** The URI under which a client of the earlier revisions has subscribed to a server's resource. */
@@ -164,7 +164,7 @@ export class Subscriptions {
   /** Whether it has subscribed, in the way of the earlier revisions, to this resource or to what it is a part of. */
   followsUri({ serverKey }: Upstream, uri: string): boolean {
     const [exact] = this.#followedUris.exact(serverKey, uri);
-    const [above] = exact === undefined ? this.#followedUris.above(serverKey, uri) : [exact];
+    const [above] = exact === undefined ? this.#followedUris.ancestors(serverKey, uri) : [exact];
     return above !== undefined;
   }
 
@@ -179,35 +179,38 @@ export class Subscriptions {
   renew(upstream: Upstream): void {
     this.#renewTasks(upstream);
     if (!canWatch(upstream)) return;
-    for (const { uri } of moved(this.#watched, upstream)) upstream.watch(uri);
-    for (const { uri } of moved(this.#followedUris, upstream))
-      if (isCounted({ upstream })) upstream.watch(uri);
+    for (const { uri } of moveToRestarted(this.#watched, upstream)) upstream.watch(uri);
+    for (const { uri } of moveToRestarted(this.#followedUris, upstream))
+      if (countsWatchers({ upstream })) upstream.watch(uri);
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
     for (const { id, origin, filter } of this.#open) {
       for (const list of lists) {
         if (filter[FILTER_KEYS[list]] === true)
-          origin.send(notificationLine(listChanged(list), `{"_meta":${tag(id)}}`));
+          origin.send(notificationLine(listChanged(list), `{"_meta":${subscriptionTag(id)}}`));
       }
     }
   }
 
   /** Passes on that a resource has changed, to every request that asked for it, under the URI that it asked for. */
-  updated({ upstream, uri }: Changed, message: Message, sharedUri: string | undefined): void {
+  updated({ upstream, uri }: ChangedResource, message: Message, sharedUri: string | undefined): void {
     const told = new Set<Subscription>();
-    const tell = ({ subscription, upstream: followed }: Watched, publicUri: string | undefined): void => {
+    const tell = (
+      { subscription, upstream: followed }: ListenedResource,
+      publicUri: string | undefined,
+    ): void => {
       if (followed !== upstream || told.has(subscription)) return;
       told.add(subscription);
       spend(1, message.bytes.length);
       this.#pass(subscription, message, publicUriEdits(message, publicUri));
     };
     for (const watched of this.#watched.exact(upstream.serverKey, uri)) tell(watched, watched.publicUri);
-    for (const watched of this.#watched.above(upstream.serverKey, uri)) tell(watched, sharedUri);
+    for (const watched of this.#watched.ancestors(upstream.serverKey, uri)) tell(watched, sharedUri);
   }
 
   /** Passes on what a server tells of a task, to the request for which it was asked to. */
-  taskChanged(upstream: Upstream, message: Message, { publicUri, edits }: TaskNews): void {
+  taskChanged(upstream: Upstream, message: Message, { publicUri, edits }: TaskUpdate): void {
     const result = message.params && objectValue(message.params, 'result');
     const uris = result === undefined ? [] : resultUriEdits(result, publicUri);
     for (const subscription of this.#open)
@@ -230,11 +233,11 @@ export class Subscriptions {
     for (const subscription of this.#open) {
       const { id, origin } = subscription;
       this.#end(subscription);
-      origin.answer(resultLine(id, `{"resultType":"complete","_meta":${tag(id)}}`));
+      origin.answer(resultLine(id, `{"resultType":"complete","_meta":${subscriptionTag(id)}}`));
     }
     for (const followed of this.#followed.values()) {
       this.#followedUris.remove(followed);
-      if (isCounted(followed)) followed.upstream.unwatch(followed.uri);
+      if (countsWatchers(followed)) followed.upstream.unwatch(followed.uri);
     }
     this.#followed.clear();
   }
@@ -246,13 +249,13 @@ export class Subscriptions {
   }
 
   /** False where others have subscribed, too: their server is not to hear that one of them has ended. */
-  #unfollow(publicUri: string, target: Followed): boolean {
+  #unfollow(publicUri: string, target: FollowedResource): boolean {
     const followed = this.#followed.get(publicUri);
-    if (followed === undefined) return !isCounted(target) || !target.upstream.watches(target.uri);
+    if (followed === undefined) return !countsWatchers(target) || !target.upstream.watches(target.uri);
     this.#followed.delete(publicUri);
     this.#followedUris.remove(followed);
     this.#account.release(sizeOf(followed));
-    return !isCounted(followed) || followed.upstream.unwatch(followed.uri, !isTold(followed));
+    return !countsWatchers(followed) || followed.upstream.unwatch(followed.uri, !usesListen(followed));
   }
 
   #end(subscription: Subscription): void {
@@ -273,7 +276,7 @@ export class Subscriptions {
 function resolve(subscription: Subscription, publicUri: string, directory: Directory): void {
   const target = watchable(publicUri, directory);
   if (target === undefined) return;
-  const watched: Watched = { ...target, subscription };
+  const watched: ListenedResource = { ...target, subscription };
   subscription.watched.push(watched);
   subscription.origin.account.charge(sizeOf(watched));
 }
@@ -283,23 +286,23 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
 }
 
 /** A server of the modern era knows no subscribing: it is told by listening. */
-function isTold({ upstream }: Pick<Followed, 'upstream'>): boolean {
+function usesListen({ upstream }: Pick<FollowedResource, 'upstream'>): boolean {
   return upstream.era === 'modern';
 }
 
 /** Whether it is known how many watch: a client's own server is its own affair. */
-function isCounted({ upstream }: Pick<Followed, 'upstream'>): boolean {
-  return isTold({ upstream }) || upstream.sharing === 'shared';
+function countsWatchers({ upstream }: Pick<FollowedResource, 'upstream'>): boolean {
+  return usesListen({ upstream }) || upstream.sharing === 'shared';
 }
 
 /** Moves what was followed at a server's last start to this one, and returns it. */
-function moved(index: UriIndex<Followed>, upstream: Upstream): Followed[] {
+function moveToRestarted(index: UriIndex<FollowedResource>, upstream: Upstream): FollowedResource[] {
   const own = [...index.of(upstream.serverKey)].filter((followed) => followed.upstream !== upstream);
   for (const followed of own) followed.upstream = upstream;
   return own;
 }
 
-function sizeOf({ publicUri, uri }: Followed): number {
+function sizeOf({ publicUri, uri }: FollowedResource): number {
   return publicUri.length + uri.length + ENTRY_BYTES;
 }
 
@@ -307,11 +310,11 @@ function sizeOf({ publicUri, uri }: Followed): number {
 function acknowledgement(id: string, honoured: Filter): Line {
   return notificationLine(
     Method.LISTEN_ACKNOWLEDGED,
-    `{"notifications":${encode(honoured)},"_meta":${tag(id)}}`,
+    `{"notifications":${encode(honoured)},"_meta":${subscriptionTag(id)}}`,
   );
 }
 
-function tag(id: string): string {
+function subscriptionTag(id: string): string {
   return `{"${Meta.SUBSCRIPTION_ID}":${id}}`;
 }
 
@@ -408,7 +411,7 @@ function listenToTasks(
 }
 
 /** Returns the resource of a server that can be asked to watch it. */
-function watchable(publicUri: string, directory: Directory): Followed | undefined {
+function watchable(publicUri: string, directory: Directory): FollowedResource | undefined {
   if (publicUri.length > LONGEST_URI) return undefined;
   const target = resolveUri(directory, publicUri);
   if (target instanceof RpcError || !canWatch(target.upstream)) return undefined;

@@ -1,7 +1,7 @@
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** A resource that a client follows. */
-export interface Followed {
+export interface FollowedResource {
   /** URI under which the client asked for it. */
   readonly publicUri: string;
   /** URI that its server knows it by. */
@@ -15,7 +15,7 @@ const MOST_LEVELS = 64;
 export const LONGEST_URI = 8192;
 
 /** The resources that one client follows, found by server and URI: a server's notification costs the same however many there are. */
-export class UriIndex<T extends Followed> {
+export class UriIndex<T extends FollowedResource> {
   /** By server and URI. Nearly all are followed once, and need no Set. */
   readonly #servers = new Map<string, Map<string, T | Set<T>>>();
   #size = 0;
@@ -60,7 +60,7 @@ export class UriIndex<T extends Followed> {
   }
 
   /** Those who follow a resource that this one is a part of: a server may report a part of what was asked for. */
-  *above(serverKey: string, uri: string): Iterable<T> {
+  *ancestors(serverKey: string, uri: string): Iterable<T> {
     const uris = this.#servers.get(serverKey);
     if (uris === undefined || uri.length > LONGEST_URI) return;
     let slash = uri.indexOf('/');

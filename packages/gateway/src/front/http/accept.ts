@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { enterAsNewcomer } from './connection-account.ts';
-import { isSuspicious } from './pipeline.ts';
+import { shareWithNewcomers } from './connection-account.ts';
+import { isPipelineFlooded } from './pipeline.ts';
 import { SlicedSocket } from './sliced-socket.ts';
 
 /**
@@ -13,9 +13,9 @@ export function accept(server: Server, opened: (connection: Duplex) => void): vo
   const [read] = server.listeners('connection') as ((this: Server, connection: Duplex) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
-    const connection = isSuspicious() ? new SlicedSocket(socket) : socket;
+    const connection = isPipelineFlooded() ? new SlicedSocket(socket) : socket;
     opened(connection);
-    if (connection !== socket) enterAsNewcomer(connection);
+    if (connection !== socket) shareWithNewcomers(connection);
     read?.call(server, connection);
   });
 }

@@ -17,7 +17,7 @@ function request(headers: Record<string, string>, localAddress = '127.0.0.1'): I
 /** Whether a request with this Host, and this Origin if any, came to the right place. */
 function isAdmitted(to: Admission, host: string, origin?: string, localAddress?: string): boolean {
   const headers = { host, ...(origin !== undefined && { origin }) };
-  return to.checkPlace(request(headers, localAddress)) === undefined;
+  return to.checkHostAndOrigin(request(headers, localAddress)) === undefined;
 }
 
 describe('places', () => {
@@ -34,7 +34,7 @@ describe('places', () => {
       '[::1]',
     ])
       expect([host, isAdmitted(to, host)]).toEqual([host, false]);
-    expect(to.checkPlace(request({}))?.error.message).toContain('The Host header is missing');
+    expect(to.checkHostAndOrigin(request({}))?.error.message).toContain('The Host header is missing');
   });
 
   test('the port of http may be left out', () => {

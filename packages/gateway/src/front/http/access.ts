@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { View } from '../../gateway/view.ts';
-import type { Refusal } from './respond.ts';
+import type { HttpRefusal } from './respond.ts';
 
 export interface AdmissionOptions {
   /** What the front listens on. */
@@ -36,11 +36,11 @@ export class Admission {
 
   constructor({ host, port, allowedHosts = [], token, isSame }: AdmissionOptions) {
     const own = ['127.0.0.1', 'localhost', '[::1]', bracketed(host)].flatMap((name) => withPort(name, port));
-    const foreign = allowedHosts.map((name) => name.toLowerCase());
-    this.#hosts = new Set([...own, ...foreign]);
+    const forbidden = allowedHosts.map((name) => name.toLowerCase());
+    this.#hosts = new Set([...own, ...forbidden]);
     this.#origins = new Set([
       ...own.map((name) => `http://${name}`),
-      ...foreign.flatMap((name) => [`http://${name}`, `https://${name}`]),
+      ...forbidden.flatMap((name) => [`http://${name}`, `https://${name}`]),
     ]);
     this.#isOpenToAll = isWildcard(host);
     this.#port = port;
@@ -50,17 +50,21 @@ export class Admission {
   }
 
   /** Why the request came to the wrong place or from the wrong one. */
-  checkPlace(req: IncomingMessage): Refusal | undefined {
+  checkHostAndOrigin(req: IncomingMessage): HttpRefusal | undefined {
     const { host, origin } = req.headers;
-    if (host === undefined || !(this.#hosts.has(host.toLowerCase()) || this.#isAddressed(req, host)))
+    if (host === undefined || !(this.#hosts.has(host.toLowerCase()) || this.#isLocalAddress(req, host)))
       return this.#foreign('Host', host);
-    if (origin !== undefined && !this.#origins.has(origin.toLowerCase()) && !this.#isAddressed(req, origin))
+    if (
+      origin !== undefined &&
+      !this.#origins.has(origin.toLowerCase()) &&
+      !this.#isLocalAddress(req, origin)
+    )
       return this.#foreign('Origin', origin);
     return undefined;
   }
 
   /** On whose behalf the request comes, or why it may not. */
-  identify({ headers: { authorization } }: IncomingMessage): string | Refusal {
+  identify({ headers: { authorization } }: IncomingMessage): string | HttpRefusal {
     if (this.#token === undefined) return OWNER;
     const shown = authorization === undefined ? undefined : bearer(authorization);
     if (shown === undefined) return unauthorized('Show the token: Authorization: Bearer <token>', 'Bearer');
@@ -73,13 +77,13 @@ export class Admission {
   }
 
   /** On all addresses at once, the one that was connected to is right: a name that was led here is never an address. */
-  #isAddressed({ socket: { localAddress } }: IncomingMessage, value: string): boolean {
+  #isLocalAddress({ socket: { localAddress } }: IncomingMessage, value: string): boolean {
     if (!this.#isOpenToAll || localAddress === undefined) return false;
     const address = bracketed(localAddress.replace(/^::ffff:/u, ''));
     return withPort(address, this.#port).some((name) => value === name || value === `http://${name}`);
   }
 
-  #foreign(header: 'Host' | 'Origin', value: string | undefined): Refusal {
+  #foreign(header: 'Host' | 'Origin', value: string | undefined): HttpRefusal {
     const what =
       value === undefined ? `The ${header} header is missing` : `${header} '${quoted(value)}' is not served`;
     const text = `${what}. Use ${this.#url}, or allow that name with --allowed-host.`;
@@ -110,7 +114,7 @@ function bearer(authorization: string): string | undefined {
   return /^bearer +([\w.~+/=-]+) *$/iu.exec(authorization)?.[1];
 }
 
-function unauthorized(text: string, challenge: string): Refusal {
+function unauthorized(text: string, challenge: string): HttpRefusal {
   return {
     status: 401,
     error: new RpcError(RpcErrorCode.UNAVAILABLE, `${text}.`),

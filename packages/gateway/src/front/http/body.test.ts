@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { checkKind, checkReader } from './body.ts';
+import { checkPost, checkAcceptsEvents } from './body.ts';
 
 const BOTH = 'application/json, text/event-stream';
 
@@ -18,7 +18,7 @@ describe('kinds', () => {
     ['', 415],
     [undefined, 415],
   ])('%s → %s', (type, status) => {
-    expect(checkKind(request(type, BOTH))?.status).toBe(status);
+    expect(checkPost(request(type, BOTH))?.status).toBe(status);
   });
 
   test.each([
@@ -31,11 +31,11 @@ describe('kinds', () => {
     ['text/html', 406],
     [undefined, 406],
   ])('whoever accepts %s → %s', (accept, status) => {
-    expect(checkKind(request('application/json', accept))?.status).toBe(status);
+    expect(checkPost(request('application/json', accept))?.status).toBe(status);
   });
 
   test('who only listens needs not read JSON', () => {
-    expect(checkReader(request(undefined, 'text/event-stream'))).toBeUndefined();
-    expect(checkReader(request(undefined, 'application/json'))?.status).toBe(406);
+    expect(checkAcceptsEvents(request(undefined, 'text/event-stream'))).toBeUndefined();
+    expect(checkAcceptsEvents(request(undefined, 'application/json'))?.status).toBe(406);
   });
 });

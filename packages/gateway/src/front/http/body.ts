@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { Holding } from '../../wire/account.ts';
-import { accountOf, flowOf, settle } from './connection-account.ts';
+import { accountOf, flowOf, giveOwnShare } from './connection-account.ts';
 import { largeBodies, type LargeBody } from './large-bodies.ts';
-import type { Refusal } from './respond.ts';
+import type { HttpRefusal } from './respond.ts';
 
-export interface BodyHandlers {
+export interface RequestBodyHandlers {
   /** Does this work when it is the turn of a body of so many bytes; never where the client has left. */
   take(size: number, work: () => void): void;
   read(body: Buffer): void;
-  refused(refusal: Refusal): void;
+  refused(refusal: HttpRefusal): void;
 }
 
 /** Reads a whole body; one that is too large is refused as soon as that is known. */
-export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers): void {
+export function readBody(req: IncomingMessage, limit: number, on: RequestBodyHandlers): void {
   const length = Number(req.headers['content-length'] ?? limit);
   if (length > limit) return on.refused(tooLarge(limit));
-  const body = new Body(req, { length, limit, on });
+  const body = new RequestBody(req, { length, limit, on });
   req.on('data', (chunk: Buffer) => body.add(chunk));
   req.on('end', () => body.end());
 }
@@ -24,11 +24,11 @@ export function readBody(req: IncomingMessage, limit: number, on: BodyHandlers):
 /** Bytes that the socket and the parser hold of a large body beside those that have been read. */
 const BUFFERED: number = 128 * 1024;
 
-class Body implements LargeBody {
+class RequestBody implements LargeBody {
   readonly #req: IncomingMessage;
   readonly #length: number;
   readonly #limit: number;
-  readonly #on: BodyHandlers;
+  readonly #on: RequestBodyHandlers;
   #chunks: Buffer[] = [];
   #size = 0;
   #isRefused = false;
@@ -37,7 +37,7 @@ class Body implements LargeBody {
 
   constructor(
     req: IncomingMessage,
-    { length, limit, on }: { length: number; limit: number; on: BodyHandlers },
+    { length, limit, on }: { length: number; limit: number; on: RequestBodyHandlers },
   ) {
     this.#req = req;
     this.#length = length;
@@ -73,14 +73,14 @@ class Body implements LargeBody {
     const req = this.#req;
     if (this.#kept === undefined) {
       this.#kept = new Holding(accountOf(req.socket));
-      settle(req.socket);
+      giveOwnShare(req.socket);
       req.once('close', () => largeBodies.delete(this));
     }
     this.#kept.bytes = this.#size + BUFFERED;
     if (!largeBodies.count(this, flowOf(req.socket), chunk.length)) req.pause();
   }
 
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: HttpRefusal): void {
     this.#isRefused = true;
     this.#release();
     this.#on.refused(refusal);
@@ -101,7 +101,7 @@ class Body implements LargeBody {
 }
 
 /** Of what kind a POST must be, and what its sender must be able to read. */
-export function checkKind(req: IncomingMessage): Refusal | undefined {
+export function checkPost(req: IncomingMessage): HttpRefusal | undefined {
   const refusal = checkMessage(req);
   if (refusal !== undefined) return refusal;
   const { accept } = req.headers;
@@ -111,7 +111,7 @@ export function checkKind(req: IncomingMessage): Refusal | undefined {
 }
 
 /** Returns why the body of a POST is no message that can be read. */
-export function checkMessage({ headers }: IncomingMessage): Refusal | undefined {
+export function checkMessage({ headers }: IncomingMessage): HttpRefusal | undefined {
   const { 'content-type': type, 'content-encoding': encoding } = headers;
   if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return encoded(encoding);
@@ -119,7 +119,7 @@ export function checkMessage({ headers }: IncomingMessage): Refusal | undefined 
 }
 
 /** What the sender of a GET must be able to read. */
-export function checkReader({ headers: { accept } }: IncomingMessage): Refusal | undefined {
+export function checkAcceptsEvents({ headers: { accept } }: IncomingMessage): HttpRefusal | undefined {
   return accepts(accept, EVENTS_TYPE) ? undefined : notAcceptable(EVENTS_TYPE);
 }
 
@@ -142,29 +142,29 @@ function accepts(accept: string | undefined, type: string): boolean {
     .some((part) => part === type || part === anyOfKind || part === '*/*');
 }
 
-function tooLarge(limit: number): Refusal {
+function tooLarge(limit: number): HttpRefusal {
   const text = `The body is over the limit of ${limit} bytes. Send less at once.`;
   return { status: 413, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
-function tooMany(): Refusal {
+function tooMany(): HttpRefusal {
   const text = 'Too many large bodies are being sent at once. Send it again in a moment.';
   const error = new RpcError(RpcErrorCode.UNAVAILABLE, text);
   return { status: 503, error, headers: ['Retry-After', '2'] };
 }
 
-function wrongType(type: string | undefined): Refusal {
+function wrongType(type: string | undefined): HttpRefusal {
   const text = `Content-Type is ${type === undefined ? 'missing' : `'${quoted(type)}'`}; messages are sent as ${JSON_TYPE}.`;
   return { status: 415, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
-function encoded(encoding: string): Refusal {
+function encoded(encoding: string): HttpRefusal {
   const text = `Content-Encoding is '${quoted(encoding)}'; messages are read only as they are. Send it without.`;
   const error = new RpcError(RpcErrorCode.INVALID_REQUEST, text);
   return { status: 415, error, headers: ['Accept-Encoding', 'identity'] };
 }
 
-function notAcceptable(types: string): Refusal {
+function notAcceptable(types: string): HttpRefusal {
   const text = `The Accept header must name ${types}: answers come as one or the other.`;
   return { status: 406, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }

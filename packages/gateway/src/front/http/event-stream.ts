@@ -4,7 +4,7 @@ import { chargeUnread } from './connection-account.ts';
 import { sizeOf, writeParts } from './respond.ts';
 
 /** Beats without an event after which a comment tells everybody on the way that the stream lives. */
-const SILENT_BEATS = 15;
+const KEEP_ALIVE_BEATS = 15;
 
 /** How long a client should wait before it comes back to a stream that has broken off. */
 const RETRY_MS = 1000;
@@ -64,7 +64,7 @@ export class EventStream {
 
   /** Called once a second. */
   beat(): void {
-    if (++this.#silence >= SILENT_BEATS) this.comment();
+    if (++this.#silence >= KEEP_ALIVE_BEATS) this.comment();
   }
 
   end(): void {

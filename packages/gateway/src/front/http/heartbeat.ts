@@ -1,7 +1,7 @@
 import { SlotMap } from '../../wire/slot-map.ts';
 
 /** Something that lasts and must be looked after from time to time. */
-export interface Beating {
+export interface HeartbeatListener {
   /** Whether a client waits here for an answer that is to come. */
   readonly isAwaited: boolean;
   beat(): void;
@@ -12,25 +12,25 @@ const BEAT_MS = 1000;
 
 /** One timer for all streams and all requests under way. */
 export class Heartbeat {
-  readonly #beating = new SlotMap<Beating>();
+  readonly #listeners = new SlotMap<HeartbeatListener>();
   #timer: NodeJS.Timeout | undefined;
 
   get size(): number {
-    return this.#beating.size;
+    return this.#listeners.size;
   }
 
-  all(): Beating[] {
-    return this.#beating.all();
+  all(): HeartbeatListener[] {
+    return this.#listeners.all();
   }
 
   /** The number is for `remove`. The timer runs only while there is something to look after. */
-  add(beating: Beating): number {
+  add(beating: HeartbeatListener): number {
     this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
-    return this.#beating.add(beating);
+    return this.#listeners.add(beating);
   }
 
   remove(number: number): void {
-    this.#beating.take(number);
+    this.#listeners.take(number);
   }
 
   stop(): void {
@@ -39,7 +39,7 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    if (this.#beating.size === 0) return this.stop();
-    for (const beating of this.#beating.all()) beating.beat();
+    if (this.#listeners.size === 0) return this.stop();
+    for (const beating of this.#listeners.all()) beating.beat();
   }
 }

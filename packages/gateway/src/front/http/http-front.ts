@@ -11,14 +11,14 @@ import { inSlice } from '../../wire/slices.ts';
 import { turns, type Flow } from '../../wire/turns.ts';
 import { accept } from './accept.ts';
 import type { Access, Admission } from './access.ts';
-import { checkKind, checkMessage, checkReader, readBody } from './body.ts';
+import { checkPost, checkMessage, checkAcceptsEvents, readBody } from './body.ts';
 import { flowOf, makeFlood, openAccount } from './connection-account.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { LegacySessions } from './legacy/legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern/modern-requests.ts';
-import { inTurn, waitingOn } from './pipeline.ts';
+import { afterEarlierRequests, pipelinedCount } from './pipeline.ts';
 import { checkTarget, pathOf } from './request-target.ts';
-import { hangUp, refuse, respondEmpty, waitsForContinue, type Refusal } from './respond.ts';
+import { closeAfterError, refuse, respondEmpty, waitsForContinue, type HttpRefusal } from './respond.ts';
 import type { HttpLimits, HttpOptions } from './serve-http.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
@@ -90,7 +90,7 @@ export class HttpFront {
       openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Texts.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
-      inTurn(req, res, () => this.#take(res, () => this.#handle(req, res)));
+      afterEarlierRequests(req, res, () => this.#inTurn(res, () => this.#handle(req, res)));
     // A client that waits for 100 before it sends its body is admitted or refused first.
     this.#server.on('request', serve).on('checkContinue', serve);
     this.#open();
@@ -152,33 +152,33 @@ export class HttpFront {
   }
 
   /** Works on a request in this turn of the event loop or in a later one; not at all where its client has left. */
-  #take(res: ServerResponse, work: () => void): void {
+  #inTurn(res: ServerResponse, work: () => void): void {
     const flow = flowOf(res.req.socket);
-    if (turns.hasRoom(flow)) this.#guard(res, flow, 0, work);
-    else turns.wait(flow, () => this.#guard(res, flow, 0, work));
+    if (turns.hasRoom(flow)) this.#work(res, flow, 0, work);
+    else turns.wait(flow, () => this.#work(res, flow, 0, work));
   }
 
   /** The same for its body, which most often comes with the head and is worked on with it. */
-  #takeBody(res: ServerResponse, bytes: number, work: () => void): void {
+  #bodyInTurn(res: ServerResponse, bytes: number, work: () => void): void {
     const { socket } = res.req;
-    if (bytes > LARGE_BODY || waitingOn(socket) > 0) makeFlood(socket);
+    if (bytes > LARGE_BODY || pipelinedCount(socket) > 0) makeFlood(socket);
     const flow = flowOf(socket);
-    if (turns.canContinue(flow)) this.#guard(res, flow, bytes, work);
-    else turns.wait(flow, () => this.#guard(res, flow, bytes, work));
+    if (turns.canContinue(flow)) this.#work(res, flow, bytes, work);
+    else turns.wait(flow, () => this.#work(res, flow, bytes, work));
   }
 
   /** Works on one request, as one slice. */
-  #guard(res: ServerResponse, flow: Flow, bytes: number, work: () => void): void {
+  #work(res: ServerResponse, flow: Flow, bytes: number, work: () => void): void {
     if (res.destroyed) return;
     try {
       inSlice('request', flow, work, STEP_ELEMENTS, bytes);
     } catch (error) {
-      hangUp(res, error as Error, this.#gateway.log);
+      closeAfterError(res, error as Error, this.#gateway.log);
     }
   }
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
-    const misplaced = checkTarget(req) ?? this.#admission.checkPlace(req);
+    const misplaced = checkTarget(req) ?? this.#admission.checkHostAndOrigin(req);
     if (misplaced !== undefined) return refuse(req, res, misplaced);
     const path = pathOf(req.url ?? '');
     const isGroup = path.startsWith(GROUP_PATH);
@@ -210,7 +210,7 @@ export class HttpFront {
   }
 
   #post(req: IncomingMessage, res: ServerResponse, access: Access): void {
-    const refusal = checkKind(req);
+    const refusal = checkPost(req);
     if (refusal !== undefined) return refuse(req, res, refusal);
     this.#read(req, res, (body) => this.#receive(body, req, res, access));
   }
@@ -218,14 +218,14 @@ export class HttpFront {
   #read(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
     if (waitsForContinue(req)) res.writeContinue();
     readBody(req, this.#maxBodySize, {
-      take: (size, work) => this.#takeBody(res, size, work),
+      take: (size, work) => this.#bodyInTurn(res, size, work),
       read: receive,
       refused: (why) => refuse(req, res, why),
     });
   }
 
   #openSse(req: IncomingMessage, res: ServerResponse, access: Access): void {
-    const refusal = req.method === 'GET' ? checkReader(req) : notAllowed(req.method, 'GET');
+    const refusal = req.method === 'GET' ? checkAcceptsEvents(req) : notAllowed(req.method, 'GET');
     if (refusal !== undefined) refuse(req, res, refusal);
     else this.#legacy.getSse(req, res, { access, path: MESSAGES_PATH });
   }
@@ -255,7 +255,10 @@ export class HttpFront {
   #refuseBody(body: InvalidInput, req: IncomingMessage, res: ServerResponse): void {
     const isJson = body.reason !== 'not-json';
     const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
-    const error = new RpcError(code, isJson ? 'The body is no JSON-RPC 2.0 message.' : whyNoJson(body.bytes));
+    const error = new RpcError(
+      code,
+      isJson ? 'The body is no JSON-RPC 2.0 message.' : describeNotJson(body.bytes),
+    );
     refuse(req, res, { status: 400, error }, body.likelyKind === 'request' ? body.id : undefined);
   }
 
@@ -264,7 +267,7 @@ export class HttpFront {
     if (isModernClient || (req.method !== 'GET' && req.method !== 'DELETE'))
       return refuse(req, res, notAllowed(req.method, isModernClient ? 'POST' : 'POST, GET, DELETE'));
     if (req.method === 'DELETE') return this.#legacy.delete(req, res, access);
-    const refusal = checkReader(req);
+    const refusal = checkAcceptsEvents(req);
     if (refusal !== undefined) return refuse(req, res, refusal);
     this.#legacy.get(req, res, access);
   }
@@ -272,7 +275,7 @@ export class HttpFront {
   /** Whether we live, and whether all servers have been tried; whoever asks needs no token. */
   #handleOther(path: string, req: IncomingMessage, res: ServerResponse): void {
     const isHealth = path === '/healthz';
-    if (!isHealth && path !== '/readyz') return refuse(req, res, notHere(path));
+    if (!isHealth && path !== '/readyz') return refuse(req, res, notFound(path));
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(req, res, notAllowed(req.method, 'GET, HEAD'));
     const isReady = this.#gateway.isTried && this.#closing === undefined;
@@ -280,13 +283,13 @@ export class HttpFront {
   }
 }
 
-function whyNoJson(bytes: Buffer): string {
+function describeNotJson(bytes: Buffer): string {
   if (isTooDeep(bytes)) return `The body is nested deeper than ${DEEPEST} levels. Send something flatter.`;
   const fault = describeInvalidText(bytes);
   return fault === undefined ? 'The body is no JSON.' : `The body is no JSON: it holds ${fault}.`;
 }
 
-function stopping(): Refusal {
+function stopping(): HttpRefusal {
   const error = new RpcError(
     RpcErrorCode.UNAVAILABLE,
     'The gateway is being stopped. Call again when it is back.',
@@ -294,7 +297,7 @@ function stopping(): Refusal {
   return { status: 503, error, headers: ['Retry-After', '2', 'Connection', 'close'] };
 }
 
-function notAllowed(method: string | undefined, allowed: string): Refusal {
+function notAllowed(method: string | undefined, allowed: string): HttpRefusal {
   const error = new RpcError(
     RpcErrorCode.INVALID_REQUEST,
     `${method ?? ''} is not allowed here, but ${allowed}.`,
@@ -302,7 +305,7 @@ function notAllowed(method: string | undefined, allowed: string): Refusal {
   return { status: 405, error, headers: ['Allow', allowed] };
 }
 
-function notHere(path: string): Refusal {
+function notFound(path: string): HttpRefusal {
   const error = new RpcError(
     RpcErrorCode.UNAVAILABLE,
     `There is nothing at ${quoted(path)}. MCP is spoken at ${PATH}, and HTTP+SSE at ${SSE_PATH}.`,
@@ -311,7 +314,7 @@ function notHere(path: string): Refusal {
 }
 
 /** The names of other groups are left out: a client need not know them. */
-function noGroup(group: string): Refusal {
+function noGroup(group: string): HttpRefusal {
   const text = `There is no group '${quoted(group)}' in the config of this gateway. Check the end of the URL, or use ${PATH} for all servers.`;
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }

@@ -11,45 +11,45 @@ const MOST_WAITING = 1000;
 const REQUEST_BYTES = 2048;
 
 /** New connections are parsed in slices for so long after one had many waiting requests. */
-const SUSPICION_MS = 10_000;
+const FLOOD_MEMORY_MS = 10_000;
 
 const waiting = new WeakMap<Duplex, number>();
-let suspiciousUntil = 0;
+let floodedUntil = 0;
 
 /** Returns how many requests of a connection wait behind the one that is worked on. */
-export function waitingOn(socket: Duplex): number {
+export function pipelinedCount(socket: Duplex): number {
   return waiting.get(socket) ?? 0;
 }
 
 /** Returns true where no more requests of a connection should be read. */
-export function hasManyWaiting(socket: Duplex): boolean {
-  return waitingOn(socket) >= MOST_READ;
+export function isPipelineFull(socket: Duplex): boolean {
+  return pipelinedCount(socket) >= MOST_READ;
 }
 
 /** Returns true where a client has lately sent many requests at once. */
-export function isSuspicious(): boolean {
-  return now() < suspiciousUntil;
+export function isPipelineFlooded(): boolean {
+  return now() < floodedUntil;
 }
 
 /**
  * Works on a request when those before it on its connection are answered: Node emits no `close` for a response without a
  * socket. A connection with many waiting requests is paused, and closed where they are far too many.
  */
-export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => void): void {
+export function afterEarlierRequests(req: IncomingMessage, res: ServerResponse, work: () => void): void {
   if (res.socket !== null) return work();
   const { socket } = req;
-  if (!waiting.has(socket)) closeQuickly(socket);
-  const count = waitingOn(socket) + 1;
+  if (!waiting.has(socket)) closeWithoutStacks(socket);
+  const count = pipelinedCount(socket) + 1;
   waiting.set(socket, count);
   if (count > MOST_WAITING) return void socket.destroy();
   if (count === MOST_READ) {
     socket.pause();
-    suspiciousUntil = now() + SUSPICION_MS;
+    floodedUntil = now() + FLOOD_MEMORY_MS;
   }
   const account = accountOf(socket);
   account.charge(REQUEST_BYTES);
   res.once('socket', () => {
-    const left = waitingOn(socket) - 1;
+    const left = pipelinedCount(socket) - 1;
     waiting.set(socket, left);
     account.release(REQUEST_BYTES);
     if (left === MOST_READ - 1) socket.resume();
@@ -62,7 +62,7 @@ export function inTurn(req: IncomingMessage, res: ServerResponse, work: () => vo
  * Lets the connection close without a long turn: Node makes an error with a stack for each request that waits on it, of which there
  * may be a thousand, and nobody sees them.
  */
-function closeQuickly(socket: Duplex): void {
+function closeWithoutStacks(socket: Duplex): void {
   let limit: number;
   socket.prependOnceListener('close', () => {
     limit = Error.stackTraceLimit;

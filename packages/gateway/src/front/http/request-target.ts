@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Refusal } from './respond.ts';
+import type { HttpRefusal } from './respond.ts';
 
 /** Why it is not clear which place a request is for: whoever stands between here and the client may have understood another one. */
 export function checkTarget({
   url = '',
   headers: { host = '' },
   rawHeaders,
-}: IncomingMessage): Refusal | undefined {
+}: IncomingMessage): HttpRefusal | undefined {
   if (countHosts(rawHeaders) > 1) return ambiguous('The Host header is there twice. Send it once.');
   const authority = splitTarget(url)?.authority;
   if (authority === undefined || authority.toLowerCase() === host.toLowerCase()) return undefined;
@@ -52,6 +52,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function ambiguous(text: string): Refusal {
+function ambiguous(text: string): HttpRefusal {
   return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }

@@ -7,7 +7,7 @@ import { spend } from '../../wire/slices.ts';
 import { chargeUnread } from './connection-account.ts';
 
 /** Why a request is not served, and how that is said. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly error: RpcError;
   /** Name, value, name, value: Node takes them fastest so. */
@@ -15,7 +15,7 @@ export interface Refusal {
 }
 
 /** A body that nobody wants is read to its end up to this size, so that the answer reaches who still sends it. */
-const LINGER = 16 * 1024 * 1024;
+const MOST_DISCARDED = 16 * 1024 * 1024;
 
 export function respondJson(
   res: ServerResponse,
@@ -36,7 +36,7 @@ export function respondJson(
 }
 
 /** Hangs up after a mistake of ours in one request, which must not end the others. */
-export function hangUp(res: ServerResponse, error: Error, log: Log): void {
+export function closeAfterError(res: ServerResponse, error: Error, log: Log): void {
   log.error(`A request has failed through a mistake of Weir's own: ${error.stack ?? error.message}`);
   res.destroy();
 }
@@ -51,14 +51,14 @@ export function respondEmpty(res: ServerResponse, status: number, headers: reado
 export function refuse(
   req: IncomingMessage,
   res: ServerResponse,
-  { status, error, headers = [] }: Refusal,
+  { status, error, headers = [] }: HttpRefusal,
   id?: string,
 ): void {
   const line = errorLine(id, error);
   const length = Number(req.headers['content-length'] ?? 0);
   const isStillComing = !req.complete && (length > 0 || req.headers['transfer-encoding'] !== undefined);
   if (!isStillComing) return respondJson(res, status, line, headers);
-  if (length > LINGER || waitsForContinue(req))
+  if (length > MOST_DISCARDED || waitsForContinue(req))
     return respondJson(res, status, line, [...headers, 'Connection', 'close']);
   res.writeHead(status, [...jsonHeaders(sizeOf(line)), ...headers]);
   res.write(line, 'latin1');
@@ -77,7 +77,7 @@ function discard(req: IncomingMessage, done: () => void): void {
   req.once('close', done).once('end', done);
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > LINGER) req.destroy();
+    if (size > MOST_DISCARDED) req.destroy();
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { turns } from '../../wire/turns.ts';
-import { flowOf, makeFlood, settle } from './connection-account.ts';
-import { hasManyWaiting, waitingOn } from './pipeline.ts';
+import { flowOf, makeFlood, giveOwnShare } from './connection-account.ts';
+import { isPipelineFull, pipelinedCount } from './pipeline.ts';
 
 /** Bytes that are parsed at once while requests wait: one or two of a common size, twenty of the smallest. */
 const LEAST = 1024;
@@ -31,7 +31,7 @@ export class SlicedSocket extends Duplex {
     socket.on('data', (chunk: Buffer) => {
       socket.pause();
       this.#unparsed = chunk;
-      if (this.#isAnswered && !this.#hasWaiting) settle(this);
+      if (this.#isAnswered && !this.#hasWaiting) giveOwnShare(this);
       this.#parse();
     });
     socket.once('end', () => this.push(null));
@@ -86,7 +86,7 @@ export class SlicedSocket extends Duplex {
   }
 
   get #hasWaiting(): boolean {
-    return waitingOn(this) > 0;
+    return pipelinedCount(this) > 0;
   }
 
   #parse(): void {
@@ -104,7 +104,7 @@ export class SlicedSocket extends Duplex {
       this.#isWaiting = false;
       // However long it has waited: floods beside nothing but floods need no rest.
       makeFlood(this);
-      this.#isFull = hasManyWaiting(this);
+      this.#isFull = isPipelineFull(this);
       if (!this.destroyed && !this.#isFull) this.#parse();
     });
   }

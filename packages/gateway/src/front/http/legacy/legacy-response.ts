@@ -5,14 +5,14 @@ import { errorLine } from '../../../wire/answer.ts';
 import type { Line } from '../../../wire/json/splice.ts';
 import type { Message } from '../../../wire/message.ts';
 import type { Origin, Pause, Peer, Cancellable } from '../../../wire/peer.ts';
-import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { respondEmpty, respondJson } from '../respond.ts';
-import type { Channel } from './resumable-stream.ts';
+import type { ResumableStream } from './resumable-stream.ts';
 
 /** Beats after which an answer becomes a stream, which its client can come back to. */
-const PATIENT_BEATS = 2;
+const STREAM_AFTER_BEATS = 2;
 
-export interface ReplyOptions {
+export interface LegacyResponseOptions {
   /** How many answers there will be. */
   readonly expected: number;
   /** The answers are an array. */
@@ -23,23 +23,23 @@ export interface ReplyOptions {
   readonly comesBack: boolean;
   readonly heartbeat: Heartbeat;
   readonly headers?: readonly string[];
-  readonly openChannel: () => Channel;
+  readonly openChannel: () => ResumableStream;
   /** Everything is answered. */
-  readonly ended: (reply: Reply) => void;
+  readonly ended: (reply: LegacyResponse) => void;
 }
 
 /** What a POST of the earlier revisions is answered with: JSON, or a stream from the first word that precedes the last answer. */
-export class Reply implements Beating {
+export class LegacyResponse implements HeartbeatListener {
   readonly #res: ServerResponse;
-  readonly #options: ReplyOptions;
+  readonly #options: LegacyResponseOptions;
   readonly #number: number;
   readonly #lines: Line[] = [];
   #missing: number;
-  #channel: Channel | undefined;
+  #channel: ResumableStream | undefined;
   #isClosed = false;
   #beats = 0;
 
-  constructor(res: ServerResponse, options: ReplyOptions) {
+  constructor(res: ServerResponse, options: LegacyResponseOptions) {
     this.#res = res;
     this.#options = options;
     this.#missing = options.expected;
@@ -58,11 +58,11 @@ export class Reply implements Beating {
 
   /** Whether its client is there, on this connection or on one that it came back with. */
   get isAttended(): boolean {
-    return this.#channel === undefined ? !this.#isClosed : this.#channel.isCarried;
+    return this.#channel === undefined ? !this.#isClosed : this.#channel.isConnected;
   }
 
   /** Its client has left, and has nothing to come back to. */
-  get isLeft(): boolean {
+  get isAbandoned(): boolean {
     return this.#isClosed && this.#channel === undefined;
   }
 
@@ -80,7 +80,7 @@ export class Reply implements Beating {
   }
 
   /** One answer will not come: its request was called off. */
-  skip(): void {
+  cancelOne(): void {
     if (this.#missing === 0) return;
     this.#missing--;
     if (this.#missing === 0) this.#end();
@@ -92,11 +92,11 @@ export class Reply implements Beating {
   }
 
   beat(): void {
-    if (this.#channel === undefined && ++this.#beats > PATIENT_BEATS) this.#open();
+    if (this.#channel === undefined && ++this.#beats > STREAM_AFTER_BEATS) this.#open();
   }
 
   /** A client that left before it was given a stream has nothing to come back to. */
-  #open(): Channel | undefined {
+  #open(): ResumableStream | undefined {
     if (this.#channel !== undefined || this.#isClosed || this.#missing === 0) return this.#channel;
     this.#channel = this.#options.openChannel();
     this.#channel.attach(this.#res);
@@ -117,14 +117,14 @@ export class Reply implements Beating {
 }
 
 /** One request of a POST: what is said about it goes to the reply, and it can be called off by its id. */
-export class RepliedRequest implements Origin, Cancellable {
+export class PostedRequest implements Origin, Cancellable {
   readonly id: string;
-  readonly #reply: Reply;
+  readonly #reply: LegacyResponse;
   readonly #peer: Peer;
   #served: Cancellable | undefined;
   #bytes = 0;
 
-  constructor({ id }: Message, reply: Reply, peer: Peer) {
+  constructor({ id }: Message, reply: LegacyResponse, peer: Peer) {
     this.id = id;
     this.#reply = reply;
     this.#peer = peer;
@@ -140,7 +140,7 @@ export class RepliedRequest implements Origin, Cancellable {
   }
 
   get gone(): RpcError | undefined {
-    return this.#reply.isLeft ? new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLeft()) : undefined;
+    return this.#reply.isAbandoned ? new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLeft()) : undefined;
   }
 
   /** What follows the last answer, such as the withdrawal of a question, belongs to no request that is under way. */
@@ -172,7 +172,7 @@ export class RepliedRequest implements Origin, Cancellable {
   /** Nobody expects an answer to what was called off, but the response must end. */
   cancel(notice: Message): void {
     this.#served?.cancel(notice);
-    this.#reply.skip();
+    this.#reply.cancelOne();
   }
 
   abandon(reason: string): void {

@@ -9,10 +9,10 @@ import { workOff } from '../../../wire/slices.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { hangUp, refuse, respondEmpty } from '../respond.ts';
+import { closeAfterError, refuse, respondEmpty } from '../respond.ts';
 import { EventStore, type EventBudget } from './event-store.ts';
-import { RepliedRequest, Reply } from './legacy-response.ts';
-import { Channel } from './resumable-stream.ts';
+import { PostedRequest, LegacyResponse } from './legacy-response.ts';
+import { ResumableStream } from './resumable-stream.ts';
 
 export interface LegacySessionOptions {
   readonly id: string;
@@ -39,10 +39,10 @@ export class LegacySession {
   readonly #session: Session;
   readonly #store: EventStore;
   /** What has not been answered wholly. */
-  readonly #replies = new Set<Reply>();
+  readonly #responses = new Set<LegacyResponse>();
   /** The streams among them, by number. */
-  readonly #channels = new Map<number, Channel>();
-  #standalone: Channel | undefined;
+  readonly #streams = new Map<number, ResumableStream>();
+  #standalone: ResumableStream | undefined;
   #lastStream = STANDALONE;
   #usedAt: number;
 
@@ -69,8 +69,8 @@ export class LegacySession {
 
   /** Whether its client is there: it listens, or waits for an answer. */
   get isAttended(): boolean {
-    if (this.#standalone?.isCarried === true) return true;
-    for (const reply of this.#replies) if (reply.isAttended) return true;
+    if (this.#standalone?.isConnected === true) return true;
+    for (const respond of this.#responses) if (respond.isAttended) return true;
     return false;
   }
 
@@ -91,9 +91,9 @@ export class LegacySession {
     workOff('batch', messages, {
       each: (message) => {
         if (reply === undefined || message.kind !== 'request') this.#session.receive(message);
-        else this.#session.receive(message, new RepliedRequest(message, reply, this.#session.peer));
+        else this.#session.receive(message, new PostedRequest(message, reply, this.#session.peer));
       },
-      failed: (error) => hangUp(res, error, this.#log),
+      failed: (error) => closeAfterError(res, error, this.#log),
     });
     if (reply === undefined) respondEmpty(res, 202);
   }
@@ -105,7 +105,7 @@ export class LegacySession {
     if (typeof last !== 'string') return this.#openStandalone().attach(res);
     const [, stream, number] = /^(\d{1,15})_(\d{1,15})$/u.exec(last) ?? [];
     if (stream === undefined || !this.#resume(res, Number(stream), Number(number)))
-      refuse(req, res, { status: 400, error: nothingKept(last) });
+      refuse(req, res, { status: 400, error: eventNotKept(last) });
   }
 
   /** Ends what is under way, and the streams. */
@@ -116,14 +116,18 @@ export class LegacySession {
   }
 
   /** Looked at from time to time: notes whether its client is there, and forgets what is too old to be asked for. */
-  look(): void {
+  sweep(): void {
     if (this.isAttended) this.#usedAt = this.#options.now();
     this.#store.expire();
   }
 
-  #reply(res: ServerResponse, expected: number, { isBatch = false, headers = [] }: ReceiveOptions): Reply {
+  #reply(
+    res: ServerResponse,
+    expected: number,
+    { isBatch = false, headers = [] }: ReceiveOptions,
+  ): LegacyResponse {
     let number = STANDALONE;
-    const reply = new Reply(res, {
+    const reply = new LegacyResponse(res, {
       expected,
       isBatch,
       // Headers of our own go with JSON.
@@ -133,44 +137,44 @@ export class LegacySession {
       heartbeat: this.#options.heartbeat,
       openChannel: () => {
         number = ++this.#lastStream;
-        const channel = this.#createChannel(number);
-        this.#channels.set(number, channel);
+        const channel = this.#createStream(number);
+        this.#streams.set(number, channel);
         return channel;
       },
       ended: (ended) => {
-        this.#replies.delete(ended);
-        this.#channels.delete(number);
+        this.#responses.delete(ended);
+        this.#streams.delete(number);
       },
     });
-    this.#replies.add(reply);
+    this.#responses.add(reply);
     return reply;
   }
 
   #resume(res: ServerResponse, stream: number, after: number): boolean {
-    const live = stream === STANDALONE ? this.#openStandalone() : this.#channels.get(stream);
+    const live = stream === STANDALONE ? this.#openStandalone() : this.#streams.get(stream);
     if (live !== undefined) {
       live.attach(res, after);
       return true;
     }
     if (this.#store.after(stream, after).length === 0) return false;
-    const ended = this.#createChannel(stream);
+    const ended = this.#createStream(stream);
     ended.attach(res, after);
     ended.release();
     return true;
   }
 
-  #openStandalone(): Channel {
-    this.#standalone ??= this.#createChannel(STANDALONE);
+  #openStandalone(): ResumableStream {
+    this.#standalone ??= this.#createStream(STANDALONE);
     return this.#standalone;
   }
 
-  #createChannel(number: number): Channel {
+  #createStream(number: number): ResumableStream {
     const isPrimed = this.version >= PRIMED_FROM;
-    return new Channel({ number, store: this.#store, heartbeat: this.#options.heartbeat, isPrimed });
+    return new ResumableStream({ number, store: this.#store, heartbeat: this.#options.heartbeat, isPrimed });
   }
 
   #link(): ReturnType<ConstructorParameters<typeof Session>[1]> {
-    const channel = (): Channel => this.#openStandalone();
+    const channel = (): ResumableStream => this.#openStandalone();
     return {
       account: this.#options.account,
       send: (line) => channel().push(line),
@@ -196,7 +200,7 @@ function prefersStream({ headers: { accept = '' } }: IncomingMessage): boolean {
   return accept.trimStart().toLowerCase().startsWith('text/event-stream');
 }
 
-function nothingKept(last: string): RpcError {
+function eventNotKept(last: string): RpcError {
   const text = `Nothing is kept of what followed event '${last}'. Call again.`;
   return new RpcError(RpcErrorCode.UNAVAILABLE, text);
 }

@@ -7,9 +7,9 @@ import type { Account } from '../../../wire/account.ts';
 import { Batch, BATCH_VERSION, MOST_IN_A_BATCH } from '../../../wire/batch.ts';
 import type { Message } from '../../../wire/message.ts';
 import type { Access } from '../access.ts';
-import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { parameterOf } from '../request-target.ts';
-import { refuse, respondEmpty, type Refusal } from '../respond.ts';
+import { refuse, respondEmpty, type HttpRefusal } from '../respond.ts';
 import { EventBudget } from './event-store.ts';
 import { LegacySession } from './legacy-session.ts';
 import { SseSession } from './sse-session.ts';
@@ -25,13 +25,13 @@ export interface LegacyOptions {
 }
 
 /** Beats between two looks at who is idle. */
-const LOOK_EVERY = 3;
+const SWEEP_EVERY = 3;
 
 /** The query parameter by which clients of HTTP+SSE name their session. */
 const SESSION_ID = 'sessionId';
 
 /** Clients of the earlier revisions: each has a session, which it names with every request. */
-export class LegacySessions implements Beating {
+export class LegacySessions implements HeartbeatListener {
   readonly isAwaited = false;
   readonly #gateway: Gateway;
   readonly #options: LegacyOptions;
@@ -84,7 +84,7 @@ export class LegacySessions implements Beating {
 
   /** Opens a session of HTTP+SSE; `path` is where its messages are posted. */
   getSse(req: IncomingMessage, res: ServerResponse, { access, path }: SseOpening): void {
-    if (!this.#makeRoom()) return refuse(req, res, tooMany());
+    if (!this.#evictIdlest()) return refuse(req, res, tooMany());
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: SseSession = new SseSession(this.#gateway, res, {
@@ -97,7 +97,7 @@ export class LegacySessions implements Beating {
       endpoint: `${path}?${SESSION_ID}=${id}`,
       left: () => this.#end(session, 'The client has closed its stream'),
     });
-    this.#enter(session);
+    this.#add(session);
   }
 
   /** Takes a message of a client of HTTP+SSE; the answer goes to the client's stream. */
@@ -119,16 +119,16 @@ export class LegacySessions implements Beating {
   }
 
   beat(): void {
-    if (++this.#beats % LOOK_EVERY !== 0) return;
+    if (++this.#beats % SWEEP_EVERY !== 0) return;
     const oldest = this.#options.now() - this.#options.idleAfter;
     for (const session of this.#sessions.values()) {
-      session.look();
+      session.sweep();
       if (session.usedAt < oldest) this.#end(session, 'The session was not used for too long');
     }
   }
 
   #open(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
-    if (!this.#makeRoom()) return refuse(req, res, tooMany(), message.id);
+    if (!this.#evictIdlest()) return refuse(req, res, tooMany(), message.id);
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: LegacySession = new LegacySession(this.#gateway, {
@@ -140,7 +140,7 @@ export class LegacySessions implements Beating {
       now,
       account: this.#openAccount(() => session),
     });
-    this.#enter(session);
+    this.#add(session);
     session.receive([message], res, { headers: ['Mcp-Session-Id', id] });
   }
 
@@ -152,13 +152,13 @@ export class LegacySessions implements Beating {
     });
   }
 
-  #enter(session: LegacySession | SseSession): void {
+  #add(session: LegacySession | SseSession): void {
     this.#sessions.set(session.id, session);
     this.#beatNumber ??= this.#options.heartbeat.add(this);
   }
 
   /** The one that was idle longest gives way; its client, if there still is one, opens another. */
-  #makeRoom(): boolean {
+  #evictIdlest(): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
     let idlest: LegacySession | SseSession | undefined;
     for (const session of this.#sessions.values()) {
@@ -168,7 +168,7 @@ export class LegacySessions implements Beating {
     return idlest !== undefined;
   }
 
-  #find(req: IncomingMessage, { principal, view }: Access): LegacySession | Refusal {
+  #find(req: IncomingMessage, { principal, view }: Access): LegacySession | HttpRefusal {
     const { 'mcp-session-id': id, 'mcp-protocol-version': version } = req.headers;
     if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
     const session = this.#sessions.get(id);
@@ -198,7 +198,7 @@ function isUnnamed({ headers }: IncomingMessage): boolean {
   return headers['mcp-session-id'] === undefined;
 }
 
-function readBatch(bytes: Buffer): Message[] | Refusal {
+function readBatch(bytes: Buffer): Message[] | HttpRefusal {
   const batch = Batch.open(bytes);
   if (batch === undefined) return badRequest(`A batch is an array of 1 to ${MOST_IN_A_BATCH} messages`);
   const messages: Message[] = [];
@@ -211,29 +211,29 @@ function readBatch(bytes: Buffer): Message[] | Refusal {
   return messages;
 }
 
-function badRequest(text: string): Refusal {
+function badRequest(text: string): HttpRefusal {
   return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, `${text}.`) };
 }
 
-function noBatches(): Refusal {
+function noBatches(): HttpRefusal {
   return badRequest(Texts.batchRefused());
 }
 
-function unknownSession(): Refusal {
+function unknownSession(): HttpRefusal {
   const text = 'There is no such session (any more). Send initialize without Mcp-Session-Id to open another.';
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
-function unknownStream(): Refusal {
+function unknownStream(): HttpRefusal {
   const text = 'There is no such session (any more): it ends with its stream. Open another with GET.';
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
-function unknownVersion(version: string): Refusal {
+function unknownVersion(version: string): HttpRefusal {
   return badRequest(`MCP-Protocol-Version '${quoted(version)}' is none of ${LEGACY_VERSIONS.join(', ')}`);
 }
 
-function tooMany(): Refusal {
+function tooMany(): HttpRefusal {
   const text = 'Too many sessions are open. Try again, and end those that are not needed with DELETE.';
   return { status: 503, error: new RpcError(RpcErrorCode.UNAVAILABLE, text), headers: ['Retry-After', '10'] };
 }

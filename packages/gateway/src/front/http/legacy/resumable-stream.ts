@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Line } from '../../../wire/json/splice.ts';
 import type { Pause } from '../../../wire/peer.ts';
 import { EventStream } from '../event-stream.ts';
-import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import type { EventStore } from './event-store.ts';
 
-export interface ChannelOptions {
+export interface ResumableStreamOptions {
   /** The stream's number in its session. */
   readonly number: number;
   readonly store: EventStore;
@@ -15,9 +15,9 @@ export interface ChannelOptions {
 }
 
 /** One stream of a session: it outlives the connections that carry it, and what is sent meanwhile is kept. */
-export class Channel implements Beating {
+export class ResumableStream implements HeartbeatListener {
   readonly isAwaited = false;
-  readonly #options: ChannelOptions;
+  readonly #options: ResumableStreamOptions;
   #count = 0;
   /** The last event that was written to a connection. */
   #written = 0;
@@ -26,11 +26,11 @@ export class Channel implements Beating {
   /** What the client has been sent away for. */
   #pause: Pause | undefined;
 
-  constructor(options: ChannelOptions) {
+  constructor(options: ResumableStreamOptions) {
     this.#options = options;
   }
 
-  get isCarried(): boolean {
+  get isConnected(): boolean {
     return this.#stream !== undefined;
   }
 
@@ -51,7 +51,7 @@ export class Channel implements Beating {
     else stream.comment();
     for (const event of store.after(number, after)) stream.event(event.line, `${number}_${event.number}`);
     this.#written = this.#count;
-    this.#comeBack();
+    this.#endPause();
   }
 
   push(line: Line): void {
@@ -82,7 +82,7 @@ export class Channel implements Beating {
     this.#stream?.beat();
   }
 
-  #comeBack(): void {
+  #endPause(): void {
     const pause = this.#pause;
     this.#pause = undefined;
     pause?.end();

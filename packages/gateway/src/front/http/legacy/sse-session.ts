@@ -6,7 +6,7 @@ import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import { EventStream } from '../event-stream.ts';
-import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 
 export interface SseSessionOptions {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface SseSessionOptions {
 }
 
 /** A client of HTTP+SSE, the transport of 2024-11-05: one stream carries all answers, and the session ends with it. */
-export class SseSession implements Beating {
+export class SseSession implements HeartbeatListener {
   readonly id: string;
   readonly access: Access;
   readonly isAttended = true;
@@ -67,7 +67,7 @@ export class SseSession implements Beating {
     this.#stream.beat();
   }
 
-  look(): void {}
+  sweep(): void {}
 
   end(reason: string): void {
     this.#options.heartbeat.remove(this.#beatNumber);

@@ -11,9 +11,9 @@ import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { refuse, respondEmpty, type Refusal } from '../respond.ts';
-import { PostExchange } from './modern-response.ts';
-import { parameterFault } from './param-header-check.ts';
+import { refuse, respondEmpty, type HttpRefusal } from '../respond.ts';
+import { ModernResponse } from './modern-response.ts';
+import { parameterHeaderError } from './param-header-check.ts';
 
 export interface ModernOptions {
   readonly serverInfo: Implementation;
@@ -27,7 +27,7 @@ const MOST_LISTENERS = 1000;
 const LONGEST_NAME = 64 * 1024;
 
 /** On this transport a request is called off by closing its response, and says by itself what it is about. */
-const UNHEARD: ReadonlySet<string> = new Set([Method.CANCELLED, Method.PROGRESS]);
+const IGNORED: ReadonlySet<string> = new Set([Method.CANCELLED, Method.PROGRESS]);
 
 /** Clients of the modern era: no sessions, every request says everything. */
 export class ModernRequests {
@@ -48,24 +48,24 @@ export class ModernRequests {
       message.kind === 'request' ? checkRequest(message, req, access.view) : checkNotification(message, req);
     if (refusal !== undefined) return refuse(req, res, refusal, message.id || undefined);
     if (message.kind === 'notification') return this.#notified(message, res, access);
-    if (message.method === Method.LISTEN && !this.#admitListener(res))
+    if (message.method === Method.LISTEN && !this.#countListener(res))
       return refuse(req, res, tooMany(), message.id);
-    this.#sessionOf(access).receive(message, new PostExchange(message, res, this.#options.heartbeat));
+    this.#sessionOf(access).receive(message, new ModernResponse(message, res, this.#options.heartbeat));
   }
 
   close(reason: string): void {
     for (const session of this.#sessions.values()) session.close();
     const error = new RpcError(RpcErrorCode.UNAVAILABLE, reason);
     for (const beating of this.#options.heartbeat.all())
-      if (beating instanceof PostExchange) beating.stop(error);
+      if (beating instanceof ModernResponse) beating.stop(error);
   }
 
   #notified(message: Message, res: ServerResponse, access: Access): void {
-    if (!UNHEARD.has(message.method)) this.#sessionOf(access).receive(message);
+    if (!IGNORED.has(message.method)) this.#sessionOf(access).receive(message);
     respondEmpty(res, 202);
   }
 
-  #admitListener(res: ServerResponse): boolean {
+  #countListener(res: ServerResponse): boolean {
     if (this.#listeners >= MOST_LISTENERS) return false;
     this.#listeners++;
     res.once('close', () => this.#listeners--);
@@ -94,23 +94,23 @@ export class ModernRequests {
 const NO_LINK = { account: NO_ACCOUNT, send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
 
 /** Returns the reason why a request cannot be served: it must say what it is, and its headers must say the same. */
-function checkRequest(message: Message, { headers }: IncomingMessage, view: View): Refusal | undefined {
+function checkRequest(message: Message, { headers }: IncomingMessage, view: View): HttpRefusal | undefined {
   const refusal =
     checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
   if (refusal !== undefined) return refusal;
-  const fault = parameterFault(message, headers, view.directory);
+  const fault = parameterHeaderError(message, headers, view.directory);
   return fault === undefined ? undefined : headerMismatch(fault);
 }
 
 /** A notification need not say anything about itself, but nothing wrong either. */
-function checkNotification(message: Message, { headers }: IncomingMessage): Refusal | undefined {
+function checkNotification(message: Message, { headers }: IncomingMessage): HttpRefusal | undefined {
   const claimed = (message.meta && stringValue(message.meta, Meta.PROTOCOL_VERSION)) ?? MODERN_VERSION;
   const version = headers['mcp-protocol-version'] ?? claimed;
   if (version !== claimed) return mismatch('MCP-Protocol-Version', String(version), claimed);
   return claimed === MODERN_VERSION ? checkMethod(message, headers, false) : unsupported(claimed);
 }
 
-function checkEnvelope({ meta }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
+function checkEnvelope({ meta }: Message, headers: IncomingHttpHeaders): HttpRefusal | undefined {
   const claimed = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
   const version = headers['mcp-protocol-version'];
   if (claimed === undefined)
@@ -127,7 +127,7 @@ function checkMethod(
   { method, kind }: Message,
   headers: IncomingHttpHeaders,
   isNeeded: boolean,
-): Refusal | undefined {
+): HttpRefusal | undefined {
   const named = headers['mcp-method'];
   if (named !== method && (isNeeded || named !== undefined) && trimmed(named) !== method)
     return mismatch('Mcp-Method', named, method);
@@ -135,7 +135,7 @@ function checkMethod(
 }
 
 /** Where the body names nothing, its server says what is missing. */
-function checkName({ method, params }: Message, headers: IncomingHttpHeaders): Refusal | undefined {
+function checkName({ method, params }: Message, headers: IncomingHttpHeaders): HttpRefusal | undefined {
   const key = namedInHeader(method);
   // No header is longer, and the text of a long name would take as much memory again.
   const value = key === undefined ? undefined : params && stringStart(params, key, LONGEST_NAME);
@@ -162,40 +162,40 @@ export function isModernVersion(version: string | string[] | undefined): boolean
   return typeof version === 'string' && version >= MODERN_VERSION;
 }
 
-function mismatch(header: string, sent: string | string[] | undefined, meant: string): Refusal {
+function mismatch(header: string, sent: string | string[] | undefined, meant: string): HttpRefusal {
   const what = sent === undefined ? 'is missing' : `says '${quoted(String(sent))}'`;
   return headerMismatch(`${header} ${what}, and the body says '${quoted(meant)}'`);
 }
 
-function headerMismatch(what: string): Refusal {
+function headerMismatch(what: string): HttpRefusal {
   const text = `Header mismatch: ${what}. Header and body must agree.`;
   return { status: 400, error: new RpcError(RpcErrorCode.HEADER_MISMATCH, text) };
 }
 
-function unsupported(requested: string): Refusal {
+function unsupported(requested: string): HttpRefusal {
   const text = `Unsupported protocol version: ${quoted(requested)}. Use ${MODERN_VERSION}, or open a session with initialize.`;
   const data = { supported: [MODERN_VERSION], requested: quotedData(requested) };
   return { status: 400, error: new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, text, data) };
 }
 
-function incomplete(key: string): Refusal {
+function incomplete(key: string): HttpRefusal {
   const text = `Every request needs "${key}" in its _meta.`;
   return { status: 400, error: new RpcError(RpcErrorCode.INVALID_PARAMS, text) };
 }
 
-function unknownMethod(method: string): Refusal {
+function unknownMethod(method: string): HttpRefusal {
   return {
     status: 404,
     error: new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`),
   };
 }
 
-function noResponses(): Refusal {
+function noResponses(): HttpRefusal {
   const text = 'Answers are not posted in this revision: repeat the request with "inputResponses".';
   return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
-function tooMany(): Refusal {
+function tooMany(): HttpRefusal {
   const text = `More than ${MOST_LISTENERS} subscriptions are open. End some of them.`;
   return { status: 503, error: new RpcError(RpcErrorCode.UNAVAILABLE, text), headers: ['Retry-After', '10'] };
 }

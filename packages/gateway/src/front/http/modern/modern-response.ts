@@ -8,17 +8,17 @@ import type { Message } from '../../../wire/message.ts';
 import type { Origin, Cancellable } from '../../../wire/peer.ts';
 import { accountOf } from '../connection-account.ts';
 import { EventStream } from '../event-stream.ts';
-import type { Beating, Heartbeat } from '../heartbeat.ts';
+import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { respondJson } from '../respond.ts';
 
 /** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
-const PATIENT_BEATS = 15;
+const STREAM_AFTER_BEATS = 15;
 
 /** Bytes of a request that are not charged: a connection has one in flight, so small ones do not add up. */
-const SMALL = 4096;
+const UNCHARGED_BYTES = 4096;
 
 /** One request of the modern era: a JSON answer, or a stream from the first word that precedes it. */
-export class PostExchange implements Origin, Beating {
+export class ModernResponse implements Origin, HeartbeatListener {
   readonly #id: string;
   readonly #method: string;
   readonly #res: ServerResponse;
@@ -84,7 +84,7 @@ export class PostExchange implements Origin, Beating {
 
   beat(): void {
     if (this.#stream !== undefined) this.#stream.beat();
-    else if (++this.#beats > PATIENT_BEATS) this.#open().comment();
+    else if (++this.#beats > STREAM_AFTER_BEATS) this.#open().comment();
   }
 
   #open(): EventStream {
@@ -106,7 +106,7 @@ export class PostExchange implements Origin, Beating {
 }
 
 function keptOf({ bytes = 0 }: Cancellable): number {
-  return bytes > SMALL ? bytes : 0;
+  return bytes > UNCHARGED_BYTES ? bytes : 0;
 }
 
 /** Errors travel with success, but for those that the protocol gives a status. */

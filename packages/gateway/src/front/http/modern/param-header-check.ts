@@ -17,7 +17,7 @@ const NONE: readonly ParameterHeader[] = [];
 const known = new WeakMap<Pick<Route, 'definition'>, readonly ParameterHeader[]>();
 
 /** Which header does not say what the argument of a tool call does, where the tool wants it repeated there. */
-export function parameterFault(
+export function parameterHeaderError(
   { method, bytes, params }: Message,
   headers: IncomingHttpHeaders,
   directory: Directory,
