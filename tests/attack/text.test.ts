@@ -341,7 +341,7 @@ describe('a client on HTTP', () => {
           expect({ status, id: json.id, error: json.error }).toEqual({
             status: 400,
             id: 7,
-            error: { code: -32700, message: `The body is no JSON: it holds ${fault}.` },
+            error: { code: -32700, message: `The body is not JSON: it contains ${fault}.` },
           });
         }
       }

@@ -163,7 +163,7 @@ describe('what is no request', () => {
     await expectRefusal({ body: deep }, { status: 400, code: -32600 });
     await expectRefusal({ body: inside }, { status: 400, code: -32700, says: tooDeep });
     for (const body of ['', '{', 'null x', '{"jsonrpc":"2.0","id":1,"method":"tools/list"', 'x'.repeat(1e6)])
-      await expectRefusal({ body }, { status: 400, code: -32700, says: 'The body is no JSON.' });
+      await expectRefusal({ body }, { status: 400, code: -32700, says: 'The body is not JSON.' });
     for (const body of [
       'null',
       '1',

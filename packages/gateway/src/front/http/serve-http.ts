@@ -52,10 +52,10 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
   if (token === undefined && !isLoopback(host))
     throw new Error(`Without a token only this machine may be served, not ${host}: listen on 127.0.0.1`);
   // Loaded only here: together they take longer than the whole boot of the command on stdio.
-  const [http, crypto, front] = await Promise.all([
+  const [http, crypto, { composeFront }] = await Promise.all([
     import('node:http'),
     import('node:crypto'),
-    import('./http-front.ts'),
+    import('./compose-front.ts'),
   ]);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = http.createServer({
@@ -71,13 +71,12 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
   await gateway.prepare();
   const listensAt = await listen(server, host, port);
   const admission = new Admission({ ...options, host, port: listensAt, isSame: crypto.timingSafeEqual });
-  const url = `http://${bracketed(host)}:${listensAt}${front.PATH}`;
-  return new front.HttpFront(gateway, {
+  return composeFront(gateway, {
     ...options,
     server,
+    address: `http://${bracketed(host)}:${listensAt}`,
     admission,
     limits,
-    url,
     createId: crypto.randomUUID,
   });
 }

@@ -1,0 +1,37 @@
+import type { Server } from 'node:http';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Implementation } from '../../protocol/eras.ts';
+import type { Admission } from './access.ts';
+import { healthRoutes } from './health-routes.ts';
+import { HttpFront } from './http-front.ts';
+import { McpEndpoint, PATH } from './mcp-endpoint.ts';
+import { RequestTurns } from './request-turns.ts';
+import type { HttpLimits } from './serve-http.ts';
+
+export interface ComposeOptions {
+  readonly server: Server;
+  /** Scheme, host and port that the server listens on. */
+  readonly address: string;
+  readonly admission: Admission;
+  readonly limits: HttpLimits;
+  readonly serverInfo: Implementation;
+  readonly maxBodySize?: number;
+  readonly createId: () => string;
+}
+
+/** Mounts all routes of the HTTP front. */
+export function composeFront(gateway: Gateway, options: ComposeOptions): HttpFront {
+  const { server, address, admission, limits } = options;
+  const turns = new RequestTurns(gateway.log);
+  const endpoint = new McpEndpoint(gateway, { ...options, turns });
+  const front: HttpFront = new HttpFront(gateway, {
+    url: `${address}${PATH}`,
+    server,
+    admission,
+    turns,
+    endpoint,
+    routes: [...endpoint.routes, ...healthRoutes(gateway, () => front.isClosing)],
+    drainTime: limits.drain,
+  });
+  return front;
+}
