@@ -172,7 +172,9 @@ function run(script, args, env) {
 
 /** @param {string} log */
 export function mistakesIn(log) {
-  return log.split('\n').filter((line) => /mistake of|Unexpected error|RangeError|TypeError/u.test(line));
+  return log
+    .split('\n')
+    .filter((line) => /mistake of|Internal error|Unexpected error|RangeError|TypeError/u.test(line));
 }
 
 /**

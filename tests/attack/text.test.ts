@@ -367,7 +367,7 @@ describe('a client on stdio', () => {
         );
         expect((await weir.answer('bad')).error).toEqual({
           code: -32700,
-          message: `Not JSON: the message holds ${fault}`,
+          message: `Not JSON: the message contains ${fault}`,
         });
         weir.send(
           latin1(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"x":"${text}"}}`),

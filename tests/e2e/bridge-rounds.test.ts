@@ -254,7 +254,7 @@ describe('a round of a modern server', () => {
     expect((await call).error).toMatchObject({
       code: -32000,
       message:
-        "The client's answer cannot be used. Not JSON: the message holds a raw control character in a string",
+        "The client's answer is invalid. Not JSON: the message contains a raw control character in a string",
     });
   });
 

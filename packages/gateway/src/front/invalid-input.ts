@@ -1,54 +1,76 @@
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { now } from '../time/clock.ts';
+import { Repeats } from '../upstream/repeats.ts';
 import { answerError } from '../wire/answer.ts';
+import { visitBatch } from '../wire/batch.ts';
 import { describeInvalidText } from '../wire/describe-invalid.ts';
-import type { InvalidInput } from '../wire/message.ts';
-import type { PartialHead, Oversized } from '../wire/oversized.ts';
+import type { InvalidInput, Message } from '../wire/message.ts';
+import type { Oversized, PartialHead } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 
-type Warn = (text: string) => void;
+/** Refuses lines of one client that are not messages, and fails the one call that each belongs to. */
+export class InvalidInputHandler {
+  readonly #client: Peer;
+  readonly #log: Log;
+  #warnings: Repeats | undefined;
 
-/** What a client sent is no message. */
-export function refuseInvalid(
-  client: Peer,
-  { id, likelyKind, reason, bytes }: InvalidInput,
-  warn: Warn,
-): void {
-  warn(`The client sent a line that is no message (${reason})`);
-  refuse(client, { id, likelyKind }, reason === 'not-json' ? notJson(bytes) : notAMessage());
-}
+  constructor(client: Peer, log: Log) {
+    this.#client = client;
+    this.#log = log;
+  }
 
-export function refuseOversized(
-  client: Peer,
-  { id, likelyKind, size }: Oversized,
-  { maxMessageSize, warn }: { readonly maxMessageSize: number; readonly warn: Warn },
-): void {
-  const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
-  warn(`The client's message was refused: ${text}`);
-  refuse(client, { id, likelyKind }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
+  refuse({ id, likelyKind, reason, bytes }: InvalidInput): void {
+    this.#warn(`The client sent a line that is not a message (${reason})`);
+    this.#answer({ id, likelyKind }, reason === 'not-json' ? notJson(bytes) : notAMessage());
+  }
+
+  /** Refuses each request of a batch by its own id, so that the client waits for none. */
+  refuseBatch(line: InvalidInput): void {
+    if (!visitBatch(line.bytes, (part) => this.#refusePart(part))) this.refuse(line);
+  }
+
+  refuseOversized({ id, likelyKind, size }: Oversized, maxMessageSize: number): void {
+    const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
+    this.#warn(`The client's message was refused: ${text}`);
+    this.#answer({ id, likelyKind }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
+  }
+
+  #refusePart(part: Message | InvalidInput): void {
+    if (part.kind === 'invalid') this.refuse(part);
+    else if (part.kind === 'request') answerError(this.#client, part.id, batchRefused());
+  }
+
+  /** Warns at most once in a while of the same thing. */
+  #warn(text: string): void {
+    this.#warnings ??= new Repeats(now);
+    const unreported = this.#warnings.say(text);
+    if (unreported !== undefined) this.#log.warn(unreported);
+  }
+
+  /** Answers a request with the error; fails the call of a server that waits for the client's answer. */
+  #answer({ id, likelyKind }: PartialHead, error: RpcError): void {
+    if (id === undefined) return;
+    if (likelyKind === 'request') answerError(this.#client, id, error);
+    else if (likelyKind === 'response') this.#client.failRequest(id, invalidAnswer(error));
+  }
 }
 
 function notJson(bytes: Buffer): RpcError {
-  const fault = describeInvalidText(bytes);
-  const text = fault === undefined ? 'Not JSON' : `Not JSON: the message holds ${fault}`;
+  const problem = describeInvalidText(bytes);
+  const text = problem === undefined ? 'Not JSON' : `Not JSON: the message contains ${problem}`;
   return new RpcError(RpcErrorCode.PARSE_ERROR, text);
-}
-
-/** The error of the call in which a server has asked the client. */
-function invalidAnswer({ message }: RpcError): RpcError {
-  return new RpcError(RpcErrorCode.UNAVAILABLE, `The client's answer cannot be used. ${message}`);
 }
 
 function notAMessage(): RpcError {
   return new RpcError(RpcErrorCode.INVALID_REQUEST, 'Not a JSON-RPC 2.0 message');
 }
 
-export function batchRefused(): RpcError {
+function batchRefused(): RpcError {
   return new RpcError(RpcErrorCode.INVALID_REQUEST, Texts.batchRefused());
 }
 
-/** A request is answered with why; a server that waits for the answer which this should have been hears it too. */
-function refuse(client: Peer, { id, likelyKind }: PartialHead, error: RpcError): void {
-  if (id === undefined) return;
-  if (likelyKind === 'request') answerError(client, id, error);
-  else if (likelyKind === 'response') client.failRequest(id, invalidAnswer(error));
+/** Returns the error of the call in which a server asked the client. */
+function invalidAnswer({ message }: RpcError): RpcError {
+  return new RpcError(RpcErrorCode.UNAVAILABLE, `The client's answer is invalid. ${message}`);
 }

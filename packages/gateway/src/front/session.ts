@@ -1,58 +1,40 @@
-import { addressingOf, BY_URI } from '../call/addressing.ts';
-import { call, callTask, proceed } from '../call/call.ts';
-import { ClientRequest, type Caller } from '../call/client-request.ts';
-import { legacyInfoText } from '../call/history/client-names.ts';
 import type { ListName } from '../call/list-change-notifier.ts';
-import { listOf } from '../call/lists.ts';
-import { isWanted, LOG_LEVELS } from '../call/log-levels.ts';
-import { listTasks } from '../call/tasks/task-list.ts';
-import { handshakeHasTasks, withoutTasks } from '../call/tasks/tasks.ts';
-import { forClients, internalError, quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { isWanted } from '../call/log-levels.ts';
+import { forClients, internalError, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client } from '../gateway/clients.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { View } from '../gateway/view.ts';
-import { canBeAsked } from '../protocol/capabilities.ts';
 import type { Envelope, Era, Implementation } from '../protocol/eras.ts';
-import { Method, LIST_METHODS, isTaskMethod, listChanged } from '../protocol/methods.ts';
-import { now } from '../time/clock.ts';
-import { Repeats } from '../upstream/repeats.ts';
+import { listChanged, Method } from '../protocol/methods.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
-import { BATCH_VERSION, visitBatch } from '../wire/batch.ts';
-import { stringValue } from '../wire/json/members.ts';
+import { BATCH_VERSION } from '../wire/batch.ts';
 import { encode, splice } from '../wire/json/splice.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
-import type { Message, InvalidInput } from '../wire/message.ts';
-import type { Oversized } from '../wire/oversized.ts';
+import type { InvalidInput, Message } from '../wire/message.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
+import { ClientProfile } from './client-profile.ts';
+import { answer, Dispatcher, methodNotFound } from './dispatch.ts';
 import { describeGateway, type GatewayDescription } from './gateway-capabilities.ts';
 import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
-import { batchRefused, refuseOversized, refuseInvalid } from './invalid-input.ts';
+import { InvalidInputHandler } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
 import { RequestCaller, RequestRecipient } from './request-caller.ts';
 import { StartupQueue } from './startup-queue.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Requests that the registry answers. */
-const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map(
-  LIST_METHODS.map(({ method, lists }) => [method, listOf(lists)]),
-);
-
-/** In the modern era `subscriptions/listen` takes their place. */
-const SUBSCRIBE: ReadonlySet<string> = new Set([Method.SUBSCRIBE, Method.UNSUBSCRIBE]);
-
 export interface SessionOptions {
-  /** The servers and tools that the client sees; all, where nothing is said. */
+  /** Servers and tools that the client sees; all by default. */
   readonly view?: View;
-  /** What clients are told that they are connected to. */
+  /** Name and version of the gateway. */
   readonly serverInfo: Implementation;
-  /** Who this is, where several clients are told apart. */
+  /** Identity that owns tasks and state; one for each client where there are several. */
   readonly identity?: string;
-  /** Whether it stands for many programs. */
+  /** True where many programs share one token. */
   readonly isSharedToken?: boolean;
-  /** Whether it will stay the only one. */
+  /** True where no other client can connect. */
   readonly isOnlyClient?: boolean;
-  /** Known beforehand where the transport tells. */
+  /** Era, where the transport decides it. */
   readonly era?: Era;
   /** Returns true while the client listens or waits for an answer. */
   isAttended?(): boolean;
@@ -60,7 +42,7 @@ export interface SessionOptions {
   onEnded?(): void;
 }
 
-/** One client: what it may do, what it has asked for, and where its requests go. */
+/** One client: takes its messages, and sends it answers and notifications. */
 export class Session implements Client {
   readonly peer: Peer;
   readonly view: View;
@@ -70,19 +52,12 @@ export class Session implements Client {
   folder?: string | null;
   readonly #gateway: Gateway;
   readonly #options: SessionOptions;
+  readonly #profile: ClientProfile;
   readonly #subscriptions: Subscriptions;
   readonly #notifications: Notifications;
   readonly #startupQueue: StartupQueue;
-  #era: Era | undefined;
-  #version = '';
-  #capabilities = '{}';
-  #infoText: string | undefined;
-  #forwardedCapabilities = '{}';
-  #canBeAsked = false;
-  #hasTasks = false;
-  #logLevel: string | undefined;
-
-  #warnings: Repeats | undefined;
+  readonly #dispatcher: Dispatcher;
+  readonly #invalidInput: InvalidInputHandler;
 
   constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
     this.#gateway = gateway;
@@ -91,13 +66,14 @@ export class Session implements Client {
     this.identity = options.identity ?? 'stdio';
     this.isSharedToken = options.isSharedToken ?? false;
     this.isOnlyClient = options.isOnlyClient ?? false;
-    this.#era = options.era;
+    const profile = new ClientProfile(options.era);
+    this.#profile = profile;
     this.peer = new Peer(
       openLink({
         message: (message) => this.receive(message),
         invalid: (line) => this.#invalid(line),
-        takesBatches: () => this.#version === BATCH_VERSION,
-        oversized: (line) => this.#oversized(line),
+        takesBatches: () => profile.version === BATCH_VERSION,
+        oversized: (line) => this.#invalidInput.refuseOversized(line, gateway.maxMessageSize),
         ended: () => options.onEnded?.(),
         failed: (error) => this.#closeAfterError(error),
         full: (full) => gateway.holdServers(full),
@@ -107,6 +83,8 @@ export class Session implements Client {
     this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logInternalError(error));
     this.#notifications = new Notifications(this, gateway, this.#subscriptions);
     this.#startupQueue = new StartupQueue(this.peer);
+    this.#dispatcher = new Dispatcher(gateway, this.view, profile, this.#subscriptions);
+    this.#invalidInput = new InvalidInputHandler(this.peer, gateway.log);
     gateway.server.attach(this);
     gateway.settled.then(
       () => this.#dispatchQueued(),
@@ -123,51 +101,37 @@ export class Session implements Client {
   }
 
   get canBeAsked(): boolean {
-    return this.#canBeAsked;
+    return this.#profile.canBeAsked;
   }
 
   get infoText(): string | undefined {
-    return this.#infoText;
+    return this.#profile.infoText;
   }
 
   get hasTasks(): boolean {
-    return this.#hasTasks;
+    return this.#profile.hasTasks;
   }
 
   get logLevel(): string | undefined {
-    return this.#logLevel;
+    return this.#profile.logLevel;
   }
 
-  /** What the handshake settled on; empty before. */
+  /** Protocol revision that the handshake settled on; empty before. */
   get version(): string {
-    return this.#version;
+    return this.#profile.version;
   }
 
   get era(): Era {
-    return this.#era ?? 'legacy';
+    return this.#profile.era;
   }
 
   get envelope(): Envelope {
-    return {
-      clientInfo: this.#gateway.clientInfo,
-      capabilities: this.#forwardedCapabilities,
-      logLevel: this.#logLevel === undefined ? undefined : encode(this.#logLevel),
-    };
+    return this.#profile.envelope(this.#gateway.clientInfo);
   }
 
-  /** Requests that will be answered and are not yet; a subscription lasts as long as its client. */
+  /** Number of requests without an answer; subscriptions are left out, because they stay open. */
   get inFlight(): number {
     return this.peer.trackedCount - this.#subscriptions.size;
-  }
-
-  /** How to speak to it is known only when it has spoken. */
-  get #isEraKnown(): boolean {
-    return this.#era !== undefined && (this.#version !== '' || !this.#isLegacyOnly);
-  }
-
-  /** The transport cannot carry the modern era: a client that asks for it must not be told that it could. */
-  get #isLegacyOnly(): boolean {
-    return this.#options.era === 'legacy';
   }
 
   isAttended(): boolean | undefined {
@@ -175,13 +139,13 @@ export class Session implements Client {
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
-    if (!this.#isEraKnown) return;
+    if (!this.#profile.isKnown) return;
     if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
     for (const list of lists) this.peer.send(notificationLine(listChanged(list)));
   }
 
   alert(text: string): void {
-    if (!this.#isEraKnown || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
+    if (!this.#profile.isKnown || this.era === 'modern' || !isWanted('error', this.#profile.logLevel)) return;
     const params = encode({ level: 'error', logger: 'weir', data: text });
     this.peer.send(notificationLine(Method.LOG_MESSAGE, params));
   }
@@ -198,9 +162,9 @@ export class Session implements Client {
     return origin === this.peer ? this.peer : new RequestRecipient(this.peer, origin);
   }
 
-  notified(server: Upstream, told: Message, related?: number): void {
-    if (this.#isEraKnown && this.view.hasServer(server.serverKey))
-      this.#notifications.deliver(server, told, related);
+  notified(server: Upstream, message: Message, related?: number): void {
+    if (this.#profile.isKnown && this.view.hasServer(server.serverKey))
+      this.#notifications.deliver(server, message, related);
   }
 
   close(): void {
@@ -208,13 +172,13 @@ export class Session implements Client {
     this.#gateway.server.detach(this);
   }
 
-  /** The client is gone: what it asked for is called off, and what it was asked gets no answer. */
+  /** Cancels the requests of a client that has left, and fails those that servers sent to it. */
   end(reason: string): void {
     this.close();
     this.peer.fail(new RpcError(RpcErrorCode.UNAVAILABLE, reason));
   }
 
-  /** Takes a message of the client's; `origin` is where a request is answered. */
+  /** Takes a message of the client; `origin` gets the answer to a request. */
   receive(message: Message, origin: Origin = this.peer): void {
     try {
       if (!this.peer.take(message)) {
@@ -225,7 +189,7 @@ export class Session implements Client {
       this.#logInternalError(error as Error);
       if (message.kind === 'request') answerError(origin, message.id, internalError());
     }
-    // Only now: what it sets in motion must not hold up the answer.
+    // Called last, because starting servers would delay the answer.
     this.#options.onMessage?.(message);
   }
 
@@ -234,41 +198,28 @@ export class Session implements Client {
     const { refusal } = this.#gateway.chain;
     if (refusal !== undefined) return answer(origin, id, refusal);
     if (method === Method.DISCOVER) {
-      if (this.#isLegacyOnly) return answer(origin, id, methodNotFound(method));
+      if (this.#profile.isLegacyOnly) return answer(origin, id, methodNotFound(method));
       this.#gateway.recall(clientCapabilities(message));
       return answer(origin, id, discoverResult(message, this.#describeGateway('modern')));
     }
-    const era = eraOf(message, this.#era);
+    const era = eraOf(message, this.#profile.settledEra);
     if (era instanceof RpcError) return answer(origin, id, era);
-    if (this.#era === undefined) this.#settleEra(era, message);
+    if (this.#profile.settledEra === undefined) {
+      this.#profile.settleEra(era, message);
+      this.#gateway.open(this.#profile.capabilities);
+    }
     if (method === Method.INITIALIZE) return this.#initialize(message, origin);
     if (method === Method.PING && era === 'legacy') return origin.answer(resultLine(id, '{}'));
     const caller = origin === this.peer ? this : new RequestCaller(this, origin);
-    if (this.#gateway.isSettled) return this.#dispatch(message, caller);
+    if (this.#gateway.isSettled) return this.#dispatcher.dispatch(message, caller);
     this.#startupQueue.add(message, caller);
-  }
-
-  /** The first request settles the era of the connection and what its client can do. */
-  #settleEra(era: Era, message: Message): void {
-    this.#era = era;
-    this.#setCapabilities(clientCapabilities(message));
-    this.#gateway.open(this.#capabilities);
-  }
-
-  #setCapabilities(capabilities: string): void {
-    this.#capabilities = capabilities;
-    this.#canBeAsked = canBeAsked(capabilities);
-    this.#forwardedCapabilities = this.#era === 'legacy' ? withoutTasks(capabilities) : capabilities;
   }
 
   #initialize(message: Message, origin: Origin): void {
     const { version, result } = initializeResult(message, this.#describeGateway('legacy'));
-    this.#version = version;
-    if (this.#era === 'legacy') this.#setCapabilities(clientCapabilities(message));
-    this.#infoText = legacyInfoText(message);
-    this.#hasTasks = handshakeHasTasks(version, this.#capabilities);
+    this.#profile.initialize(message, version);
     origin.answer(resultLine(message.id, result));
-    // Clients ask for the tools next: they are put together while the answer travels.
+    // Clients list the tools next: build that list while the answer is on its way.
     if (this.#gateway.isSettled) setImmediate(() => this.#prepareTools());
   }
 
@@ -281,91 +232,31 @@ export class Session implements Client {
     return describeGateway(this.view, this.#gateway, era, this.#options.serverInfo);
   }
 
-  #dispatch(message: Message, caller: Caller): void {
-    const request = new ClientRequest(this.view.directory, caller, message);
-    const addressing = addressingOf(message);
-    if (addressing !== undefined) return call(request, addressing);
-    const list = LISTS.get(message.method);
-    if (list !== undefined) return list(request);
-    const isModern = this.era === 'modern';
-    if (isModern && message.method === Method.LISTEN) return this.#subscriptions.listen(request);
-    if (!isModern && message.method === Method.SET_LOG_LEVEL) return this.#setLevel(message, caller.origin);
-    if (!isModern && SUBSCRIBE.has(message.method)) return this.#subscribe(request);
-    if (isTaskMethod(message.method, this.era) && this.#gateway.serverCount !== 1)
-      return message.method === Method.LIST_TASKS ? listTasks(request) : callTask(request);
-    this.#forwardUnknown(request);
-  }
-
-  /** A method that the gateway does not know may be known to the server, where there is only one. */
-  #forwardUnknown(request: ClientRequest): void {
-    const { directory, caller, message } = request;
-    const [only, ...others] = directory.registry.upstreams.values();
-    const isAlone = only !== undefined && others.length === 0 && this.#gateway.serverCount === 1;
-    // A task comes of a tool; all else belongs to whole servers.
-    if (isAlone && (this.view.isWhole(only.serverKey) || isTaskMethod(message.method, this.era)))
-      return proceed(request, { upstream: only, originalText: '' });
-    answer(caller.origin, message.id, methodNotFound(message.method));
-  }
-
-  #setLevel({ id, params }: Message, origin: Origin): void {
-    const level = (params && stringValue(params, 'level')) ?? '';
-    if (!LOG_LEVELS.includes(level)) return answer(origin, id, unknownLevel());
-    this.#logLevel = level;
-    this.#gateway.logLevelChanged();
-    answer(origin, id, '{}');
-  }
-
-  #subscribe(request: ClientRequest): void {
-    const { caller, message, directory } = request;
-    const followed = this.#subscriptions.follow(message, directory);
-    if (followed === false) return call(request, BY_URI);
-    answer(caller.origin, message.id, followed === true ? '{}' : followed);
-  }
-
   #notification(message: Message): void {
     if (message.method === Method.INITIALIZED) return;
     if (message.method !== Method.ROOTS_CHANGED && this.#gateway.serverCount > 1) return;
     this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 
-  /** Refuses each request of a batch where the revision knows no batches, so that none is waited for. */
   #invalid(line: InvalidInput): void {
-    const isRefusedBatch = line.reason === 'batch' && this.#version !== BATCH_VERSION;
-    if (!isRefusedBatch || !visitBatch(line.bytes, (part) => this.#refusePart(part)))
-      refuseInvalid(this.peer, line, (text) => this.#warn(text));
+    if (line.reason === 'batch' && this.version !== BATCH_VERSION) this.#invalidInput.refuseBatch(line);
+    else this.#invalidInput.refuse(line);
   }
 
-  #oversized(line: Oversized): void {
-    const { maxMessageSize } = this.#gateway;
-    refuseOversized(this.peer, line, { maxMessageSize, warn: (text) => this.#warn(text) });
-  }
-
-  /** Warns of what the client sent; the same warning is held back for a while. */
-  #warn(text: string): void {
-    this.#warnings ??= new Repeats(now);
-    const said = this.#warnings.say(text);
-    if (said !== undefined) this.#gateway.log.warn(said);
-  }
-
-  #refusePart(part: Message | InvalidInput): void {
-    if (part.kind === 'invalid') refuseInvalid(this.peer, part, (text) => this.#warn(text));
-    else if (part.kind === 'request') answerError(this.peer, part.id, batchRefused());
-  }
-
-  /** Hangs up on a client whose lines the gateway failed to work off. */
+  /** Closes the connection of a client whose input caused an internal error. */
   #closeAfterError(error: Error): void {
     this.#logInternalError(error);
-    this.peer.account.exceed("sent what could not be worked off through a mistake of Weir's own");
+    this.peer.account.exceed('sent a message that caused an internal error of Weir');
   }
 
   #logInternalError(error: Error): void {
-    this.#gateway.log.error(
-      `A client's message has failed through a mistake of Weir's own: ${error.stack ?? error.message}`,
-    );
+    const details = error.stack ?? error.message;
+    this.#gateway.log.error(`Internal error while handling a client's message: ${details}`);
   }
 
   #dispatchQueued(): void {
-    for (const { message, caller } of this.#startupQueue.takeAll()) this.#dispatch(message, caller);
+    for (const { message, caller } of this.#startupQueue.takeAll())
+      this.#dispatcher.dispatch(message, caller);
   }
 
   #refuseQueued(reason: Error): void {
@@ -373,20 +264,4 @@ export class Session implements Client {
     for (const { message, caller } of this.#startupQueue.takeAll())
       answerError(caller.origin, message.id, error);
   }
-}
-
-function answer(origin: Origin, id: string, result: string | RpcError): void {
-  if (result instanceof RpcError) answerError(origin, id, result);
-  else origin.answer(resultLine(id, result));
-}
-
-function methodNotFound(method: string): RpcError {
-  return new RpcError(RpcErrorCode.METHOD_NOT_FOUND, `Method not found: ${quoted(method)}`);
-}
-
-function unknownLevel(): RpcError {
-  return new RpcError(
-    RpcErrorCode.INVALID_PARAMS,
-    `logging/setLevel needs a "level" out of ${LOG_LEVELS.join(', ')}`,
-  );
 }

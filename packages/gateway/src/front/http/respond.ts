@@ -35,9 +35,9 @@ export function respondJson(
   chargeUnread(res);
 }
 
-/** Hangs up after a mistake of ours in one request, which must not end the others. */
+/** Closes the connection after an internal error, which must not end the others. */
 export function closeAfterError(res: ServerResponse, error: Error, log: Log): void {
-  log.error(`A request has failed through a mistake of Weir's own: ${error.stack ?? error.message}`);
+  log.error(`Internal error while handling an HTTP request: ${error.stack ?? error.message}`);
   res.destroy();
 }
 
