@@ -6,14 +6,14 @@ import type { Upstream } from '../upstream/upstream.ts';
 
 type Capabilities = Readonly<Record<string, unknown>>;
 
-/** What a client is told when it opens the conversation. */
+/** Answer of the gateway to `initialize` and `server/discover`. */
 export interface GatewayDescription {
   readonly capabilities: Capabilities;
   readonly serverInfo: Implementation;
   readonly instructions: string | undefined;
 }
 
-/** Told whatever the servers have, since a capability cannot be added later: what nobody has is empty. */
+/** Declared always, because a capability cannot be added later; lists without a server are empty. */
 const ALWAYS = {
   tools: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
@@ -31,7 +31,7 @@ const BEFORE_START: Readonly<Record<Era, Capabilities>> = {
 /** Apps are tools and resources, whose era does not matter. */
 const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
 
-/** What a view of the gateway offers at this moment; `gateway` may still start, or have one server alone. */
+/** Describes what a view offers at this moment; the gateway may still be starting, or have a single server. */
 export function describeGateway(
   { registry, instructions }: View,
   gateway: Pick<Gateway, 'isSettled' | 'serverCount'>,
@@ -44,7 +44,7 @@ export function describeGateway(
   return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
 }
 
-/** What servers have besides. Where there is one, whatever of its era it has: methods that nobody knows reach it too. */
+/** Returns further capabilities of the servers. A single server's are declared unchanged, because unknown methods reach it too. */
 function capabilitiesOf(upstreams: readonly Upstream[], era: Era, isOnlyOne: boolean): Capabilities {
   const own = upstreams.filter((upstream) => upstream.era === era);
   const extensions = {

@@ -36,7 +36,7 @@ export function discoverResult(
   });
 }
 
-/** What the client can do, as JSON, wherever its era says it. */
+/** Returns the client's capabilities as JSON: in `initialize`, or in the envelope of a modern request. */
 export function clientCapabilities({ method, params, meta }: Message): string {
   const text =
     method === Method.INITIALIZE

@@ -16,7 +16,7 @@ import type { Message } from '../wire/message.ts';
 import type { Session } from './session.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** What servers tell of their own accord, as one client hears it. */
+/** Delivers notifications of servers to one client. */
 export class Notifications {
   readonly #session: Session;
   readonly #gateway: Gateway;
@@ -61,7 +61,7 @@ export class Notifications {
     peer.send(splice(bytes, edits));
   }
 
-  /** What one of several clients follows is no other's business. */
+  /** Returns false for a resource that only another client follows. */
   #mayReceive(server: Upstream, uri: string): boolean {
     const isOnlyClient = server.sharing !== 'shared' || this.#gateway.server.clients.size === 1;
     return isOnlyClient || this.#subscriptions.followsUri(server, uri);

@@ -2,7 +2,7 @@ import type { Caller } from '../call/client-request.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** What may wait; then the client waits too. */
+/** Bytes of queued requests from which on the client's input is paused. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 export interface QueuedRequest {
@@ -11,7 +11,7 @@ export interface QueuedRequest {
   ticket: number;
 }
 
-/** Requests that came before the servers were up, in their order. A client may cancel one while it waits. */
+/** Queue of requests that arrived before the servers were up. A client may cancel one meanwhile. */
 export class StartupQueue {
   readonly #peer: Peer;
   readonly #requests = new Set<QueuedRequest>();
@@ -35,7 +35,7 @@ export class StartupQueue {
     if (this.#bytes > MOST_BYTES) this.#peer.pause();
   }
 
-  /** All that wait, one by one; each has left when it is handed out. */
+  /** Removes and returns the requests one by one, in their order. */
   *takeAll(): Generator<QueuedRequest> {
     for (const waiting of this.#requests) {
       this.#leave(waiting);

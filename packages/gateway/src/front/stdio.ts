@@ -18,7 +18,7 @@ export interface StdioOptions {
   readonly stopped?: Promise<void>;
 }
 
-/** Servers are started this long after the gateway even if nobody has said a word, and after words that need none. */
+/** Delay of the servers' start without a message of the client, and after messages that need no server. */
 const START_AFTER_MS = 200;
 /** Answered without any server, where all are remembered. Spawning many processes would hold up the list that follows. */
 const NEEDS_NO_SERVER: ReadonlySet<string> = new Set([Method.INITIALIZE, Method.INITIALIZED, Method.PING]);
@@ -68,7 +68,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       },
     );
     void options.stopped?.then(end);
-    // Nobody reads any more: the client is gone, though its end of our input may still be open.
+    // The client stopped reading, so it is gone, though its end of our input may still be open.
     output.once('error', (error) => {
       gateway.log.warn(Texts.clientUnreachable(error.message));
       resolve();

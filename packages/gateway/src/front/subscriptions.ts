@@ -17,7 +17,7 @@ import { spend, workOff, type Slices } from '../wire/slices.ts';
 import { TaskListener } from './task-listener.ts';
 import { LONGEST_URI, UriIndex, type FollowedResource } from './uri-index.ts';
 
-/** What a client wants to hear of, as the request says it. */
+/** Filter of a `subscriptions/listen` request. */
 interface Filter {
   toolsListChanged?: boolean;
   promptsListChanged?: boolean;
@@ -53,7 +53,7 @@ interface ChangedResource {
 
 interface TaskUpdate {
   readonly publicUri: PublicUri;
-  /** What the message needs besides. */
+  /** Further edits of the message. */
   readonly edits: readonly Edit[];
 }
 
@@ -70,7 +70,7 @@ const MOST_URIS = 10_000;
 /** Bytes that a followed resource costs beside its URIs. */
 const ENTRY_BYTES = 300;
 
-/** What one client has asked to hear of: the `subscriptions/listen` requests it has open, or its subscriptions of the earlier kind. */
+/** Subscriptions of one client: its open `subscriptions/listen` requests, or its legacy `resources/subscribe`. */
 export class Subscriptions {
   readonly #open = new Set<Subscription>();
   readonly #watched = new UriIndex<ListenedResource>();
@@ -161,14 +161,14 @@ export class Subscriptions {
     return followed?.publicUri;
   }
 
-  /** Whether it has subscribed, in the way of the earlier revisions, to this resource or to what it is a part of. */
+  /** Returns true where a legacy client has subscribed to this resource or to a parent of it. */
   followsUri({ serverKey }: Upstream, uri: string): boolean {
     const [exact] = this.#followedUris.exact(serverKey, uri);
     const [above] = exact === undefined ? this.#followedUris.ancestors(serverKey, uri) : [exact];
     return above !== undefined;
   }
 
-  /** Whether it wants to hear of something that this server has. */
+  /** Returns true where the client follows a resource or task of this server. */
   follows({ serverKey }: Pick<Upstream, 'serverKey'>): boolean {
     if (this.#watched.has(serverKey) || this.#followedUris.has(serverKey)) return true;
     for (const { tasks } of this.#open) if (tasks.some((one) => one.serverKey === serverKey)) return true;
@@ -285,12 +285,12 @@ function publicUriEdits({ params }: Message, publicUri: string | undefined): Edi
   return params === undefined ? [] : uriEdit(params, (uri) => (uri === publicUri ? undefined : publicUri));
 }
 
-/** A server of the modern era knows no subscribing: it is told by listening. */
+/** Returns true for a modern server, which has `subscriptions/listen` in place of `resources/subscribe`. */
 function usesListen({ upstream }: Pick<FollowedResource, 'upstream'>): boolean {
   return upstream.era === 'modern';
 }
 
-/** Whether it is known how many watch: a client's own server is its own affair. */
+/** Returns true where watchers are counted; a dedicated server has only one client. */
 function countsWatchers({ upstream }: Pick<FollowedResource, 'upstream'>): boolean {
   return usesListen({ upstream }) || upstream.sharing === 'shared';
 }
@@ -306,7 +306,7 @@ function sizeOf({ publicUri, uri }: FollowedResource): number {
   return publicUri.length + uri.length + ENTRY_BYTES;
 }
 
-/** What is honoured is told first. */
+/** Returns the first message of a subscription, which names what is honoured. */
 function acknowledgement(id: string, honoured: Filter): Line {
   return notificationLine(
     Method.LISTEN_ACKNOWLEDGED,
@@ -339,7 +339,7 @@ function badFilter(): RpcError {
   );
 }
 
-/** An error where the inside of a string is no JSON, which nobody has looked at before, or where the client must not ask. */
+/** Returns an error where the filter is not valid JSON, names too much, or needs tasks that the client did not declare. */
 function readFilter(message: Message): Filter | RpcError {
   try {
     if (namesTooMany(message)) return tooMany();

@@ -32,7 +32,7 @@ export class TaskListener {
     this.#listen();
   }
 
-  /** Whether this is what a notification is for: several clients may listen to the same task. */
+  /** Returns true for a notification of this listener; several clients may listen to the same task. */
   isFor(upstream: Upstream, { meta }: Message): boolean {
     const named = meta && (stringValue(meta, Meta.SUBSCRIPTION_ID) ?? valueText(meta, Meta.SUBSCRIPTION_ID));
     return upstream === this.#upstream && named === String(this.#id);
@@ -52,7 +52,7 @@ export class TaskListener {
     peer.send(requestLine(this.#id, Method.LISTEN, this.#params));
   }
 
-  /** What a server has ended it means; a stream from elsewhere may just break off. */
+  /** Listens again after a broken stream; a server that ends it by an answer means it. */
   #broken(): void {
     this.#again.schedule(() => this.#listen());
   }

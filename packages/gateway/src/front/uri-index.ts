@@ -54,12 +54,12 @@ export class UriIndex<T extends FollowedResource> {
     for (const same of this.#servers.get(serverKey)?.values() ?? []) yield* all(same);
   }
 
-  /** Those who follow exactly this resource. */
+  /** Returns the followers of exactly this resource. */
   exact(serverKey: string, uri: string): Iterable<T> {
     return all(this.#servers.get(serverKey)?.get(uri));
   }
 
-  /** Those who follow a resource that this one is a part of: a server may report a part of what was asked for. */
+  /** Returns the followers of a parent of this resource, because a server may report a part of what was followed. */
   *ancestors(serverKey: string, uri: string): Iterable<T> {
     const uris = this.#servers.get(serverKey);
     if (uris === undefined || uri.length > LONGEST_URI) return;

@@ -35,7 +35,7 @@ export function prefixQuestion(question: Question, asker: string): Question {
   return { ...question, params: lineBytes(splice(params.bytes, edits)).toString('latin1') };
 }
 
-/** Whether an answer that is passed on within an era asks a person: a round, a task that waits, or addresses to visit first. */
+/** Returns true where an answer within one era may ask the user: input required, a waiting task, or required URLs. */
 export function mayElicit({ isError, body }: Message): boolean {
   if (body === undefined) return false;
   if (isError) return hasAmbiguousKeys(body) || Number(valueText(body, 'code')) === URL_ELICITATION_REQUIRED;
@@ -55,7 +55,7 @@ export function roundEdits(holder: Members, asker: string): Edit[] | RpcError {
 
 function prefixAll(asking: Elicitations | undefined, asker: string): Edit[] | RpcError {
   if (asking === undefined) return [];
-  // Where a key is escaped or written twice, the client might read another message than the one that gets the name.
+  // With ambiguous keys the client might read another message than the one that gets the name.
   if ([...asking.around, ...asking.params].some(hasAmbiguousKeys))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
   return asking.params.flatMap((params) => messageEdits(params, asker));
@@ -88,7 +88,7 @@ function urlElicitationsIn(body: Members): Elicitations | undefined {
   return { around: [body, data], params: objectsAt(data.bytes, starts) };
 }
 
-/** Where the values of an object's members begin. */
+/** Returns the positions of an object's values. */
 function valuesOf({ flat }: Members): number[] {
   return flat.filter((_, index) => index % 4 === 2);
 }

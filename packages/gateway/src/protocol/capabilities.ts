@@ -2,11 +2,11 @@ import { findMember, stringValue, type Members } from '../wire/json/members.ts';
 import { objectIn, objectOf } from '../wire/json/objects.ts';
 import { Method, QUESTION_CAPABILITIES, capabilityFor } from './methods.ts';
 
-/** All that a server can ask of a client; what a server is told that several clients share. */
+/** Everything that a server can ask a client; declared to servers that several clients share. */
 export const ALL_CAPABILITIES =
   '{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{"listChanged":true}}';
 
-/** Whether a client with these capabilities, a JSON text, can be asked anything. */
+/** Returns true where a client with these capabilities, a JSON text, can be asked anything. */
 export function canBeAsked(capabilities: string): boolean {
   const declared = objectOf(capabilities);
   return declared !== undefined && QUESTION_CAPABILITIES.some((key) => findMember(declared, key) >= 0);
@@ -32,7 +32,7 @@ function partFor(method: string, params: Members | undefined): string | undefine
   return method === Method.SAMPLE && usesTools ? 'tools' : undefined;
 }
 
-/** Who says nothing of the ways to be asked means forms. */
+/** An elicitation capability without parts means forms. */
 function hasPart(capability: Members, part: string): boolean {
   if (findMember(capability, part) >= 0) return true;
   return part === 'form' && findMember(capability, 'url') < 0;

@@ -1,6 +1,6 @@
 import { encode } from '../wire/json/splice.ts';
 
-/** The two generations of the protocol: a handshake and a session, or an envelope with every request. */
+/** The two eras of the protocol: a handshake and a session, or an envelope with every request. */
 export type Era = 'legacy' | 'modern';
 
 export const MODERN_VERSION = '2026-07-28';
@@ -23,13 +23,13 @@ export const Meta = {
   SUBSCRIPTION_ID: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** What a client or the gateway is called. */
+/** Name and version of a client or the gateway. */
 export interface Implementation {
   readonly name: string;
   readonly version: string;
 }
 
-/** What every request of the modern era says about its sender; `capabilities` and `logLevel` are JSON texts. */
+/** Description of the sender in every modern request; `capabilities` and `logLevel` are JSON texts. */
 export interface Envelope {
   readonly clientInfo: Implementation;
   readonly capabilities: string;

@@ -14,7 +14,7 @@ import { changeMembers, encode, lineBytes, splice, type Edit } from '../wire/jso
 import { readMessage, type Message } from '../wire/message.ts';
 import { capabilityFor } from './methods.ts';
 
-/** What a server wants to know before it can answer; `key` and `params` are JSON texts. */
+/** A question that a server needs answered first; `key` and `params` are JSON texts. */
 export interface Question {
   readonly key: string;
   readonly method: string;
@@ -28,10 +28,10 @@ export interface Round {
   readonly state: string | undefined;
 }
 
-/** What a modern client has answered, by the text of the question's key. */
+/** Answers of a modern client, by the text of the question's key. */
 export interface Retry {
   readonly responses: ReadonlyMap<string, string>;
-  /** Empty where it is no text: nobody has given it out. */
+  /** Empty where it is not a string, which matches no state that was given out. */
   readonly state: string | undefined;
 }
 
@@ -43,7 +43,7 @@ const OPEN_BRACE = 0x7b;
 /** The members with which a call is made again. */
 const RETRY_MEMBERS = ['inputResponses', 'requestState'];
 
-/** The round that an answer asks for, or why nobody could follow it; undefined where the answer is one. */
+/** Returns the round that an answer asks for, an error where it is malformed, or undefined for a final answer. */
 export function readRound(answer: Message): Round | RpcError | undefined {
   const result = answer.isError ? undefined : readObject(answer.bytes, answer.bodyAt);
   if (result === undefined || stringValue(result, 'resultType') !== 'input_required') return undefined;
@@ -86,7 +86,7 @@ export function roundResult({ questions, state }: Round): string {
   return `{${members.join(',')}}`;
 }
 
-/** The edits by which a round of a modern server asks one thing more; none where its answer is no round. */
+/** The edits by which a round of a modern server asks one thing more; none where its answer does not require input. */
 export function addQuestion({ isError, body }: Message, question: Question): Edit[] {
   if (isError || body === undefined || hasAmbiguousKeys(body)) return [];
   if (stringValue(body, 'resultType') !== 'input_required') return [];
@@ -127,7 +127,7 @@ export function isRetry({ params }: Message): boolean {
   return params !== undefined && RETRY_MEMBERS.some((key) => findMember(params, key) >= 0);
 }
 
-/** The other direction: what a modern client has answered. What is no object cannot be an answer, and is left out. */
+/** The other direction: what a modern client has answered. Skips values that are not objects, because they cannot be answers. */
 export function readRetry({ params }: Message): Retry {
   const responses = params && objectIn(params, 'inputResponses');
   const answers = responses === undefined ? [] : entriesOf(responses).filter(([, text]) => text[0] === '{');

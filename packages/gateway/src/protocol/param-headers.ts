@@ -1,4 +1,4 @@
-// Some tools want a few of their arguments repeated in HTTP headers, so that whoever routes a call need not read its body.
+// Some tools want a few of their arguments repeated in HTTP headers, so that proxies can route a call without reading its body.
 
 /** An argument that is repeated in a header. */
 export interface ParameterHeader {
@@ -16,7 +16,7 @@ export class InvalidAnnotation extends Error {
 
 const ANNOTATION = 'x-mcp-header';
 
-/** Whether a definition may have marked arguments at all; nearly none has. */
+/** Returns false for a definition that cannot have annotated arguments, as nearly all are. */
 export function mayHaveParameterHeaders(definition: Buffer): boolean {
   return definition.includes(ANNOTATION);
 }
@@ -42,7 +42,7 @@ export function parameterHeaders(marked: readonly ParameterHeader[], args: unkno
   return headers;
 }
 
-/** How a value stands in a header; undefined for what is left out. */
+/** Returns a value as header text; undefined for values that are left out. */
 function parameterText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || (typeof value === 'number' && isPlain(value))) return String(value);

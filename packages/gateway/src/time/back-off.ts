@@ -6,7 +6,7 @@ const SHORTEST_MS = 20;
 /** After this time without a try the shortest rest is enough again. */
 const CALM_MS = 60_000;
 
-/** How long to wait before something is tried again: a second, then ever longer. */
+/** Delays between attempts: a second, then ever longer. */
 export class BackOff {
   readonly #isBackground: boolean;
   #next = FIRST_MS;
@@ -18,7 +18,7 @@ export class BackOff {
   #delay = 0;
   #again: (() => void) | undefined;
 
-  /** Where nobody waits for it, the process need not live on for it. */
+  /** `isBackground`: the timer does not keep the process alive. */
   constructor({ isBackground }: { isBackground: boolean }) {
     this.#isBackground = isBackground;
   }
@@ -50,7 +50,7 @@ export class BackOff {
     return rest;
   }
 
-  /** How long is waited, or was the last time. */
+  /** Milliseconds of the present or last delay. */
   get delay(): number {
     return this.#delay;
   }

@@ -8,7 +8,7 @@ export async function within(ms: number, something: Promise<unknown>): Promise<b
   );
 }
 
-/** What came in time; undefined where nothing did. */
+/** Resolves with the value, or with undefined after `ms` milliseconds. */
 export async function inTime<T>(ms: number, something: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<undefined>((resolve) => {

@@ -25,7 +25,7 @@ const DEFAULT_ACCOUNT_LIMITS: AccountLimits = {
  */
 const COUNTED = 0.625;
 
-/** Bytes from which on a peer counts as behind. Less is held for a moment by everybody who asks for much. */
+/** Bytes from which on a peer counts as behind. A peer with many requests in flight holds less than that for a moment. */
 const BEHIND = 256 * 1024;
 
 /** Answers to a server's own requests may wait up to this multiple of `peerBytes`: calls of clients may be as much as one. */

@@ -9,7 +9,7 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Names what a line is that is no message. The texts are few, so that a log can hold back those it has said. */
+/** Describes a line that is not a message. There are few different texts, so that a log can hold back repeated ones. */
 export function describeInvalidInput({ reason, likelyKind, bytes }: InvalidInput): string {
   const fault = reason === 'not-json' ? describeInvalidText(bytes) : undefined;
   if (fault !== undefined) return `a message with ${fault}`;
@@ -23,7 +23,7 @@ function hasBody(bytes: Buffer): boolean {
   return message !== undefined && ['result', 'error'].some((key) => findMember(message, key) >= 0);
 }
 
-/** Names what is wrong with the characters of a text; undefined where nothing is. */
+/** Describes the first invalid character of a text; returns undefined where all are valid. */
 export function describeInvalidText(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return 'bytes that are not UTF-8';
   // A walk through more would hold up others for the sake of a better error.

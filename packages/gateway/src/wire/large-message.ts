@@ -5,7 +5,7 @@ import { OversizedLine } from './oversized.ts';
 import { spend } from './slices.ts';
 import { MOST_BYTES } from './turns.ts';
 
-/** Lines over this size are read in parts: to read one in one turn would hold up all others. */
+/** Lines over this size are read in parts, because reading one in a single turn would delay all other peers. */
 export const LARGE_LINE: number = MOST_BYTES;
 
 const NOT_UTF8 = -1;
@@ -13,7 +13,7 @@ const NOT_UTF8 = -1;
 /** Bytes that are walked in one part: a fraction of a slice, because what is walked is what takes time. */
 const PART = MOST_BYTES / 4;
 
-/** Lines up to this size are read in one turn where parts do not tell what they mean: their keys may be escaped or written twice. */
+/** Lines up to this size are read in one turn where their keys are ambiguous (escaped or written twice). */
 const MOST_REWRITTEN = 4 * LARGE_LINE;
 
 /**
@@ -23,7 +23,7 @@ const MOST_REWRITTEN = 4 * LARGE_LINE;
 export class LargeMessage {
   readonly #line: Buffer;
   readonly #meter: ScanBudget = { ends: new Map(), left: 0, paused: undefined };
-  /** How far strings are walked byte by byte; undefined until the text has been judged. */
+  /** Bytes of a string that are walked one by one; undefined until the text was checked for UTF-8. */
   #walk: number | undefined;
   /** Looks for the id of a line that is refused. */
   #follower: OversizedLine | undefined;

@@ -40,7 +40,7 @@ export class LineReader {
   #length = 0;
   #isFirst = true;
   #oversized: OversizedLine | undefined;
-  /** What is left to follow of an oversized line that was kept until its size was known. */
+  /** Parts of an oversized line that were kept before its size was known, and are still to be followed. */
   #early: Buffer[] = [];
   /** Number of parts of that which have been followed. */
   #followed = 0;
@@ -107,7 +107,7 @@ export class LineReader {
     this.#at = 0;
   }
 
-  /** The stream has ended: what stands without its newline still counts. */
+  /** Ends the stream: a last line without its newline still counts. */
   end(): void {
     this.#finish(NOTHING);
     while (this.#early.length > 0) this.#follow();
@@ -129,7 +129,7 @@ export class LineReader {
     else if (oversized !== undefined) this.#handlers.oversized(oversized.end());
   }
 
-  /** Lines may begin and end as Windows writes them; blank ones are nobody's. */
+  /** Hands on a line without a byte order mark and carriage return; skips blank lines. */
   #emit(line: Buffer, isAsciiLine: boolean): void {
     const end = line[line.length - 1] === RETURN ? line.length - 1 : line.length;
     const start = this.#isFirst && line.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0;

@@ -11,7 +11,7 @@ import { LineWriter } from './writer.ts';
 export interface Link {
   /** Counts what is held because of the peer at the other end. */
   readonly account: Account;
-  /** `expectsMore`: much is under way, so that more will follow at once. */
+  /** `expectsMore`: many requests are in flight, so more lines follow at once. */
   send(line: Line, expectsMore?: boolean): void;
   /** Stops and restarts the flow of incoming messages. */
   pause(): void;
@@ -21,28 +21,28 @@ export interface Link {
   close(): void;
 }
 
-/** What a link tells its owner. */
+/** Events of a link. */
 export interface LinkHandlers {
   /** `related` is the id of the request that it came on the way to, where the link can tell. */
   message(message: Message, related?: number): void;
-  /** A line that is no message. */
+  /** A line that is not a message. */
   invalid(line: InvalidInput): void;
   /** Returns true where the other side may send several messages in an array, each of which is told by itself. */
   takesBatches?(): boolean;
-  /** Returns false where the other side owes no answer, so that nobody has asked for what it sends. */
+  /** Returns false where the other side owes no answer, so that everything it sends is unsolicited. */
   isAwaited?(): boolean;
   oversized(line: Oversized): void;
   /** The other side sends no more. */
   ended(): void;
-  /** What came could not be worked off, through a mistake of ours: nothing more is read. */
+  /** Handling a message threw an exception; nothing more is read. */
   failed(error: Error): void;
   /** The other side has stopped (or begun again) to read what we send. */
   full?(full: boolean): void;
 }
 
 /**
- * Bytes that are held for a client that does not read before its requests are left unread, too: answers, and 1 KiB for each
- * request in flight. A client that writes all its requests before it reads the first answer is served up to here.
+ * Bytes held for a client that does not read (answers, and 1 KiB for each request in flight) from which on its requests are
+ * left unread, too. Below that a client may write all its requests before it reads the first answer.
  */
 const PAUSE_AT = 8 * 1024 * 1024;
 

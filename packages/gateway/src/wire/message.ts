@@ -15,7 +15,7 @@ import { keyEnd, onOneLine, skipKey, skipSpace, walkLimitOf, walkValue, WHOLE } 
 import { unambiguousMessage, unambiguousObject } from './json/unambiguous.ts';
 import { LONGEST_TEXT, readPartialHead, type LikelyKind } from './oversized.ts';
 
-/** One JSON-RPC message: what the relay understands of it, and the bytes it arrived as. */
+/** One JSON-RPC message: the parts that the relay reads, and the bytes it arrived as. */
 export interface Message {
   readonly kind: 'request' | 'notification' | 'response';
   readonly bytes: Buffer;
@@ -26,15 +26,15 @@ export interface Message {
   readonly method: string;
   readonly params: Members | undefined;
   readonly meta: Members | undefined;
-  /** Where the result or error of a response begins and ends. */
+  /** Position of the result or error of a response. */
   readonly bodyAt: number;
   readonly bodyEnd: number;
-  /** What is in it, where it is an object. */
+  /** Members of the result or error, where it is an object. */
   readonly body: Members | undefined;
   readonly isError: boolean;
 }
 
-/** A line that is no message: not JSON, or JSON of another shape. What begins as an array is not judged any further. */
+/** A line that is not a message: not JSON, or JSON of another shape. Arrays are left to the reader of batches. */
 export interface InvalidInput {
   readonly kind: 'invalid';
   readonly reason: 'not-json' | 'not-a-message' | 'batch';
@@ -45,8 +45,8 @@ export interface InvalidInput {
 }
 
 /**
- * Reads one line and judges every byte of it: what a strict decoder or parser would refuse is invalid.
- * The whole of it is scanned, because a key that comes late may change what came before. `isAscii`: it is known to be ASCII.
+ * Reads one line and validates every byte of it as a strict UTF-8 decoder and JSON parser do. The whole line is scanned,
+ * because a later key may override an earlier one. `isAscii`: the line is known to be ASCII.
  */
 export function readMessage(line: Buffer, isAscii = false): Message | InvalidInput {
   const isText = line[0] !== OPEN_BRACKET && (isAscii || isUtf8(line));
@@ -54,7 +54,7 @@ export function readMessage(line: Buffer, isAscii = false): Message | InvalidInp
   return head === undefined || isAmbiguousHead(head) ? readAmbiguous(line) : shape(head);
 }
 
-/** Reads a line of sound text whose meaning is plain, as far as a meter allows; of any other only that it is none. */
+/** Reads a line of valid text without ambiguous keys, within a scan budget; any other line counts as invalid. */
 export function readPlain(line: Buffer, walk: number): Message | InvalidInput {
   const head = scanHead(line, walk, MOST_MEMBERS);
   return head === undefined || isAmbiguousHead(head)
@@ -62,7 +62,7 @@ export function readPlain(line: Buffer, walk: number): Message | InvalidInput {
     : shape(head);
 }
 
-/** Reads a line whose meaning the scan is not sure of, and rewrites it to mean what a parser would take it for. */
+/** Reads a line with ambiguous keys, and rewrites it as a parser would understand it. */
 function readAmbiguous(line: Buffer): Message | InvalidInput {
   if (isArray(line)) return { ...NOT_A_MESSAGE, reason: 'batch', bytes: line };
   if (!isUtf8(line)) return notJson(line);
@@ -94,10 +94,10 @@ const NOT_A_MESSAGE = {
   likelyKind: undefined,
 } as const;
 
-/** Where the members of a message stand; -1 for those it does not have. */
+/** Positions of the members of a message; -1 for those it does not have. */
 interface MessageHead {
   readonly bytes: Buffer;
-  /** How far strings are walked byte by byte. */
+  /** Bytes of a string that are walked one by one. */
   readonly walk: number;
   isAmbiguous: boolean;
   hasVersion: boolean;
@@ -225,7 +225,7 @@ function readVersion(head: MessageHead, at: number): number {
   return end;
 }
 
-/** Keys below the top level are read later; they must be as plain as those above. */
+/** Returns true for ambiguous keys at the top level and in the objects below it that the relay reads. */
 function isAmbiguousHead({
   isAmbiguous: isTopAmbiguous,
   methodAt,
@@ -304,7 +304,7 @@ function invalid(head: MessageHead, text: string | undefined): InvalidInput {
   return { ...NOT_A_MESSAGE, bytes: head.bytes, id, likelyKind: likelyKindOf(head, id) };
 }
 
-/** A log in JSON may have an id, too; with the version it is an answer that lacks its result. */
+/** A log line in JSON may have an id, too; only with the version it counts as an answer without a result. */
 function likelyKindOf(
   { methodAt, resultAt, errorAt, hasVersion }: MessageHead,
   id: string | undefined,
@@ -313,7 +313,7 @@ function likelyKindOf(
   return resultAt >= 0 || errorAt >= 0 || (hasVersion && id !== undefined) ? 'response' : undefined;
 }
 
-/** Clients drop an error without these two, and then wait for ever. */
+/** Requires code and message, because clients drop an error without them and then wait for ever. */
 function isErrorObject(read: Members | undefined): boolean {
   const error = read !== undefined && hasAmbiguousKeys(read) ? readMembers(unambiguousObject(read), 0) : read;
   return error !== undefined && isNumber(firstByte(error, 'code')) && firstByte(error, 'message') === QUOTE;

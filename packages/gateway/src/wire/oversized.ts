@@ -1,29 +1,29 @@
 import { isUtf8 } from 'node:buffer';
 import { closingQuote } from './json/scan.ts';
 
-// A line that is too long to be kept, or no JSON, is followed here all the same, so that the one call it answers can fail.
+// Finds the id of a line that is too long to be kept, or not JSON, so that the one call it answers can fail.
 
 const QUOTE = 0x22;
 
-/** Longer keys are none of ours, and nobody is answered under a longer id. */
+/** Characters of a key or id that are read: no known key is longer, and longer ids are not answered. */
 export const LONGEST_TEXT = 4096;
 
-/** What a line has the members of. */
+/** Kind of message whose members a line has. */
 export type LikelyKind = 'request' | 'response';
 
-/** What is known of a line that was not read. */
+/** Id and likely kind of a line that could not be read as a message. */
 export interface PartialHead {
-  /** The JSON text of the top-level id, if there was one that can be answered under. */
+  /** The JSON text of the top-level id, where it can be answered. */
   readonly id: string | undefined;
   readonly likelyKind: LikelyKind | undefined;
 }
 
-/** What is known of a line that was too long to keep. */
+/** A line over the size limit, which was not kept. */
 export interface Oversized extends PartialHead {
   readonly size: number;
 }
 
-/** What can be told of a line that is no JSON. */
+/** Reads the id and likely kind of a line that is not JSON. */
 export function readPartialHead(line: Buffer): PartialHead {
   const follower = new OversizedLine();
   follower.push(line);

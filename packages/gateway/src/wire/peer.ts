@@ -10,69 +10,69 @@ import { RequestTable } from './request-table.ts';
 import { workOff } from './slices.ts';
 import { SlotMap } from './slot-map.ts';
 
-/** Where a request came from: what is said on the way and the answer go there, and from there it may be called off. */
+/** Source of a request: gets its progress, its questions and its answer, and may cancel it. */
 export interface Origin {
-  /** Counts what is held because of who asked. */
+  /** Counts the bytes held because of the sender. */
   readonly account: Account;
-  /** Something on the way: progress, a log, a question. */
+  /** Sends a message before the answer: progress, a log, a question. */
   send(line: Line): void;
-  /** The answer, after which nothing follows; the code of an error tells a front how to deliver it. */
+  /** Sends the answer, after which nothing follows; the front chooses the HTTP status by the code of an error. */
   answer(line: Line, errorCode?: number): void;
-  /** The answer will take its time: the client may be sent away, where it knows how to come back for it. */
+  /** Closes the client's stream until the answer is there, where the client knows how to resume it. */
   release?(pause: Pause): void;
-  /** Why nothing that is sent there is heard any more, once that is so. */
+  /** Reason why the sender can no longer be reached; undefined while it can. */
   readonly gone?: RpcError | undefined;
   track(untrack: Cancellable): number;
   untrack(ticket: number): void;
 }
 
-/** What becomes of a request whose server wants to be asked for the answer once more. */
+/** Delay after which the gateway asks a server again for the answer to a request (SSE polling). */
 export interface Pause {
-  /** After so many milliseconds it is asked for. */
+  /** Milliseconds. */
   readonly length: number;
-  /** Asks for it now: somebody has come back for it. */
+  /** Asks now, because the client has come back for the answer. */
   end(): void;
 }
 
-/** Whom a request is sent to. */
+/** Peer that a request is sent to. */
 export type Recipient = Pick<
   Peer,
   'gone' | 'isBehind' | 'account' | 'onResponse' | 'forget' | 'send' | 'notify'
 >;
 
-/** Someone who waits for the answer to a request that we sent. */
+/** Gets the answer to a request that the gateway sent. */
 export interface ResponseHandler {
-  /** The gateway's own question: no client waits for the answer. */
+  /** True for the gateway's own request: no client waits for the answer. */
   readonly isOwn?: boolean;
   answered(answer: Message): void;
   progressed(update: Message): void;
-  /** The answer will come, but whom we asked does not keep us waiting for it. */
+  /** The server closed the stream and sends the answer when it is asked again. */
   suspended?(pause: Pause): void;
-  /** No answer will come; `line` is what came instead, where its text is damaged. */
+  /** No answer will come; `line` is an answer whose text is damaged. */
   lost(error: RpcError, line?: Buffer): void;
 }
 
-/** A request of the peer's that is under way elsewhere and can be called off. */
+/** A request of the peer that is in flight and can be cancelled. */
 export interface Cancellable {
   /** The peer's id for it, as JSON. */
   readonly id: string;
-  /** Bytes of the request that are kept while it is under way; the same from `serve` to `served`. */
+  /** Bytes of the request that are kept while it is in flight; constant from `track` to `untrack`. */
   readonly bytes?: number;
   cancel(notice: Message): void;
-  /** The peer has gone without a word. */
+  /** The peer has left without cancelling it. */
   abandon(reason: string): void;
 }
 
-/** So many answers are waited for where lines may be gathered: requests on HTTP come one by one, however many there are. */
+/** Answers in flight from which on lines are gathered into one write. Requests on HTTP arrive one by one, however many there are. */
 const BUSY_FROM = 3;
 
-/** Part of what may wait for a peer that notifications of others may fill; the rest is for calls. */
+/** Share of a peer's backlog that notifications may fill; the rest is for calls. */
 const NOTIFICATION_SHARE = 1 / 4;
 
 /** Memory that a request in flight takes: the objects that wait for its answer. */
 const REQUEST_BYTES = 1024;
 
-/** The other end of a link: what we asked it and wait for, and what it asked us and is still being done. */
+/** The other end of a link: the requests sent to it and those received from it that are in flight. */
 export class Peer implements Origin {
   /** Protocol revision that the handshake with a server settled on; empty before. */
   version = '';
@@ -85,7 +85,7 @@ export class Peer implements Origin {
   #inFlight = 0;
   readonly #failed: (error: Error) => void;
 
-  /** `failed` gets what is thrown by those who hear that the peer is gone. */
+  /** `failed` gets exceptions of handlers that are told of the peer's end. */
   constructor(link: Link, failed: (error: Error) => void = rethrow) {
     this.#link = link;
     this.#failed = failed;
@@ -95,17 +95,17 @@ export class Peer implements Origin {
     return this.#link.account;
   }
 
-  /** Much waits for this peer: what others would tell it unasked is dropped or put off, so that their calls still pass. */
+  /** True from a quarter of the allowed backlog on: notifications are dropped or delayed, so that calls still pass. */
   get isSlow(): boolean {
     return this.#link.backlog > NOTIFICATION_SHARE * this.#link.account.peerBytes;
   }
 
-  /** More waits for this peer than should: what others ask of it is refused. */
+  /** True over the allowed backlog: further requests are refused. */
   get isBehind(): boolean {
     return this.#link.backlog > this.#link.account.peerBytes;
   }
 
-  /** Why this peer will never answer again, once that is so. */
+  /** Reason why this peer will not answer any more; undefined while it is connected. */
   get gone(): RpcError | undefined {
     return this.#gone;
   }
@@ -115,7 +115,7 @@ export class Peer implements Origin {
     return this.#pending.size > 0;
   }
 
-  /** How many of the peer's requests are under way. */
+  /** Number of the peer's requests in flight. */
   get trackedCount(): number {
     return this.#tracked.size;
   }
@@ -128,7 +128,7 @@ export class Peer implements Origin {
     this.#link.send(line);
   }
 
-  /** Answers a request of the peer that no client sees. A peer that asks on and does not read is ended. */
+  /** Answers a request of the peer that no client sees. Ends a peer that goes on asking and does not read. */
   reply(line: Line): void {
     this.#link.send(line);
     this.#link.account.limitAnswers(this.#link.backlog);
@@ -142,7 +142,7 @@ export class Peer implements Origin {
     this.#link.resume();
   }
 
-  /** The id under which `waiter` will hear of the answer. */
+  /** Returns the id to send; `handler` gets the answer to it. */
   onResponse(handler: ResponseHandler): number {
     if (handler.isOwn !== true) {
       this.#requestCount++;
@@ -151,27 +151,27 @@ export class Peer implements Origin {
     return this.#pending.add(handler);
   }
 
-  /** Who waits for the answer to the request with this id, as we sent it. */
+  /** Returns the handler of the request that was sent with this id. */
   handler(id: number): ResponseHandler | undefined {
     return this.#pending.get(id);
   }
 
-  /** All who wait now. */
+  /** Returns the handlers of all requests in flight. */
   handlers(): ResponseHandler[] {
     return this.#pending.all();
   }
 
-  /** How many answers are waited for on behalf of somebody. */
+  /** Number of requests in flight to the peer, the gateway's own left out. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** How much was asked on behalf of somebody since the beginning. */
+  /** Number of requests sent so far, the gateway's own left out. */
   get requestCount(): number {
     return this.#requestCount;
   }
 
-  /** Hears of progress also after the answer: some requests go on as tasks. */
+  /** Passes on progress also after the answer, because some requests go on as tasks. */
   follow(id: number, progressed: (update: Message) => void): void {
     this.#followers ??= new Map();
     this.#followers.set(id, progressed);
@@ -185,7 +185,7 @@ export class Peer implements Origin {
     this.#take(id);
   }
 
-  /** Notes a request of the peer's that is under way; the number is for `served`. */
+  /** Tracks a request of the peer; `untrack` takes the returned number. */
   track(served: Cancellable): number {
     this.#link.account.charge(REQUEST_BYTES + (served.bytes ?? 0));
     return this.#tracked.add(served);
@@ -196,12 +196,12 @@ export class Peer implements Origin {
     if (served !== undefined) this.#link.account.release(REQUEST_BYTES + (served.bytes ?? 0));
   }
 
-  /** All of the peer's requests that are under way. */
+  /** Returns the peer's requests in flight. */
   requests(): Cancellable[] {
     return this.#tracked.all();
   }
 
-  /** A request of our own; resolves with the raw result, rejects with the peer's error or with why it is gone. */
+  /** Sends a request of the gateway's own; resolves with the answer, rejects with the reason why none comes. */
   request(method: string, params: string = '{}', isOwn = true): Promise<Message> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
@@ -223,7 +223,7 @@ export class Peer implements Origin {
     this.send(notificationLine(method, params === undefined ? undefined : encode(params)));
   }
 
-  /** The answer to the request that we sent under this id is put off. */
+  /** Tells the handler of a request that its answer is delayed. */
   suspend(id: number, pause: Pause): void {
     this.#pending.get(id)?.suspended?.(pause);
   }
@@ -233,7 +233,7 @@ export class Peer implements Origin {
     this.#take(sentId(id))?.lost(error, line);
   }
 
-  /** Takes what concerns requests under way. False: the message is for somebody else. */
+  /** Takes responses, progress and cancellations of requests in flight. Returns false for every other message. */
   take(message: Message): boolean {
     if (message.kind === 'response') return this.#answer(message);
     if (message.kind !== 'notification') return false;
@@ -242,7 +242,7 @@ export class Peer implements Origin {
     return false;
   }
 
-  /** The peer is gone: everyone who waits for it hears why, and what it asked for is called off. */
+  /** Fails all requests sent to the peer and cancels all received from it, because the peer is gone. */
   fail(error: RpcError): void {
     this.#gone ??= error;
     this.#link.account.close();
@@ -253,7 +253,7 @@ export class Peer implements Origin {
     this.#endEach(this.#tracked.all(), (served) => served.abandon(error.message));
   }
 
-  /** Tens of thousands may wait; what one of them throws concerns no other. */
+  /** Ends each in slices, because there may be tens of thousands. An exception of one does not affect the others. */
   #endEach<T>(list: readonly T[], end: (one: T) => void): void {
     const each = (one: T): void => {
       try {
@@ -282,7 +282,7 @@ export class Peer implements Origin {
     const handler = token === undefined ? undefined : this.#pending.get(sentId(token));
     if (handler !== undefined) handler.progressed(message);
     else if (token !== undefined) this.#followers?.get(sentId(token))?.(message);
-    // A token that nobody waits for (any more) goes no further: clients drop the connection over one.
+    // An unknown token is dropped, because some clients close the connection over one.
     return true;
   }
 
@@ -297,7 +297,7 @@ function rethrow(error: Error): never {
   throw error;
 }
 
-/** The number that we sent, from the text that came back. Some servers return it as a string; what else is in quotes is not ours. */
+/** Returns the number that was sent as an id, from the text that came back; NaN for other ids. Some servers return it as a string. */
 export function sentId(text: string): number {
   if (!text.startsWith('"')) return Number(text);
   const inner = text.slice(1, -1);

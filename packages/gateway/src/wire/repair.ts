@@ -12,7 +12,7 @@ const MOST_REPAIRS = 10_000;
 
 /**
  * Reads an answer to the gateway itself although its text is damaged: one description in the wrong encoding must not
- * hide all that its server lists. Undefined where it is no answer in spite of that.
+ * hide all that its server lists. Returns undefined where the repaired text is not an answer.
  */
 export function readDamaged(line: Buffer): Message | undefined {
   const repaired = repairText(line);

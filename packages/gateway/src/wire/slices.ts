@@ -23,7 +23,7 @@ const slices = channel('weir:slice');
 let isOpen = false;
 let elements = 0;
 let bytes = 0;
-/** Work on what nobody had asked for. */
+/** Work on unsolicited messages. */
 let unsolicited = 0;
 const pending: (() => void)[] = [];
 
@@ -62,7 +62,7 @@ export function spend(count: number, size: number): void {
   bytes += size;
 }
 
-/** Counts an element that is no answer to anybody. */
+/** Counts an unsolicited element: anything but an answer. */
 export function countUnsolicited(size: number): void {
   unsolicited += workOf(1, size);
 }
@@ -96,7 +96,7 @@ export class Slices {
     if (!this.#isWaiting) inSlice(this.#work.what, this.#flow, this.#workOff);
   }
 
-  /** The same, but from a later turn on where this one has no room. For what a peer sends, which can wait before it is begun. */
+  /** The same, but from a later turn on where this one has no room. For input of peers, which can wait. */
   runInTurn(): void {
     if (isOpen || turns.hasRoom(this.#flow)) this.run();
     else this.#wait();
@@ -136,7 +136,7 @@ export class Slices {
   }
 }
 
-/** Works off a list that is complete. What `each` throws ends the work. */
+/** Works off a list that is complete. An exception of `each` ends the work. */
 export function workOff<T>(what: string, list: readonly T[], handlers: EachElement<T>): Slices {
   let at = 0;
   const work = new Slices({

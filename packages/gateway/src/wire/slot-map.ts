@@ -1,7 +1,7 @@
 /** At first; there are two ledgers for every server, started or not. */
 const PLACES = 64;
 
-/** What a flood has made larger than this is given back when it is over: whoever goes through all places would feel it. */
+/** A table that a flood made larger is shrunk when it is empty, because `all` visits every place. */
 const MOST_KEPT = 4096;
 
 /**
@@ -44,7 +44,7 @@ export class SlotMap<T> {
     return entry;
   }
 
-  /** What is entered now; it may change while it is gone through. */
+  /** Returns a copy of the entries, so that they may change meanwhile. */
   all(): T[] {
     return this.#entries.filter((entry) => entry !== undefined);
   }

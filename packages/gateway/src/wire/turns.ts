@@ -39,7 +39,7 @@ export class Flow {
   spent = 0;
   /** True where it was busy in the round before that one. */
   wasBusy = false;
-  /** The part of it that nobody had asked for. */
+  /** Work on unsolicited messages in that round. */
   unsolicited = 0;
   hasFlooded = false;
 
@@ -53,7 +53,7 @@ export class Flow {
  * one peer that sends much nor many peers that send something make a long turn. A peer that has had its share in this round or in
  * the one before is busy. All others are light, and go first.
  *
- * A peer that has had its share for what nobody asked for floods the gateway. While there are other clients, floods are worked on
+ * A peer that has used its share for unsolicited messages floods the gateway. While there are other clients, floods are worked on
  * a share at a time, and rest in between: such work is more than its elements (garbage is collected, processes are spawned), and
  * a process that always works is given a processor later than others.
  */
@@ -116,7 +116,7 @@ export class Turns {
     return hasToShare ? SHARE : 1;
   }
 
-  /** Counts work that was done for a peer, and the part of it that nobody had asked for. */
+  /** Counts work that was done for a peer, and the unsolicited part of it. */
   spend(flow: Flow, elements: number, bytes: number, unasked = 0): void {
     const work = workOf(elements, bytes);
     if (this.#isBusyIn(flow)) this.#busySpent += work;
@@ -179,9 +179,9 @@ export class Turns {
   #nextRound(): boolean {
     const time = this.#now();
     if (time < this.#roundEnds) return false;
-    // After a pause nobody is known to be busy.
+    // After a pause no peer counts as busy.
     this.#round += time < this.#roundEnds + ROUND_MS ? 1 : 2;
-    // A round may last longer than it should: it ends when somebody asks.
+    // A round may last longer than planned, because it ends with the next call of this method.
     this.#shareBefore = Math.ceil((SHARE_BYTES * (time - this.#roundEnds + ROUND_MS)) / ROUND_MS);
     this.#roundEnds = time + ROUND_MS;
     return true;
@@ -265,7 +265,7 @@ class Queue {
       this.#at = 0;
     }
     const work = this.#works[this.#at];
-    // What has been done would be kept until the next one waits.
+    // Frees the closure at once; the array is replaced only later.
     this.#works[this.#at++] = undefined;
     work?.();
   }

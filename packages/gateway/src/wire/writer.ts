@@ -3,7 +3,7 @@ import { Holding, type Account } from './account.ts';
 import type { Line } from './json/splice.ts';
 import { atEndOfSlice } from './slices.ts';
 
-/** What waits for it runs before anything else happens; `queueMicrotask` costs seven times as much. */
+/** Resolved promise for microtasks; `queueMicrotask` costs seven times as much. */
 const endOfTurn: Promise<void> = Promise.resolve();
 
 /** Characters that are joined into one string. Without a bound the longest string that V8 allows would be one. */
@@ -47,7 +47,7 @@ export class LineWriter {
     return this.#full;
   }
 
-  /** Where more is to be expected soon, it is waited for: one write of many lines costs hardly more than one of one. */
+  /** Delays the write where more lines are expected, because one write of many lines costs hardly more than one of one. */
   write(line: Line, expectsMore = false): void {
     if (typeof line === 'string') {
       this.#gathered += line;

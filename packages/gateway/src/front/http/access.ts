@@ -4,12 +4,12 @@ import type { View } from '../../gateway/view.ts';
 import type { HttpRefusal } from './respond.ts';
 
 export interface AdmissionOptions {
-  /** What the front listens on. */
+  /** Host that the front listens on. */
   readonly host: string;
   readonly port: number;
   /** Further values of the Host header, as a proxy or another name of this machine brings them. */
   readonly allowedHosts?: readonly string[];
-  /** None where everybody may enter. */
+  /** Undefined where no token is required. */
   readonly token?: string | undefined;
   /** Compares in a time that tells nothing of where two texts differ. */
   readonly isSame: (a: Buffer, b: Buffer) => boolean;
@@ -21,10 +21,10 @@ export interface Access {
   readonly view: View;
 }
 
-/** Whoever has the token is the owner; there is no other principal. */
+/** The only principal: the holder of the token. */
 const OWNER = 'owner';
 
-/** Who may enter: a page that a browser has been led to by another name may not, nor who does not show the token. */
+/** Refuses requests for foreign hosts (DNS rebinding), from foreign origins, and without the token. */
 export class Admission {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
@@ -49,7 +49,7 @@ export class Admission {
     this.#url = `http://${isWildcard(host) ? '127.0.0.1' : bracketed(host)}:${port}`;
   }
 
-  /** Why the request came to the wrong place or from the wrong one. */
+  /** Returns a refusal where Host or Origin is not one of this front. */
   checkHostAndOrigin(req: IncomingMessage): HttpRefusal | undefined {
     const { host, origin } = req.headers;
     if (host === undefined || !(this.#hosts.has(host.toLowerCase()) || this.#isLocalAddress(req, host)))
@@ -63,7 +63,7 @@ export class Admission {
     return undefined;
   }
 
-  /** On whose behalf the request comes, or why it may not. */
+  /** Returns the principal of a request, or a refusal. */
   identify({ headers: { authorization } }: IncomingMessage): string | HttpRefusal {
     if (this.#token === undefined) return OWNER;
     const shown = authorization === undefined ? undefined : bearer(authorization);

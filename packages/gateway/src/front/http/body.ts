@@ -100,7 +100,7 @@ class RequestBody implements LargeBody {
   }
 }
 
-/** Of what kind a POST must be, and what its sender must be able to read. */
+/** Checks Content-Type and Accept of a POST. */
 export function checkPost(req: IncomingMessage): HttpRefusal | undefined {
   const refusal = checkMessage(req);
   if (refusal !== undefined) return refusal;
@@ -110,7 +110,7 @@ export function checkPost(req: IncomingMessage): HttpRefusal | undefined {
     : notAcceptable(`${JSON_TYPE} and ${EVENTS_TYPE}`);
 }
 
-/** Returns why the body of a POST is no message that can be read. */
+/** Checks Content-Type and Content-Encoding of a POST. */
 export function checkMessage({ headers }: IncomingMessage): HttpRefusal | undefined {
   const { 'content-type': type, 'content-encoding': encoding } = headers;
   if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
@@ -118,7 +118,7 @@ export function checkMessage({ headers }: IncomingMessage): HttpRefusal | undefi
   return undefined;
 }
 
-/** What the sender of a GET must be able to read. */
+/** Checks that a client accepts event streams. */
 export function checkAcceptsEvents({ headers: { accept } }: IncomingMessage): HttpRefusal | undefined {
   return accepts(accept, EVENTS_TYPE) ? undefined : notAcceptable(EVENTS_TYPE);
 }

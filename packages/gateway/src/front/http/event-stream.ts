@@ -3,10 +3,10 @@ import type { Line } from '../../wire/json/splice.ts';
 import { chargeUnread } from './connection-account.ts';
 import { sizeOf, writeParts } from './respond.ts';
 
-/** Beats without an event after which a comment tells everybody on the way that the stream lives. */
+/** Beats without an event after which a comment keeps proxies from closing the stream. */
 const KEEP_ALIVE_BEATS = 15;
 
-/** How long a client should wait before it comes back to a stream that has broken off. */
+/** Delay before a client resumes a broken stream. */
 const RETRY_MS = 1000;
 
 const HEADERS: readonly string[] = [

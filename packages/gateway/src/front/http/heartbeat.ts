@@ -1,13 +1,13 @@
 import { SlotMap } from '../../wire/slot-map.ts';
 
-/** Something that lasts and must be looked after from time to time. */
+/** A request or stream that needs a check every second. */
 export interface HeartbeatListener {
-  /** Whether a client waits here for an answer that is to come. */
+  /** True while a client waits for an answer. */
   readonly isAwaited: boolean;
   beat(): void;
 }
 
-/** A second: how long a call may take before its client is given a stream, in steps of which streams are kept alive. */
+/** Unit of all delays of streams: keep-alive comments, and the switch from a JSON answer to a stream. */
 const BEAT_MS = 1000;
 
 /** One timer for all streams and all requests under way. */

@@ -59,8 +59,8 @@ export function afterEarlierRequests(req: IncomingMessage, res: ServerResponse, 
 }
 
 /**
- * Lets the connection close without a long turn: Node makes an error with a stack for each request that waits on it, of which there
- * may be a thousand, and nobody sees them.
+ * Lets the connection close without a long turn: Node creates an error with a stack for each waiting request, of which there may
+ * be a thousand, and never shows them.
  */
 function closeWithoutStacks(socket: Duplex): void {
   let limit: number;

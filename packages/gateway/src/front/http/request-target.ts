@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { HttpRefusal } from './respond.ts';
 
-/** Why it is not clear which place a request is for: whoever stands between here and the client may have understood another one. */
+/** Refuses a request whose target is ambiguous, because a proxy may have understood another one (request smuggling). */
 export function checkTarget({
   url = '',
   headers: { host = '' },

@@ -6,7 +6,7 @@ import type { Line } from '../../wire/json/splice.ts';
 import { spend } from '../../wire/slices.ts';
 import { chargeUnread } from './connection-account.ts';
 
-/** Why a request is not served, and how that is said. */
+/** Status and error of a request that is not served. */
 export interface HttpRefusal {
   readonly status: number;
   readonly error: RpcError;
@@ -14,7 +14,7 @@ export interface HttpRefusal {
   readonly headers?: readonly string[];
 }
 
-/** A body that nobody wants is read to its end up to this size, so that the answer reaches who still sends it. */
+/** Bytes of a refused body that are read and discarded, so that the answer reaches a client that is still sending. */
 const MOST_DISCARDED = 16 * 1024 * 1024;
 
 export function respondJson(

@@ -5,16 +5,16 @@ import { Admission, bracketed, isLoopback } from './access.ts';
 import type { HttpFront } from './http-front.ts';
 
 export interface HttpOptions {
-  /** What to listen on; 127.0.0.1 where nothing is said. */
+  /** Host to listen on; 127.0.0.1 by default. */
   readonly host?: string;
-  /** 8808 where nothing is said; 0 takes any that is free. */
+  /** 8808 by default; 0 takes any free port. */
   readonly port?: number;
-  /** What clients must show. Only on a loopback address may it be left out. */
+  /** Bearer token of clients. Required unless the host is a loopback address. */
   readonly token?: string | undefined;
   /** Further values that the Host header may have, behind a proxy for example. */
   readonly allowedHosts?: readonly string[];
   readonly serverInfo: Implementation;
-  /** Bytes; 4 MiB where nothing is said. */
+  /** Bytes; 4 MiB by default. */
   readonly maxBodySize?: number;
   readonly limits?: Partial<HttpLimits>;
 }

@@ -102,7 +102,7 @@ export class SlicedSocket extends Duplex {
     this.#isWaiting = true;
     turns.wait(flowOf(this), () => {
       this.#isWaiting = false;
-      // However long it has waited: floods beside nothing but floods need no rest.
+      // The mark may have expired while it waited, because floods among floods do not rest.
       makeFlood(this);
       this.#isFull = isPipelineFull(this);
       if (!this.destroyed && !this.#isFull) this.#parse();

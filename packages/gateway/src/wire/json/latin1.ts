@@ -8,8 +8,8 @@ let lastBytes: Buffer | undefined;
 let lastText = '';
 
 /**
- * A small line as text, one character a byte. Whoever handles a line wants several pieces of it one after the other,
- * and cutting them out of its text costs a fraction of what each would cost as bytes.
+ * Returns a small line as text, one character a byte. A line is asked for several pieces in a row, and slicing its text
+ * costs a fraction of decoding each piece from the bytes.
  */
 export function lineText(bytes: Buffer): string {
   if (bytes !== lastBytes) {
@@ -19,13 +19,13 @@ export function lineText(bytes: Buffer): string {
   return lastText;
 }
 
-/** A piece of a line as text, one character a byte; it may be kept. */
+/** Returns a piece of a line as text, one character a byte. A kept piece does not keep the line alive. */
 export function textAt(bytes: Buffer, start: number, end: number): string {
   const isShort = end - start < LONG_PIECE && bytes.length < LARGE;
   return isShort ? lineText(bytes).slice(start, end) : bytes.toString('latin1', start, end);
 }
 
-/** Whether a text is the same as bytes and as characters. */
+/** Returns true for a text with one byte a character. */
 export function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }

@@ -1,6 +1,6 @@
-// A validating scan over the bytes of one JSON text. It finds where values begin and end and builds nothing.
-// It judges like a parser, except that nesting has a limit. In text that is known to be sound it jumps to the end of a
-// long string by a native search.
+// A validating scan over the bytes of one JSON text. The scan finds the positions of values and builds nothing.
+// A text is valid here where a parser accepts it and its nesting is within a limit. Once all strings are known to be
+// valid, a native search jumps to the end of a long one.
 import { hasValidStrings, skipEscape } from './valid-strings.ts';
 
 const TAB = 0x09;
@@ -16,26 +16,26 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How far a string is walked byte by byte before the native search takes over. */
+/** Bytes of a string that are walked one by one before the native search takes over. */
 const NATIVE_SEARCH_AFTER = 48;
 
 /**
- * In a longer text (a list, a big result) the search takes over at once: a start that reads lists should not be what
- * wakes the optimising compiler, which costs more memory than all servers' definitions together.
+ * The same in a longer text (a list, a big result). Reading lists at the start must not trigger the optimising compiler,
+ * which takes more memory than the definitions of all servers.
  */
 const LONG_TEXT = 4096;
 export const NATIVE_SEARCH_SOON = 8;
 
-/** More than any text has bytes: its strings are walked as a whole where it may be unsound. A small integer, which V8 compares fastest. */
+/** No native search: strings that may be invalid are walked to their end. A small integer, which V8 compares fastest. */
 export const WHOLE = 0x3fff_ffff;
 
-/** Texts up to this many bytes are walked: to prove them sound first costs more. */
+/** Texts up to this many bytes are walked, because proving their strings valid first costs more. */
 const SHORT_TEXT = 1024;
 
-/** Deeper nesting is refused: what it takes to read it elsewhere is a stack that overflows. */
+/** Deeper nesting is refused, because it overflows the stack of recursive parsers. */
 export const DEEPEST = 10_000;
 
-/** What will close the containers that are open; scratch space, used only within one call of `walkValue`. */
+/** Closing brackets of the open containers; scratch space, used only within one call of `walkValue`. */
 const closers = new Uint8Array(DEEPEST);
 
 /** Returns the index after the value that begins at `at` in a text known to be JSON, -1 where no value begins there. */
@@ -58,9 +58,9 @@ export function knownWalkLimit(bytes: Buffer): number {
   return bytes.length > LONG_TEXT ? NATIVE_SEARCH_SOON : NATIVE_SEARCH_AFTER;
 }
 
-/** The reading of a large text in parts: what is known of it, and how much more may be walked in this part. */
+/** State of reading a large text in parts: what earlier parts found, and the bytes left for this part. */
 export interface ScanBudget {
-  /** Where each value ends that was walked to its end and is not short, by its beginning; -1 where it is no JSON. */
+  /** Ends of the values that were walked and are not short, by their beginning; -1 for invalid ones. */
   readonly ends: Map<number, number>;
   left: number;
   /** The value in which the last part ended. */
@@ -77,7 +77,7 @@ const PAUSED: Error = new Error('The part has ended');
 
 let budget: ScanBudget | undefined;
 
-/** Reads a text as far as the meter allows. Returns undefined where that was not enough: the same reading goes on in another part. */
+/** Reads a text within a budget. Returns undefined where the budget ran out; the next part continues there. */
 export function withinBudget<T>(of: ScanBudget, read: () => T): T | undefined {
   budget = of;
   try {
@@ -180,7 +180,7 @@ export function skipUnvalidated(bytes: Buffer, at: number): number {
   return -1;
 }
 
-/** Whether a text that was refused may have been for its depth: something in it opens and opens. */
+/** Returns true where a refused text is nested too deeply. */
 export function isTooDeep(bytes: Buffer): boolean {
   let depth = 0;
   for (let i = 0; i < bytes.length; i++) {
@@ -210,7 +210,7 @@ export function onOneLine(bytes: Buffer): Buffer {
   return line;
 }
 
-/** Where a string's closing quote stands, or the end of the bytes; one more where that cuts an escape in two. */
+/** Returns the index of a string's closing quote, or the end of the bytes; one more where that cuts an escape in two. */
 export function closingQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;
   let i = from;
@@ -218,7 +218,7 @@ export function closingQuote(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** From a key's opening quote to the first byte of its value, or -1. */
+/** Returns the index of the value whose key begins at `at`, or -1. */
 export function skipKey(bytes: Buffer, at: number, walk: number): number {
   if (budget === undefined) return walkKey(bytes, at, walk);
   const known = budget.ends.get(at);
@@ -232,12 +232,12 @@ function walkKey(bytes: Buffer, at: number, walk: number): number {
   if (bytes[at] !== QUOTE) return -1;
   let i = skipString(bytes, at, walk);
   if ((bytes[i] as number) <= SPACE) i = skipSpace(bytes, i);
-  // Where the string has no end the index is -1, and no colon stands there.
+  // A string without an end gives -1, and no colon stands at that index.
   if (bytes[i] !== COLON) return -1;
   return (bytes[++i] as number) <= SPACE ? skipSpace(bytes, i) : i;
 }
 
-/** Where the closing quote of a key stands: only white space and a colon are between it and the value. */
+/** Returns the index of a key's closing quote: only white space and a colon are between it and the value. */
 export function keyEnd(bytes: Buffer, key: number, value: number): number {
   let i = value - 1;
   while (i > key && bytes[i] !== QUOTE) i--;

@@ -2,7 +2,7 @@ import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../../wire/
 import type { Line } from '../../../wire/json/splice.ts';
 import { sizeOf } from '../respond.ts';
 
-/** What is kept for clients that come back to a stream which has broken off. */
+/** Bounds of the events kept for clients that resume a broken stream. */
 const MOST_EVENTS = 1000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const KEPT_MS = 5 * 60 * 1000;
@@ -14,7 +14,7 @@ export interface StoredEvent {
   readonly at: number;
 }
 
-/** The event stores of all sessions. Where all peers together hold too much, the store that was idle longest is emptied first. */
+/** Memory budget shared by all sessions. Over the budget of all peers, evicts the store with the oldest last event. */
 export class EventBudget {
   readonly #stores = new Set<EventStore>();
 
@@ -39,7 +39,7 @@ export class EventStore {
   readonly #now: () => number;
   readonly #budget: EventBudget;
   #events: StoredEvent[] = [];
-  /** Where the kept ones begin; the array is only cut now and then. */
+  /** Index of the first kept event; the array is cut only now and then. */
   #first = 0;
   readonly #holding: Holding;
 
@@ -57,12 +57,12 @@ export class EventStore {
     this.#events.push({ stream, number, line, at: this.#now() });
     this.#budget.used(this);
     this.#holding.bytes += sizeOf(line);
-    // The newest stays, however large: nobody else has it.
+    // The newest stays, however large, because there is no other copy.
     while (this.size > MOST_EVENTS || (this.#holding.bytes > MOST_BYTES && this.size > 1)) this.#drop();
     this.expire();
   }
 
-  /** What was sent on one stream after an event of it. */
+  /** Returns the events of one stream after the given one. */
   after(stream: number, number: number): StoredEvent[] {
     const kept = this.#events.slice(this.#first);
     return kept.filter((event) => event.stream === stream && event.number > number);
@@ -80,7 +80,7 @@ export class EventStore {
 
   #drop(): void {
     this.#holding.bytes -= sizeOf((this.#events[this.#first] as StoredEvent).line);
-    // What is cut off later must not be held until then.
+    // Frees the event at once; the array is cut only later.
     this.#events[this.#first] = GONE;
     this.#first++;
     if (this.#first < MOST_EVENTS && this.size > 0) return;

@@ -13,7 +13,7 @@ import type { ResumableStream } from './resumable-stream.ts';
 const STREAM_AFTER_BEATS = 2;
 
 export interface LegacyResponseOptions {
-  /** How many answers there will be. */
+  /** Number of answers to come. */
   readonly expected: number;
   /** The answers are an array. */
   readonly isBatch: boolean;
@@ -28,7 +28,7 @@ export interface LegacyResponseOptions {
   readonly ended: (reply: LegacyResponse) => void;
 }
 
-/** What a POST of the earlier revisions is answered with: JSON, or a stream from the first word that precedes the last answer. */
+/** Response to a legacy POST: JSON, or a stream from the first message before the last answer on. */
 export class LegacyResponse implements HeartbeatListener {
   readonly #res: ServerResponse;
   readonly #options: LegacyResponseOptions;
@@ -56,7 +56,7 @@ export class LegacyResponse implements HeartbeatListener {
     return this.#missing === 0;
   }
 
-  /** Whether its client is there, on this connection or on one that it came back with. */
+  /** True while the client is connected, on this connection or on a later one. */
   get isAttended(): boolean {
     return this.#channel === undefined ? !this.#isClosed : this.#channel.isConnected;
   }
@@ -143,7 +143,7 @@ export class PostedRequest implements Origin, Cancellable {
     return this.#reply.isAbandoned ? new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLeft()) : undefined;
   }
 
-  /** What follows the last answer, such as the withdrawal of a question, belongs to no request that is under way. */
+  /** Sends messages after the last answer, such as the cancellation of a question, on the stream of the session. */
   send(line: Line): void {
     if (this.#reply.isOver) this.#peer.send(line);
     else this.#reply.send(line);
@@ -169,7 +169,7 @@ export class PostedRequest implements Origin, Cancellable {
     this.#peer.untrack(ticket);
   }
 
-  /** Nobody expects an answer to what was called off, but the response must end. */
+  /** Ends the response without an answer, because the client expects none. */
   cancel(notice: Message): void {
     this.#served?.cancel(notice);
     this.#reply.cancelOne();

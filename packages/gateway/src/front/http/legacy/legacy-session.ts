@@ -38,7 +38,7 @@ export class LegacySession {
   readonly #log: Log;
   readonly #session: Session;
   readonly #store: EventStore;
-  /** What has not been answered wholly. */
+  /** Responses with answers to come. */
   readonly #responses = new Set<LegacyResponse>();
   /** The streams among them, by number. */
   readonly #streams = new Map<number, ResumableStream>();
@@ -62,12 +62,12 @@ export class LegacySession {
     });
   }
 
-  /** What the handshake settled on. */
+  /** Protocol revision that the handshake settled on. */
   get version(): string {
     return this.#session.version;
   }
 
-  /** Whether its client is there: it listens, or waits for an answer. */
+  /** True while the client listens or waits for an answer. */
   get isAttended(): boolean {
     if (this.#standalone?.isConnected === true) return true;
     for (const respond of this.#responses) if (respond.isAttended) return true;

@@ -157,7 +157,7 @@ export class LegacySessions implements HeartbeatListener {
     this.#beatNumber ??= this.#options.heartbeat.add(this);
   }
 
-  /** The one that was idle longest gives way; its client, if there still is one, opens another. */
+  /** Evicts the session that was idle longest; its client, if it is still there, opens another. */
   #evictIdlest(): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
     let idlest: LegacySession | SseSession | undefined;
@@ -172,7 +172,7 @@ export class LegacySessions implements HeartbeatListener {
     const { 'mcp-session-id': id, 'mcp-protocol-version': version } = req.headers;
     if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
     const session = this.#sessions.get(id);
-    // To whom a session does not belong, and under the path of another group, it does not exist.
+    // A session of another principal or group is answered like one that does not exist.
     if (!(session instanceof LegacySession)) return unknownSession();
     if (session.access.principal !== principal || session.access.view !== view) return unknownSession();
     if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
@@ -188,7 +188,7 @@ export class LegacySessions implements HeartbeatListener {
   }
 }
 
-/** On whose behalf a stream is opened, and where its messages are posted. */
+/** Principal of a stream, and the path that its messages are posted to. */
 interface SseOpening {
   readonly access: Access;
   readonly path: string;

@@ -23,7 +23,7 @@ export class ResumableStream implements HeartbeatListener {
   #written = 0;
   #stream: EventStream | undefined;
   #beatNumber: number | undefined;
-  /** What the client has been sent away for. */
+  /** Delay during which the client is disconnected on purpose. */
   #pause: Pause | undefined;
 
   constructor(options: ResumableStreamOptions) {
@@ -38,7 +38,7 @@ export class ResumableStream implements HeartbeatListener {
     return this.#stream?.backlog ?? 0;
   }
 
-  /** Goes on over this response, after the given event or with what nobody has been sent yet. */
+  /** Continues on this response, after the given event or with the events that were not sent yet. */
   attach(res: ServerResponse, after: number = this.#written): void {
     const { number, store, heartbeat, isPrimed } = this.#options;
     // A client that comes twice has lost the first connection, though we may not know yet.

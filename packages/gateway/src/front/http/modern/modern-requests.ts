@@ -134,7 +134,7 @@ function checkMethod(
   return kind === 'request' && isRemoved(method) ? unknownMethod(method) : undefined;
 }
 
-/** Where the body names nothing, its server says what is missing. */
+/** Compares Mcp-Name with the body. A body without a name passes, because its server reports that. */
 function checkName({ method, params }: Message, headers: IncomingHttpHeaders): HttpRefusal | undefined {
   const key = namedInHeader(method);
   // No header is longer, and the text of a long name would take as much memory again.
@@ -151,7 +151,7 @@ function trimmed(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value.trim() : undefined;
 }
 
-/** Whether a message is of this era: by what it says of itself, or else by its header. */
+/** Returns true for a modern message, by its `_meta` or else by its header. */
 export function isModern({ meta }: Message, { headers }: IncomingMessage): boolean {
   if (meta !== undefined && findMember(meta, Meta.PROTOCOL_VERSION) >= 0) return true;
   return isModernVersion(headers['mcp-protocol-version']);

@@ -11,7 +11,7 @@ import { EventStream } from '../event-stream.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { respondJson } from '../respond.ts';
 
-/** Beats after which an answer that still is not there becomes a stream, so that nobody on the way gives up. */
+/** Beats after which a pending answer becomes a stream, so that proxies do not time out. */
 const STREAM_AFTER_BEATS = 15;
 
 /** Bytes of a request that are not charged: a connection has one in flight, so small ones do not add up. */

@@ -16,7 +16,7 @@ const NONE: readonly ParameterHeader[] = [];
 /** Read once for every definition; a new one makes a new route. */
 const known = new WeakMap<Pick<Route, 'definition'>, readonly ParameterHeader[]>();
 
-/** Which header does not say what the argument of a tool call does, where the tool wants it repeated there. */
+/** Describes the first header that differs from its argument of a tool call; undefined where all agree. */
 export function parameterHeaderError(
   { method, bytes, params }: Message,
   headers: IncomingHttpHeaders,
@@ -41,7 +41,7 @@ function markedIn(route: Pick<Route, 'definition'>): readonly ParameterHeader[] 
   return marked;
 }
 
-/** What breaks the rules asks for nothing. */
+/** Ignores annotations that break the rules. */
 function readMarked(definition: Buffer): readonly ParameterHeader[] {
   if (!mayHaveParameterHeaders(definition)) return NONE;
   try {
