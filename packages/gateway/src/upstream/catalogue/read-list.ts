@@ -1,5 +1,4 @@
 import { quoted } from '../../errors.ts';
-import { canonicalObject } from '../../wire/json/canonical.ts';
 import {
   ArrayWalk,
   findMember,
@@ -14,6 +13,7 @@ import {
 } from '../../wire/json/members.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../../wire/json/scan.ts';
 import { encode } from '../../wire/json/splice.ts';
+import { unambiguousObject } from '../../wire/json/unambiguous.ts';
 import type { Message } from '../../wire/message.ts';
 import { spend, workThrough } from '../../wire/slices.ts';
 import { KINDS, strictest, type CacheHints, type Kind, type Listed, type Listing } from './catalogue.ts';
@@ -189,7 +189,7 @@ export function readItem(definition: Buffer, key: string): Listed | undefined {
 }
 
 function listed(members: Members, key: string): Listed | undefined {
-  const plain = hasAmbiguousKeys(members) ? readMembers(canonicalObject(members), 0) : members;
+  const plain = hasAmbiguousKeys(members) ? readMembers(unambiguousObject(members), 0) : members;
   const m = plain === undefined ? -1 : findMember(plain, key);
   if (plain === undefined || m < 0) return undefined;
   const { bytes: page, at, end, flat } = plain;

@@ -6,10 +6,10 @@ import { within } from '../../time/timeouts.ts';
 import { resultLine } from '../../wire/answer.ts';
 import { BATCH_VERSION, visitBatch } from '../../wire/batch.ts';
 import { openLink } from '../../wire/link.ts';
-import type { Message, Unusable } from '../../wire/message.ts';
+import type { Message, InvalidInput } from '../../wire/message.ts';
 import { Peer } from '../../wire/peer.ts';
 import type { Connection, ConnectionOptions, OpenOptions } from '../connection.ts';
-import { refuseOversized, refuseUnusable } from '../refuse-message.ts';
+import { refuseOversized, refuseInvalid } from '../refuse-message.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
 import type { StopTiming } from './process-group.ts';
 import { spawnServer, type ServerProcess, type ServerSpec } from './spawn.ts';
@@ -69,7 +69,7 @@ export class ProcessConnection implements Connection {
       { ...options, input: process.stdout, output: process.stdin },
       {
         message: (message) => this.#receive(message),
-        unusable: (line) => this.#unusable(line),
+        invalid: (line) => this.#invalid(line),
         takesBatches: () => this.peer.version === BATCH_VERSION,
         isAwaited: () => this.peer.isAwaited,
         oversized: (line) => refuseOversized(this.peer, this.#options, line),
@@ -152,18 +152,18 @@ export class ProcessConnection implements Connection {
     else this.#options.request(message);
   }
 
-  #unusable(line: Unusable): void {
+  #invalid(line: InvalidInput): void {
     const start = escapeUnsafe(line.bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
     this.#options.log.debug?.(`wrote to stdout what is no message: ${start}`);
     if (start !== '') this.#noise = [...this.#noise, start].slice(-KEPT_NOISE);
-    if (line.reason !== 'batch') return refuseUnusable(this.peer, this.#options, line);
-    visitBatch(line.bytes, (part) => refuseUnusable(this.peer, this.#options, asUnusable(part)));
+    if (line.reason !== 'batch') return refuseInvalid(this.peer, this.#options, line);
+    visitBatch(line.bytes, (part) => refuseInvalid(this.peer, this.#options, asInvalid(part)));
   }
 }
 
 /** A message of a batch that the server's revision does not know. */
-function asUnusable(part: Message | Unusable): Unusable {
-  if (part.kind === 'unusable') return part;
-  const meant = part.kind === 'response' ? part.kind : 'request';
-  return { kind: 'unusable', reason: 'batch', bytes: part.bytes, id: part.id || undefined, meant };
+function asInvalid(part: Message | InvalidInput): InvalidInput {
+  if (part.kind === 'invalid') return part;
+  const likelyKind = part.kind === 'response' ? part.kind : 'request';
+  return { kind: 'invalid', reason: 'batch', bytes: part.bytes, id: part.id || undefined, likelyKind };
 }

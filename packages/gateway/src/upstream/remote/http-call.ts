@@ -1,7 +1,7 @@
 import { quoted } from '../../errors.ts';
 import { BackOff } from '../../time/back-off.ts';
 import { Batch } from '../../wire/batch.ts';
-import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
+import { readMessage, type Message, type InvalidInput } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 import type { Abortable, HttpClient } from './http-client.ts';
@@ -35,7 +35,7 @@ export interface HttpCallEvents {
   answered(exchange: HttpCall, answer: Message, response: HttpResponse): void;
   /** An HTTP status that says no; the body where it could be read. */
   refused(exchange: HttpCall, response: HttpResponse, body: Buffer | undefined): void;
-  unusable(exchange: HttpCall, line: Unusable): void;
+  invalid(exchange: HttpCall, line: InvalidInput): void;
   oversized(exchange: HttpCall, answer: Oversized): void;
   lost(exchange: HttpCall, what: string): void;
 }
@@ -130,9 +130,9 @@ export class HttpCall {
         if (body === undefined) return this.#lose(this.#without(response));
         // The body is the only answer to this call.
         if (!Buffer.isBuffer(body))
-          return this.#oversized({ size: body.size, meant: 'response', id: undefined });
+          return this.#oversized({ size: body.size, likelyKind: 'response', id: undefined });
         const answer = readAnswer(body, this.id);
-        if (answer.kind === 'unusable') this.#unusable({ ...answer, id: undefined, meant: 'response' });
+        if (answer.kind === 'invalid') this.#invalid({ ...answer, id: undefined, likelyKind: 'response' });
         else if (this.#isOwn(answer)) this.#answer(answer, response);
         else this.#lose(`answered ${this.method} under an id that was not asked`);
       },
@@ -154,7 +154,7 @@ export class HttpCall {
       oversized: (data) => !this.#isOver && this.#oversized(data),
       retry: (milliseconds) => {
         this.#backOff ??= new BackOff({ isBackground: false });
-        this.#backOff.retry = milliseconds;
+        this.#backOff.requestedDelay = milliseconds;
       },
       ended: () => this.#ended(),
     });
@@ -167,7 +167,7 @@ export class HttpCall {
     this.#failures = 0;
     if (data.length === 0 || type !== 'message') return;
     const message = readMessage(data);
-    const isBatch = message.kind === 'unusable' && message.reason === 'batch' && this.#wire.takesBatches();
+    const isBatch = message.kind === 'invalid' && message.reason === 'batch' && this.#wire.takesBatches();
     this.#batch = isBatch ? Batch.open(data) : undefined;
     if (this.#batch === undefined) this.#receive(asAnswer(message, this.id), response);
   }
@@ -184,9 +184,9 @@ export class HttpCall {
     this.#receive(readAnswer(data, this.id), response);
   }
 
-  #receive(message: Message | Unusable, response: HttpResponse): void {
+  #receive(message: Message | InvalidInput, response: HttpResponse): void {
     if (this.#isOver) return;
-    if (message.kind === 'unusable') this.#unusable(message);
+    if (message.kind === 'invalid') this.#invalid(message);
     else if (message.kind !== 'response') this.#events.received(this, message);
     else if (this.#isOwn(message)) this.#answer(message, response);
     else this.#wire.debug(`answered ${message.id} where ${this.id} was asked; that is dropped`);
@@ -208,37 +208,37 @@ export class HttpCall {
   }
 
   /** Ends the exchange where this is its answer; what comes on the way to that is refused by itself. */
-  #unusable(line: Unusable): void {
-    const { id = String(this.id), meant } = line;
-    if (meant !== 'response') return this.#events.unusable(this, line);
+  #invalid(line: InvalidInput): void {
+    const { id = String(this.id), likelyKind } = line;
+    if (likelyKind !== 'response') return this.#events.invalid(this, line);
     if (!this.#isOwnId(id))
       return this.#wire.debug(`answered ${quoted(id)} where ${this.id} was asked; that is dropped`);
     this.#isOver = true;
-    this.#events.unusable(this, { ...line, id: String(this.id) });
+    this.#events.invalid(this, { ...line, id: String(this.id) });
   }
 
   /** Only where it is the answer; what is too long on the way is left out. */
   #oversized(data: Oversized): void {
-    const { id = String(this.id), meant, size } = data;
-    if (meant !== 'response') return this.#events.oversized(this, data);
+    const { id = String(this.id), likelyKind, size } = data;
+    if (likelyKind !== 'response') return this.#events.oversized(this, data);
     if (!this.#isOwnId(id))
       return this.#wire.debug(`answered ${id} where ${this.id} was asked; that is dropped`);
     this.#isOver = true;
-    this.#events.oversized(this, { id: String(this.id), meant, size });
+    this.#events.oversized(this, { id: String(this.id), likelyKind, size });
   }
 
   #ended(): void {
     if (this.#isOver) return;
     if (this.#lastEventId !== undefined && !this.isModern) {
       const backOff = this.#resumeLater();
-      return this.#events.suspended(this, { length: backOff.waits, end: () => backOff.hasten() });
+      return this.#events.suspended(this, { length: backOff.delay, end: () => backOff.runNow() });
     }
     this.#lose(`ended its answer to ${this.method} before the result came`);
   }
 
   #resumeLater(): BackOff {
     this.#backOff ??= new BackOff({ isBackground: false });
-    this.#backOff.later(() => this.#resume());
+    this.#backOff.schedule(() => this.#resume());
     return this.#backOff;
   }
 

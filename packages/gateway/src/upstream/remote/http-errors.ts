@@ -5,7 +5,7 @@ import { errorLine } from '../../wire/answer.ts';
 import { readMembers, valueText } from '../../wire/json/members.ts';
 import { skipSpace } from '../../wire/json/scan.ts';
 import { lineBytes } from '../../wire/json/splice.ts';
-import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
+import { readMessage, type Message, type InvalidInput } from '../../wire/message.ts';
 
 // Failures of the way to a server at an address, each as the end of a sentence that begins with the server's name.
 
@@ -105,28 +105,28 @@ export function describeContentType(contentType: string, method: string): string
 export const LONGEST_REFUSAL: number = 1024 * 1024;
 
 /** Reads the message in a body; an error without an id of its own is taken for the answer to `id`. */
-export function readAnswer(body: Buffer, id: number): Message | Unusable {
+export function readAnswer(body: Buffer, id: number): Message | InvalidInput {
   return asAnswer(readMessage(body), id);
 }
 
 /** The same for a body that has been read. */
-export function asAnswer(message: Message | Unusable, id: number): Message | Unusable {
-  return message.kind === 'unusable' ? (namelessError(message, id) ?? message) : message;
+export function asAnswer(message: Message | InvalidInput, id: number): Message | InvalidInput {
+  return message.kind === 'invalid' ? (namelessError(message, id) ?? message) : message;
 }
 
 /** Returns true where a body is not a JSON-RPC message, such as an error without an id. */
 export function isNameless(body: Buffer): boolean {
-  return readMessage(body).kind === 'unusable';
+  return readMessage(body).kind === 'invalid';
 }
 
 /** A server that cannot tell which request it refuses leaves the id out or writes null; here it is known. */
-function namelessError({ reason, bytes }: Unusable, id: number): Message | undefined {
+function namelessError({ reason, bytes }: InvalidInput, id: number): Message | undefined {
   const members = reason === 'not-a-message' ? readMembers(bytes, skipSpace(bytes, 0)) : undefined;
   const error = members && valueText(members, 'error');
   const nameless = members && [undefined, 'null'].includes(valueText(members, 'id'));
   if (error === undefined || !nameless) return undefined;
   const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`, 'latin1'));
-  return message.kind === 'unusable' ? undefined : message;
+  return message.kind === 'invalid' ? undefined : message;
 }
 
 /** The answer of a server that does not know a method, where it said so in HTTP alone. */

@@ -1,4 +1,4 @@
-import type { Message, Unusable } from '../../wire/message.ts';
+import type { Message, InvalidInput } from '../../wire/message.ts';
 import type { Oversized } from '../../wire/oversized.ts';
 import type { Pause } from '../../wire/peer.ts';
 
@@ -7,7 +7,7 @@ export interface RemoteHandlers {
   /** `related` is the id of the request on whose answer's way the message came. */
   message(message: Message, related?: number): void;
   /** Gets bytes that are not a message; `how` says how they came. */
-  unusable(line: Unusable, how?: string): void;
+  invalid(line: InvalidInput, how?: string): void;
   /** A message that was too long to be kept. */
   oversized(message: Oversized): void;
   /** The answer to one request comes later on another stream, so that its client need not wait on its connection. */

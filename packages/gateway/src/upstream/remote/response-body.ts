@@ -152,7 +152,7 @@ export class JsonBody implements ChunkReader {
   #decide(first: Buffer): void {
     if (first.every((byte) => byte <= SPACE)) return;
     const line = Buffer.concat([first, END_OF_LINE]);
-    this.#isOneText = readMessage(first).kind === 'unusable';
+    this.#isOneText = readMessage(first).kind === 'invalid';
     if (this.#isOneText) return this.#whole.add(line);
     this.#lines = new LineReader(this.#limit, this.#handlers);
     this.#lines.push(line);

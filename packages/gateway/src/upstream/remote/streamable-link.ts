@@ -5,11 +5,11 @@ import { Deferred } from '../../time/deferred.ts';
 import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
 import { notificationLine } from '../../wire/answer.ts';
-import { describeUnusable } from '../../wire/fault.ts';
+import { describeInvalidInput } from '../../wire/describe-invalid.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { lineBytes, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
-import { readMessage, type Message, type Unusable } from '../../wire/message.ts';
+import { readMessage, type Message, type InvalidInput } from '../../wire/message.ts';
 import { HttpCall, type HttpCallEvents, type Wire } from './http-call.ts';
 import type { HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
@@ -76,7 +76,7 @@ export class StreamableLink implements Link {
       headers: () => this.#session.headers(),
       message: (message) => handlers.message(message),
       answer: (answer) => this.#answeredAside(answer),
-      unusable: (line) => this.#unusableAside(line),
+      invalid: (line) => this.#invalidAside(line),
       oversized: (message) => handlers.oversized(message),
       forgotten: () => this.#greetAgain(),
       missed: () => handlers.renewed(),
@@ -97,7 +97,7 @@ export class StreamableLink implements Link {
 
   send(line: Line): void {
     const message = readMessage(lineBytes(line));
-    if (message.kind === 'unusable' || this.#isClosed) return;
+    if (message.kind === 'invalid' || this.#isClosed) return;
     if (message.method === Method.CANCELLED) this.#cancel(message);
     else if (!this.#held.add(message)) this.#dispatch(message);
   }
@@ -199,9 +199,9 @@ export class StreamableLink implements Link {
       suspended: ({ id }, pause) => handlers.suspended(id, pause),
       answered: (exchange, answer, response) => this.#answered(exchange, answer, response),
       refused: (exchange, response, body) => this.#refused(exchange, response, body),
-      unusable: (exchange, line) => this.#unusable(exchange, line),
+      invalid: (exchange, line) => this.#invalid(exchange, line),
       oversized: ({ id }, answer) => {
-        if (answer.meant === 'response') this.#forget(id);
+        if (answer.likelyKind === 'response') this.#forget(id);
         handlers.oversized(answer);
       },
       lost: (exchange, what) => this.#lost(exchange, what),
@@ -215,24 +215,24 @@ export class StreamableLink implements Link {
   }
 
   /** Without the answer to a handshake there is no session, however much of it could be read. */
-  #unusable(exchange: HttpCall, line: Unusable): void {
+  #invalid(exchange: HttpCall, line: InvalidInput): void {
     const { handlers } = this.#options;
     const { id, method } = exchange;
     const how = `answered ${quoted(method)} with`;
-    if (line.meant !== 'response') return handlers.unusable(line);
-    if (method === Method.INITIALIZE) return this.#lost(exchange, `${how} ${describeUnusable(line)}`);
+    if (line.likelyKind !== 'response') return handlers.invalid(line);
+    if (method === Method.INITIALIZE) return this.#lost(exchange, `${how} ${describeInvalidInput(line)}`);
     this.#forget(id);
-    handlers.unusable(line, how);
+    handlers.invalid(line, how);
   }
 
   /** The same on the stream for what belongs to no request. */
-  #unusableAside(line: Unusable): void {
-    const exchange = line.meant === 'response' ? this.#exchangeOf(line.id ?? '') : undefined;
+  #invalidAside(line: InvalidInput): void {
+    const exchange = line.likelyKind === 'response' ? this.#exchangeOf(line.id ?? '') : undefined;
     if (exchange !== undefined) {
       exchange.abort();
       this.#forget(exchange.id);
     }
-    this.#options.handlers.unusable(line);
+    this.#options.handlers.invalid(line);
   }
 
   /** The answer to a request of ours that came on the stream for what belongs to none. */
@@ -315,10 +315,10 @@ export class StreamableLink implements Link {
       },
       refused: (_, response) =>
         this.#notGreeted(this.#options.client.describeRefusal(response, Method.INITIALIZE)),
-      unusable: (_, line) => {
-        if (line.meant === 'response')
+      invalid: (_, line) => {
+        if (line.likelyKind === 'response')
           this.#notGreeted(
-            `has forgotten the session and answers a new handshake with ${describeUnusable(line)}`,
+            `has forgotten the session and answers a new handshake with ${describeInvalidInput(line)}`,
           );
       },
       oversized: () =>
@@ -367,7 +367,7 @@ function forgetsSession(status: number, body: Buffer | undefined): boolean {
   return status === 400 && body !== undefined && isNameless(body) && /session/i.test(body.toString('latin1'));
 }
 
-function isErrorAnswer(answer: Message | Unusable | undefined): answer is Message {
+function isErrorAnswer(answer: Message | InvalidInput | undefined): answer is Message {
   return answer?.kind === 'response' && answer.isError;
 }
 
