@@ -24,7 +24,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
       env: process.env,
       log: silentLog,
       capabilities: Promise.resolve('{}'),
-      prefersLegacy: () => false,
+      onlyEra: () => undefined,
       keepGoing: true,
       on: { ...nobody, changed() {}, ready() {}, gone() {}, supervised() {} },
     },

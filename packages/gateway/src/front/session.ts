@@ -162,8 +162,7 @@ export class Session implements Client {
     return this.peer.trackedCount - this.#subscriptions.size;
   }
 
-  /** How to speak to it is known only when it has spoken. */
-  get #hasSpoken(): boolean {
+  get hasSpoken(): boolean {
     return this.#era !== undefined && (this.#version !== '' || !this.#isLegacyOnly);
   }
 
@@ -177,13 +176,13 @@ export class Session implements Client {
   }
 
   listsChanged(lists: ReadonlySet<ListName>): void {
-    if (!this.#hasSpoken) return;
+    if (!this.hasSpoken) return;
     if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
     for (const list of lists) this.peer.send(notificationLine(`notifications/${list}/list_changed`));
   }
 
   alert(text: string): void {
-    if (!this.#hasSpoken || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
+    if (!this.hasSpoken || this.era === 'modern' || !isWanted('error', this.#logLevel)) return;
     const params = encode({ level: 'error', logger: 'weir', data: text });
     this.peer.send(notificationLine('notifications/message', params));
   }
@@ -201,7 +200,7 @@ export class Session implements Client {
   }
 
   notified(server: Upstream, told: Message, related?: number): void {
-    if (this.#hasSpoken && this.view.hasServer(server.serverKey)) this.#news.tell(server, told, related);
+    if (this.hasSpoken && this.view.hasServer(server.serverKey)) this.#news.tell(server, told, related);
   }
 
   close(): void {

@@ -1,7 +1,8 @@
 import type { ConfigChanges } from '../config/diff.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Implementation } from '../protocol/eras.ts';
+import { EVERYTHING } from '../protocol/capabilities.ts';
+import type { Era, Implementation } from '../protocol/eras.ts';
 import { systemTimers } from '../time/schedule.ts';
 import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
@@ -43,8 +44,8 @@ export interface FleetOptions {
   readonly commandName: string;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
-  /** Whether there is one client alone, which is served better in the way of the earlier revisions. */
-  readonly prefersLegacy: () => boolean;
+  /** Era of a client that stays the only one; undefined where there may be more, or before it has spoken. */
+  readonly onlyEra: () => Era | undefined;
   readonly on: FleetEvents;
   /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
   readonly configPath?: string;
@@ -89,6 +90,10 @@ export class Fleet {
   readonly #lazyUpstreams: LazyUpstreams;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
+  /** Eras of local servers, decided by the first client that used them or by what they turned out to speak. */
+  readonly #eras = new Map<string, Era>();
+  /** Servers that were started anew in the legacy era: their start did not wait for the first client. */
+  readonly #switched = new Set<string>();
   #children = new Map<string, UpstreamServer>();
   #preparing: Promise<void> | undefined;
   #isPrepared = false;
@@ -240,12 +245,47 @@ export class Fleet {
     throw child?.error ?? new Error(Texts.notRunning(serverKey));
   }
 
+  /**
+   * Returns the server for a client of this era, or for a program, which has none. The first decides the era of a local
+   * server that speaks both, for all clients: two processes would split what the server remembers between them.
+   */
+  async use(serverKey: string, era?: Era): Promise<UpstreamServer> {
+    // Before a start: a lazy server is then started in the right era.
+    if (era !== undefined) this.#chooseEra(serverKey, era);
+    const child = await this.wake(serverKey);
+    if (!child.isEraOpen) return child;
+    if (this.#chooseEra(serverKey, era ?? child.era) === child.era) {
+      child.keepEra();
+      return child;
+    }
+    this.#switchToLegacy(child);
+    return this.wake(serverKey);
+  }
+
+  /** Returns the era that is decided for a server; the first word counts. */
+  #chooseEra(serverKey: string, era: Era): Era {
+    const chosen = this.#eras.get(serverKey) ?? era;
+    this.#eras.set(serverKey, chosen);
+    return chosen;
+  }
+
+  /** Ends a modern server of which only the lists were read: its next start uses the legacy era. They stand in for it until then. */
+  #switchToLegacy(child: UpstreamServer): void {
+    // Another client may have begun this meanwhile.
+    if (!this.#isCurrent(child) || child.status !== ServerStatus.RUNNING) return;
+    const how = 'is started anew in the legacy era, that of its first client';
+    this.#options.log.info(`Server '${child.serverKey}' ${how}`);
+    this.#lazyUpstreams.standIn(child);
+    this.#switched.add(child.serverKey);
+    this.supervisor.pause(child.serverKey, how);
+  }
+
   /** Starts a server once more, for one client or call. */
   startDedicated(serverKey: string, options: InstanceOptions, on: DedicatedEvents): DedicatedServer {
     return this.#dedicated.start(serverKey, options, on);
   }
 
-  /** Opens a second conversation with a server, the old way; undefined where there is none to be had. */
+  /** Opens a legacy session with a remote server; returns undefined where it has none to offer. */
   async openLegacyConnection(
     server: Upstream,
     capabilities: string,
@@ -294,6 +334,8 @@ export class Fleet {
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#children.delete(key);
     this.#earlierLists.delete(key);
+    this.#eras.delete(key);
+    this.#switched.delete(key);
     this.#dedicated.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
@@ -324,9 +366,13 @@ export class Fleet {
 
   /** The new one takes the place of the one that has ended. */
   #create(key: string): UpstreamServer {
-    const before = this.#children.get(key)?.ownCatalogue;
+    const before = this.#children.get(key)?.catalogue;
     if (before !== undefined) this.#earlierLists.set(key, before);
-    const child = new UpstreamServer(key, this.#desired.configOf(key), this.#context);
+    // The capabilities that the servers are told may be those of no client: the first one came later.
+    const context = this.#switched.has(key)
+      ? { ...this.#context, capabilities: Promise.resolve(EVERYTHING) }
+      : this.#context;
+    const child = new UpstreamServer(key, this.#desired.configOf(key), context);
     this.#children.set(key, child);
     return child;
   }
@@ -389,6 +435,7 @@ export class Fleet {
       },
       eraCache,
       environmentOf,
+      chosenEra: (key) => this.#eras.get(key) ?? this.#options.onlyEra(),
       earlierLists: (key) => this.#lazyUpstreams.listsOf(key) ?? this.#earlierLists.get(key),
       on: {
         ...on,
@@ -419,6 +466,8 @@ export class Fleet {
   }
 
   #ready(child: UpstreamServer): void {
+    // Not asked for the legacy era again at its next start.
+    if (child.isModernOnly) this.#eras.set(child.serverKey, 'modern');
     this.#options.on.ready(child, this.#lazyUpstreams.of(child.serverKey));
     this.#lazyUpstreams.learn(child);
   }

@@ -39,8 +39,8 @@ export interface ServerOptions {
   /** How the server is greeted, where that is not to be found out. */
   readonly era?: Era | undefined;
   readonly isEraFixed?: boolean | undefined;
-  /** Whether its one client is served better in the way of the earlier revisions, where the server knows both. */
-  readonly prefersLegacy?: (() => boolean) | undefined;
+  /** Era for a local server that speaks both, where it is decided; undefined until the first client uses the server. */
+  readonly chosenEra?: ((serverKey: string) => Era | undefined) | undefined;
   /** What the server listed before this start, as far as that is known: the order of its lists stays. */
   readonly earlierLists?: ((serverKey: string) => Catalogue | undefined) | undefined;
   /** The working directory is the client's, not that of the config. */

@@ -11,14 +11,7 @@ import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import {
-  countsOf,
-  joinCatalogues,
-  NO_LISTS,
-  readTools,
-  type Catalogue,
-  type Kind,
-} from './catalogue/catalogue.ts';
+import { countsOf, NO_LISTS, readTools, type Catalogue, type Kind } from './catalogue/catalogue.ts';
 import { LiveCatalogue } from './catalogue/live-catalogue.ts';
 import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { ToolSchema } from './catalogue/tool-schema.ts';
@@ -55,7 +48,8 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   #catalogue: LiveCatalogue | undefined;
   #watching: ResourceSubscriptions | undefined;
   #legacyConnection: UpstreamServer | undefined;
-  #diesOfOldWay = false;
+  #diesOfHandshake = false;
+  #isEraOpen = false;
   #isHeld = false;
   #beside = 0;
   /** Keeps the output of a start that is repeated out of the log, until it has succeeded. */
@@ -113,7 +107,16 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   get isModernOnly(): boolean {
-    return this.#diesOfOldWay || this.#greeting?.isModernOnly === true;
+    return this.#diesOfHandshake || this.#greeting?.isModernOnly === true;
+  }
+
+  get isEraOpen(): boolean {
+    return this.#isEraOpen;
+  }
+
+  /** Keeps the era that it is spoken to in: a client has used it, and a restart would lose what it remembers. */
+  keepEra(): void {
+    this.#isEraOpen = false;
   }
 
   /** The server keeps a session, in which it can ask and tell. */
@@ -129,16 +132,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     return this.#greeting?.instructions;
   }
 
-  /** What it lists, in whichever conversation. */
   get catalogue(): Catalogue {
-    const legacyConnection = this.isRemote ? undefined : this.#legacyConnection;
-    return legacyConnection === undefined
-      ? this.ownCatalogue
-      : joinCatalogues(this.ownCatalogue, legacyConnection.ownCatalogue);
-  }
-
-  /** What it lists in this one. */
-  get ownCatalogue(): Catalogue {
     return this.#catalogue?.listings ?? NO_LISTS;
   }
 
@@ -155,11 +149,11 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     try {
       // HTTP+SSE is older than the probe.
       const isOldest = this.config.sseConfig !== undefined && this.config.url === undefined;
-      const verdict = this.#context.era ?? (isOldest ? 'legacy' : eraCache.recall(command, args));
+      const prescribed = this.config.era ?? this.#context.era;
+      const verdict = prescribed ?? (isOldest ? 'legacy' : eraCache.recall(command, args));
       const { certain, isModern } = await this.#connect(verdict);
       const era = isModern ? 'modern' : 'legacy';
-      if (certain && this.#context.era === undefined && era !== verdict)
-        eraCache.remember(command, args, era);
+      if (certain && prescribed === undefined && era !== verdict) eraCache.remember(command, args, era);
       this.#log.debug?.(
         `ready after ${Math.round(now() - began)} ms: speaks ${this.#greeting?.version ?? ''}, lists ${countsOf(this.catalogue)}`,
       );
@@ -189,11 +183,9 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     }
   }
 
-  /** A second conversation with it, until that ends: what is asked and told there is its business too. */
+  /** Counts the calls of a second session with the same remote server as its own, until that session ends. */
   setLegacyConnection(legacyConnection: UpstreamServer | undefined): void {
     this.#legacyConnection = legacyConnection;
-    // Another process has to be told by itself what clients watch; another conversation with the same one has not.
-    if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) legacyConnection?.watch(uri);
   }
 
   /** How many answers clients wait for. */
@@ -243,6 +235,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
+    this.keepEra();
     const meta = await this.#meta();
     const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
     const answer = await this.peer.request('tools/call', `${encode(params).slice(0, -1)}${envelope}}`, false);
@@ -260,15 +253,11 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   watch(uri: string, isAsked = false): void {
-    // Another process may have come later than some who watch: it is told of the first and of the last of them.
-    if (!this.isRemote && !this.watches(uri)) this.#legacyConnection?.watch(uri);
     this.#watching?.watch(uri, isAsked);
   }
 
   unwatch(uri: string, isAsked = false): boolean {
-    const isLast = this.#watching?.unwatch(uri, isAsked) ?? true;
-    if (!this.isRemote && isLast) this.#legacyConnection?.unwatch(uri);
-    return isLast;
+    return this.#watching?.unwatch(uri, isAsked) ?? true;
   }
 
   watches(uri: string): boolean {
@@ -285,15 +274,15 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       return await this.#greet(connection, { verdict, capabilities, deadline });
     } catch (error) {
       const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#isStopped();
-      if (!hasDied || verdict === 'legacy') throw error;
+      if (!hasDied || verdict === 'legacy' || this.#isEraFixed) throw error;
       this.#isQuiet = true;
       if (connection.heard === 0) {
-        this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
+        this.#log.debug?.('ended when it got the modern probe; starting it in the legacy era');
         return await this.#connect('legacy');
       }
-      // Only the probe was answered: it was the old greeting that it has died of.
-      if (connection.heard > 1 || !this.#goesBack(connection)) throw error;
-      this.#diesOfOldWay = true;
+      // Only the probe was answered: the legacy handshake has ended it.
+      if (connection.heard > 1 || !this.#prefersLegacy) throw error;
+      this.#diesOfHandshake = true;
       return await this.#connect(verdict);
     } finally {
       deadline.cancel();
@@ -333,17 +322,18 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     const envelope = { clientInfo: this.#context.clientInfo, capabilities };
     // However short the time is, half of it is left for those that do not answer a probe.
     const timeouts = Math.min(this.#patience.probe, deadline.remaining() / 2);
-    const isFixed = this.#context.isEraFixed ?? false;
-    const prefersLegacy = this.#goesBack(connection);
+    const chosenEra = this.#context.chosenEra?.(this.serverKey);
     const greeting = await shakeHands(peer, {
       serverKey: this.serverKey,
       envelope,
       verdict,
-      isFixed,
+      isFixed: this.#isEraFixed,
       patience: timeouts,
-      prefersLegacy,
+      prefersLegacy: this.#prefersLegacy,
     });
     this.#greeting = greeting;
+    const isShared = !this.isRemote && this.sharing === 'shared';
+    this.#isEraOpen = isShared && chosenEra === undefined && this.era === 'modern' && !this.isModernOnly;
     peer.version = greeting.version;
     // Before the lists are read: a change right after would go unheard.
     this.#watching = new ResourceSubscriptions(peer, {
@@ -365,9 +355,14 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     this.#context.logs.failing.delete(this.serverKey);
   }
 
-  /** Over HTTP another conversation is had for nothing; in a pipe there is only one. */
-  #goesBack({ keepsSession }: Connection): boolean {
-    return keepsSession && !this.#diesOfOldWay && this.#context.prefersLegacy?.() === true;
+  get #isEraFixed(): boolean {
+    return this.config.era !== undefined || this.#context.isEraFixed === true;
+  }
+
+  /** True where clients of the legacy era use a local server. A remote one gets a second session for them. */
+  get #prefersLegacy(): boolean {
+    if (this.isRemote || this.#diesOfHandshake) return false;
+    return this.#context.chosenEra?.(this.serverKey) === 'legacy';
   }
 
   async #readLists({ peer, screen }: Connection, deadline: Deadline): Promise<void> {

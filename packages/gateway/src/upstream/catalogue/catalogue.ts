@@ -123,21 +123,6 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
   return { ttlMs: Math.min(a.ttlMs, b.ttlMs), cacheScope: isPrivate ? 'private' : 'public' };
 }
 
-/** What two conversations with one server list; what both list is as the first says. */
-export function joinCatalogues(one: Catalogue, other: Catalogue): Catalogue {
-  const join = (kind: Kind): Listing => {
-    const known = new Set(one[kind].items.map(({ key }) => key));
-    const more = other[kind].items.filter(({ key }) => !known.has(key));
-    return more.length === 0 ? one[kind] : { ...one[kind], items: [...one[kind].items, ...more] };
-  };
-  return {
-    tools: join('tools'),
-    prompts: join('prompts'),
-    resources: join('resources'),
-    templates: join('templates'),
-  };
-}
-
 /** Memory that a listed thing takes beside its definition: objects for the list, its public name, its route. */
 const ITEM_BYTES = 256;
 

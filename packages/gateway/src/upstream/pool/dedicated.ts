@@ -1,6 +1,5 @@
 import { Texts } from '../../errors.ts';
 import { Deferred } from '../../time/deferred.ts';
-import { ALL_KINDS, type Kind } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
 import { drain } from '../drain.ts';
 import type { ServerOptions, ServerEvents } from '../server-options.ts';
@@ -35,26 +34,24 @@ export class DedicatedServers {
     return this.#start(serverKey, options, on).dedicated;
   }
 
-  /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
+  /** Opens a legacy session with a remote server; returns undefined where the server speaks no legacy era, or keeps no session in it. */
   async openLegacyConnection(
     first: UpstreamServer,
     capabilities: string,
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
-    const changed = (_: UpstreamServer, kinds: readonly Kind[]): void =>
-      first.isRemote ? undefined : this.#context.on.changed(first, kinds);
     const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
-    const { dedicated, child } = this.#start(first.serverKey, options, { ...on, changed });
+    const { dedicated, child } = this.#start(first.serverKey, options, on);
     await first.busyWith(dedicated.started);
     if (!child.keepsSession) {
       void dedicated.stop();
       return undefined;
     }
-    this.#setLegacyConnection(first, child);
+    first.setLegacyConnection(child);
     void dedicated.ended.then(() => {
       const { log, logs } = this.#context;
       if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
-      this.#setLegacyConnection(first, undefined);
+      first.setLegacyConnection(undefined);
     });
     return dedicated;
   }
@@ -97,7 +94,7 @@ export class DedicatedServers {
   #start(
     serverKey: string,
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
-    on: DedicatedEvents & Partial<ServerEvents>,
+    on: DedicatedEvents,
   ): { dedicated: DedicatedServer; child: UpstreamServer } {
     if (this.#isClosed) throw new Error(Texts.gatewayEnds());
     const ended = new Deferred<void>();
@@ -108,7 +105,7 @@ export class DedicatedServers {
       era,
       isEraFixed,
       isClientFolder: cwd !== undefined,
-      prefersLegacy: undefined,
+      chosenEra: undefined,
       on: { changed() {}, ...on, crashed: () => this.#over(child) },
     });
     this.#all.set(child, ended);
@@ -116,15 +113,6 @@ export class DedicatedServers {
     started.catch(() => this.#over(child));
     const stop = (): Promise<void> => this.#end(child);
     return { child, dedicated: { upstream: child, started, ended: ended.promise, stop } };
-  }
-
-  /** What only the one of two conversations lists comes and goes with it. */
-  #setLegacyConnection(server: UpstreamServer, legacyConnection: UpstreamServer | undefined): void {
-    const before = server.catalogue;
-    server.setLegacyConnection(legacyConnection);
-    const now = server.catalogue;
-    const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
-    if (kinds.length > 0) this.#context.on.changed(server, kinds);
   }
 
   async #drain(child: UpstreamServer, what: string): Promise<void> {

@@ -125,11 +125,16 @@ export class SupervisedServer {
     await this.#cleared;
   }
 
+  /** Ends it until it is started again. */
+  pause(what: string): void {
+    this.#stop(what);
+    this.#apply({ type: 'stopped' });
+  }
+
   /** Ends it and starts it anew. */
   async restart(): Promise<void> {
     this.#options.endAll(this.serverKey);
-    this.#stop('is being restarted');
-    this.#apply({ type: 'stopped' });
+    this.pause('is being restarted');
     await this.#attempt();
   }
 
@@ -207,14 +212,9 @@ export class SupervisedServer {
     schedule.set(this.#due('idle'), timers.now() + Math.ceil(idleMs / LOOKS), () => {
       const isUsed = child.isInUse || child.asked !== asked;
       const use = isUsed ? { asked: child.asked, since: timers.now() } : { asked, since };
-      if (timers.now() - use.since >= idleMs) this.#sleep();
+      if (timers.now() - use.since >= idleMs) this.pause('was ended because nobody used it');
       else this.#watchIdle(use);
     });
-  }
-
-  #sleep(): void {
-    this.#stop('was ended because nobody used it');
-    this.#apply({ type: 'stopped' });
   }
 
   #probe(): void {

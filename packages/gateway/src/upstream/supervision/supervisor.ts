@@ -116,6 +116,11 @@ export class Supervisor {
     return this.#server(serverKey).disable();
   }
 
+  /** Ends a server until it is started again; `what` ends a sentence that begins with its name. */
+  pause(serverKey: string, what: string): void {
+    this.#server(serverKey).pause(what);
+  }
+
   async restart(serverKey: string): Promise<void> {
     const server = this.#server(serverKey);
     const { enabled, autoDisabled } = server.health;
