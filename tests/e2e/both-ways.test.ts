@@ -142,9 +142,7 @@ describe('a local server of both eras that clients share', () => {
       expect([next.era, next.pid === last.pid, isAlive(last.pid)]).toEqual(['legacy', false, false]);
       last = next;
     }
-    await (
-      await gateway.reload({ mcpServers: { b: { ...entry, env: { ANOTHER: '1' } } } })
-    ).settled;
+    await gateway.reload({ mcpServers: { b: { ...entry, env: { ANOTHER: '1' } } } });
     const changed = await whoForModern(http.url);
     expect(changed.era).toBe('modern');
     expect(await who(session)).toEqual(changed);
