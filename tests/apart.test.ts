@@ -89,7 +89,7 @@ test('a server that comes back while its last calls are answered waits for them,
   ).settled;
   const first = fleet.children.get('slow');
   const call = first?.callTool({ name: 'wait' });
-  await expect.poll(() => first?.inFlight).toBe(1);
+  await expect.poll(() => first?.usage.inFlight).toBe(1);
   await fleet.reload({}, {});
   const { settled } = await fleet.reload({ slow }, {});
   await settled;

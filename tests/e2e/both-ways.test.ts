@@ -135,7 +135,7 @@ describe('a local server of both eras that clients share', () => {
     const ends = [() => gateway.restart('b'), () => gateway.disable('b').then(() => gateway.enable('b'))];
     for (const end of ends) {
       const stalled = failure(session, 'stall');
-      await until(() => gateway.children.get('b')?.inFlight === 1);
+      await until(() => gateway.children.get('b')?.usage.inFlight === 1);
       await end();
       expect(await stalled).toMatch(/^Server 'b' /u);
       const next = await whoForModern(http.url);

@@ -197,7 +197,9 @@ describe('a config file that changes', () => {
     await weir.tools();
     const short = weir.callTool('short:wait', { ms: 1000 });
     const endless = weir.callTool('endless:wait', { ms: 60_000 });
-    await until(() => [...weir.gateway.children.values()].filter((child) => child.inFlight > 0).length === 2);
+    await until(
+      () => [...weir.gateway.children.values()].filter((child) => child.usage.inFlight > 0).length === 2,
+    );
     const began = performance.now();
     await weir.gateway.reload({ mcpServers: { short: slow('other'), e: fixture('echo') } });
     expect(textOf(await short)).toBe('done');

@@ -85,7 +85,7 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #desired: DesiredServers;
   readonly #serverContext: ServerContext;
-  readonly #context: ServerOptions;
+  readonly #serverOptions: ServerOptions;
   readonly #dedicated: DedicatedServers;
   readonly #lazyUpstreams: LazyUpstreams;
   readonly #memory: HealthMemory;
@@ -104,8 +104,8 @@ export class Fleet {
     this.#options = options;
     this.#desired = desired;
     this.#serverContext = new ServerContext(options);
-    this.#context = this.#createContext();
-    this.#dedicated = new DedicatedServers(desired, this.#context);
+    this.#serverOptions = this.#createServerOptions();
+    this.#dedicated = new DedicatedServers(desired, this.#serverOptions);
     this.#lazyUpstreams = new LazyUpstreams({
       ...options,
       desired,
@@ -369,10 +369,10 @@ export class Fleet {
     const before = this.#children.get(key)?.catalogue;
     if (before !== undefined) this.#earlierLists.set(key, before);
     // The capabilities that the servers are told may be those of no client: the first one came later.
-    const context = this.#switched.has(key)
-      ? { ...this.#context, capabilities: Promise.resolve(EVERYTHING) }
-      : this.#context;
-    const child = new UpstreamServer(key, this.#desired.configOf(key), context);
+    const options = this.#switched.has(key)
+      ? { ...this.#serverOptions, capabilities: Promise.resolve(EVERYTHING) }
+      : this.#serverOptions;
+    const child = new UpstreamServer(key, this.#desired.configOf(key), options);
     this.#children.set(key, child);
     return child;
   }
@@ -418,23 +418,11 @@ export class Fleet {
     }
   }
 
-  #createContext(): ServerOptions {
-    const { on } = this.#options;
-    const serverContext = this.#serverContext;
-    const { guard, containers, logs, eraCache, environmentOf } = serverContext;
+  #createServerOptions(): ServerOptions {
+    const { on, capabilities } = this.#options;
     return {
-      ...this.#options,
-      guard,
-      containers,
-      logs,
-      get slots() {
-        return serverContext.slots;
-      },
-      get startClock() {
-        return serverContext.startClock;
-      },
-      eraCache,
-      environmentOf,
+      context: this.#serverContext,
+      capabilities,
       chosenEra: (key) => this.#eras.get(key) ?? this.#options.onlyEra(),
       earlierLists: (key) => this.#lazyUpstreams.listsOf(key) ?? this.#earlierLists.get(key),
       on: {

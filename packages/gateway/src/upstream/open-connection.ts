@@ -6,20 +6,21 @@ import { ProcessConnection } from './process/process-connection.ts';
 import { spawnServer } from './process/spawn.ts';
 import type { ServerSpec } from './process/start-process.ts';
 import { startInTurn } from './process/start-slots.ts';
-import type { ServerOptions } from './server-options.ts';
+import type { ServerContext } from './server-context.ts';
 
 export interface OpenOptions extends ConnectionOptions {
   readonly config: ServerConfig;
-  readonly context: ServerOptions;
-  /** How long a server on HTTP may take to listen. */
+  readonly context: ServerContext;
+  /** True where the working directory is the client's, not that of the config. */
+  readonly isClientFolder: boolean | undefined;
+  /** Milliseconds that a server on HTTP may take to listen. */
   readonly patienceMs: number;
-  /** Nobody wants it any more. */
   isStopped(): boolean;
-  /** Told of a container as soon as it may have to be stopped. */
+  /** Hears of a container as soon as it may have to be stopped. */
   arriving(container: Stoppable): void;
 }
 
-/** Starts a server, or gets ready to reach it. */
+/** Starts a server, or connects to it. */
 export function openConnection(options: OpenOptions): Promise<Connection> {
   const kind = serverKind(options.config);
   if (kind === ServerKind.COMMAND) return spawn(options);
@@ -27,8 +28,8 @@ export function openConnection(options: OpenOptions): Promise<Connection> {
 }
 
 async function spawn(options: OpenOptions): Promise<Connection> {
-  const { config, context, log } = options;
-  const { guard, slots, environmentOf, isClientFolder } = context;
+  const { config, context, log, isClientFolder } = options;
+  const { guard, slots, environmentOf } = context;
   const { command = '', args = [], cwd } = config;
   const spec = { command, args, env: environmentOf(config), cwd, isClientFolder };
   const process = await startInTurn(slots, () => {
@@ -52,7 +53,7 @@ async function warnOfOpenPlace(spec: ServerSpec, log: Log): Promise<void> {
   );
 }
 
-/** What it needs is loaded here: most gateways have no server elsewhere. */
+/** Loads the code for remote servers: most gateways have none. */
 async function reach(options: OpenOptions): Promise<Connection> {
   const { reachServer } = await import('./remote/remote-connection.ts');
   const { clientInfo, chain } = options.context;

@@ -100,7 +100,7 @@ export class SupervisedServer {
     if (child !== this.#child || child.status !== ServerStatus.RUNNING) return;
     this.#apply({ type: 'connected' });
     this.#probeLater();
-    this.#watchIdle({ asked: child.asked, since: this.#options.timers.now() });
+    this.#watchIdle({ asked: child.usage.asked, since: this.#options.timers.now() });
   }
 
   lost(child: UpstreamServer, reason: string): void {
@@ -210,8 +210,9 @@ export class SupervisedServer {
     if (idleMs === undefined || this.#isDismissed) return;
     const child = this.#child;
     schedule.set(this.#due('idle'), timers.now() + Math.ceil(idleMs / LOOKS), () => {
-      const isUsed = child.isInUse || child.asked !== asked;
-      const use = isUsed ? { asked: child.asked, since: timers.now() } : { asked, since };
+      const { usage } = child;
+      const isUsed = usage.isInUse || usage.asked !== asked;
+      const use = isUsed ? { asked: usage.asked, since: timers.now() } : { asked, since };
       if (timers.now() - use.since >= idleMs) this.pause('was ended because nobody used it');
       else this.#watchIdle(use);
     });
@@ -220,7 +221,8 @@ export class SupervisedServer {
   #probe(): void {
     const child = this.#child;
     const { timers, schedule, rules } = this.#options;
-    probe(child, {
+    if (child.conversation === undefined) return;
+    probe(child.conversation, {
       name: this.#due('probe'),
       timers,
       schedule,

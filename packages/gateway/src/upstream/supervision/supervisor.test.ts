@@ -53,6 +53,8 @@ class Puppet {
   isExcused = false;
   asked = 0;
   isInUse = false;
+  readonly conversation = this;
+  readonly usage = this;
   readonly isUnreachable: boolean;
   /** What becomes of a probe. */
   answers: 'at once' | 'never' | 'with an error' = 'at once';
