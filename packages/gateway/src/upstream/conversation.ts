@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { shakeHands, type Greeting, type HandshakeOptions } from './negotiate.ts';
 import { ping, type Probed } from './supervision/probe.ts';
 
-type ListOptions = Pick<LiveCatalogueOptions, 'earlier' | 'warn' | 'prepare' | 'changed'>;
+type FirstListOptions = Pick<LiveCatalogueOptions, 'earlier' | 'warn' | 'prepare' | 'changed'>;
 
 /** One connection to a server, the era agreed on it, the lists read over it and the resources watched through it. */
 export class Conversation implements Probed {
@@ -76,7 +76,7 @@ export class Conversation implements Probed {
   }
 
   /** Reads all lists for the first time. */
-  async readLists(options: ListOptions, remainingMs: () => number): Promise<void> {
+  async readLists(options: FirstListOptions, remainingMs: () => number): Promise<void> {
     const { peer, era } = this;
     this.#lists = new LiveCatalogue({
       ...options,

@@ -72,10 +72,10 @@ interface FleetEvents extends Pick<ServerEvents, 'request' | 'notification' | 'i
   supervised(event: ServerEvent): void;
 }
 
-/** What became of another config. */
-export interface Reloaded {
+/** Outcome of another config. */
+export interface AppliedConfig {
   readonly changes: ConfigChanges;
-  /** Resolves when all that is new runs, or has turned out not to. */
+  /** Resolves when every new server runs, or has failed to start. */
   readonly settled: Promise<void>;
 }
 
@@ -96,6 +96,7 @@ export class Fleet {
   readonly #switched = new Set<string>();
   #children = new Map<string, UpstreamServer>();
   #preparing: Promise<void> | undefined;
+  #recalling: Promise<void> = Promise.resolve();
   #isPrepared = false;
   #hasStarted = false;
 
@@ -295,8 +296,8 @@ export class Fleet {
     return first === server ? this.#dedicated.openLegacyConnection(first, capabilities, on) : undefined;
   }
 
-  /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
-  async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
+  /** Starts servers that are new or changed in another config and ends those that are not in it; the others run on. */
+  apply(servers: Servers, entries: Entries): AppliedConfig {
     this.#lazyUpstreams.flush();
     const changes = this.#desired.use(servers, entries);
     const { added, changed, removed } = changes;
@@ -311,8 +312,15 @@ export class Fleet {
     const arrived = this.#supervisedKeys([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
     this.#sort();
-    await this.#recallOf(changes);
-    return { changes, settled: this.#hasStarted ? this.#startAnew(arrived) : Promise.resolve() };
+    return { changes, settled: this.#settle(changes, arrived) };
+  }
+
+  /** Recalls which of the servers that have arrived are disabled, and starts the others. */
+  async #settle(changes: ConfigChanges, arrived: readonly string[]): Promise<void> {
+    // One config after the other: two of them may name the same server.
+    this.#recalling = this.#recalling.then(() => this.#recallOf(changes));
+    await this.#recalling;
+    if (this.#hasStarted) await this.#startAnew(arrived);
   }
 
   /** Ends all servers; those that do not end by themselves are killed after so many milliseconds. */
