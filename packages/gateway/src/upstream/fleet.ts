@@ -438,7 +438,7 @@ export class Fleet {
         prepare: (child, kind, listing) =>
           this.#isCurrent(child) ? on.prepare?.(child, kind, listing) : undefined,
         changed: (child, kinds) => this.#isCurrent(child) && this.#changed(child, kinds),
-        crashed: (child) => this.#isCurrent(child) && this.#crashed(child),
+        crashed: (child, error) => this.#isCurrent(child) && this.#crashed(child, error),
       },
     };
   }
@@ -456,8 +456,7 @@ export class Fleet {
       gone: (child) => this.#leave(child),
       skipped: (child, why) => this.#skip(child, why),
       endAll: (key) => this.#dedicated.stopOf(key),
-      onEvent: (event) => this.#options.on.supervised(event),
-      remember: (serverKey, health, before) => this.#remember(serverKey, health, before),
+      healthChanged: (event, health, before) => this.#healthChanged(event, health, before),
     });
   }
 
@@ -479,11 +478,10 @@ export class Fleet {
     this.#options.on.changed(kinds);
   }
 
-  #crashed(child: UpstreamServer): void {
-    const { serverKey, error } = child;
-    const reason = error?.message ?? Texts.serverCrashed(serverKey);
+  /** A running server was lost: it leaves the registry, and the supervisor plans its next start (`#healthChanged`). */
+  #crashed(child: UpstreamServer, error: Error): void {
     this.#leave(child);
-    this.supervisor.lost(child, reason);
+    this.supervisor.lost(child, error.message);
   }
 
   /** It is called no more, but what clients have for themselves lives on. */
@@ -492,14 +490,16 @@ export class Fleet {
     this.#options.on.gone(child);
   }
 
-  /** Disabled servers offer nothing, and nothing stands in for them; nor for others that failed to start. */
-  #remember(serverKey: string, health: Health, before: Health): void {
+  /** Remembers and reports the health of a server. Its stand-in leaves the registry once it is disabled or has failed to start. */
+  #healthChanged(event: ServerEvent, health: Health, before: Health): void {
+    const { serverKey } = event;
     this.#memory.remember(serverKey, health, before);
     const hasFailed = health.connectionState === 'error';
     const isSwitched = health.enabled !== before.enabled;
     const gone = hasFailed ? this.#lazyUpstreams.giveUp(serverKey) : undefined;
     const lazyUpstream = gone ?? (isSwitched ? this.#lazyUpstreams.of(serverKey) : undefined);
     if (lazyUpstream !== undefined) this.#options.on.changed(listedKinds(lazyUpstream.catalogue));
+    this.#options.on.supervised(event);
   }
 
   #isOn(serverKey: string): boolean {

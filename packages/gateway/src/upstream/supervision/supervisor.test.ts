@@ -143,8 +143,7 @@ class Stage {
       gone: () => void this.gone++,
       endAll: () => void this.ended++,
       skipped: () => {},
-      onEvent: (event) => void this.events.push(event),
-      remember: () => {},
+      healthChanged: (event) => void this.events.push(event),
     });
   }
 
