@@ -24,7 +24,7 @@ function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fle
       env: process.env,
       log: silentLog,
       capabilities: Promise.resolve('{}'),
-      prefersLegacy: () => false,
+      onlyEra: () => undefined,
       keepGoing: true,
       on: { ...nobody, changed() {}, ready() {}, gone() {}, supervised() {} },
     },
@@ -51,7 +51,7 @@ describe('a server that was started apart has ended', () => {
   test('when its entry in the config is another one', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
-    const { settled } = await fleet.reload({ echo: { ...echo, env: { A: 'b' } } }, {});
+    const { settled } = fleet.apply({ echo: { ...echo, env: { A: 'b' } } }, {});
     await Promise.all([settled, apart.ended]);
     expect(apart.upstream.peer.gone).toBeDefined();
     await fleet.stop();
@@ -84,15 +84,12 @@ test('a server that comes back while its last calls are answered waits for them,
   await memory.flush();
   const fleet = createFleet({ state, configPath });
   await fleet.start(() => {});
-  await (
-    await fleet.reload({ slow }, {})
-  ).settled;
+  await fleet.apply({ slow }, {}).settled;
   const first = fleet.children.get('slow');
   const call = first?.callTool({ name: 'wait' });
-  await expect.poll(() => first?.inFlight).toBe(1);
-  await fleet.reload({}, {});
-  const { settled } = await fleet.reload({ slow }, {});
-  await settled;
+  await expect.poll(() => first?.usage.inFlight).toBe(1);
+  fleet.apply({}, {});
+  await fleet.apply({ slow }, {}).settled;
   expect(first?.peer.gone).toBeDefined();
   await expect(call).resolves.toMatchObject({ content: [{ text: 'done' }] });
   await fleet.stop();

@@ -1,5 +1,4 @@
-// Local servers that speak both ways, behind clients of the earlier revisions: what they can do in the older way reaches
-// those clients as well, by a second process where many clients share the server, in the same one where there is one client.
+// Local servers that speak both eras: one process in one era for all clients, that of the first client that uses it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -16,7 +15,7 @@ import {
   startServe,
   type LegacyClient,
 } from './http.ts';
-import { counted, serveInProcess } from './in-process.ts';
+import { counted, createTestGateway, serveInProcess } from './in-process.ts';
 
 const onLinux = verifies.skipIf(process.platform === 'linux' ? undefined : 'finds processes through /proc');
 
@@ -45,8 +44,8 @@ async function failure(session: LegacyClient, tool: string): Promise<string | un
   return (await session.post(session.call(`b:${tool}`))).json.error?.message;
 }
 
-describe('a server of both ways that clients share', () => {
-  verifies(['ERA-2', 'ERA-3'], 'asks clients of the earlier revisions as it does directly', async () => {
+describe('a local server of both eras that clients share', () => {
+  verifies(['ERA-2', 'ERA-3'], 'asks its first client in the legacy era as it does directly', async () => {
     await using http = await serveTest({ b: fixture('both') });
     const options = { capabilities: CAN_BE_ASKED };
     await using sdk = await connectHttp(http.url, 'legacy', options);
@@ -58,77 +57,76 @@ describe('a server of both ways that clients share', () => {
     expect(content).toEqual([{ type: 'text', text: 'legacy: Ann' }]);
   });
 
-  onLinux(
+  verifies(
     ['ERA-2', 'ERA-4'],
-    'runs a second time for all such clients together, and for no others',
-    async () => {
-      const { entry, starts } = counted(fixture('both'));
-      let pids: number[];
-      {
-        await using http = await serveTest({ b: entry });
-        const plain = await openSession(http.url);
-        const shared = await who(plain);
-        expect([shared.era, await whoForModern(http.url), starts()]).toEqual(['modern', shared, 1]);
-        const askable = await Promise.all(
-          [{ elicitation: {} }, { sampling: {} }, { roots: {} }].map((capabilities) =>
-            openSession(http.url, { capabilities }),
-          ),
-        );
-        expect(starts()).toBe(1);
-        const [first, ...others] = await Promise.all(askable.map(who));
-        expect(first?.era).toBe('legacy');
-        expect(first?.pid).not.toBe(shared.pid);
-        expect(others).toEqual([first, first]);
-        expect([await who(plain), await whoForModern(http.url)]).toEqual([shared, shared]);
-        expect(starts()).toBe(2);
-        pids = [shared.pid, first?.pid ?? 0];
-        expect(pids.map(isAlive)).toEqual([true, true]);
-      }
-      expect(pids.map(isAlive)).toEqual([false, false]);
-    },
-  );
-
-  onLinux(
-    'HEALTH-2',
-    'fails the calls under way where the second one dies, and starts another one',
+    'is started anew for a first client of the legacy era, and serves all clients in that process',
     async () => {
       const { entry, starts } = counted(fixture('both'));
       await using http = await serveTest({ b: entry });
-      const [session, plain] = [
-        await openSession(http.url, { capabilities: CAN_BE_ASKED }),
+      const [plain, askable] = [
         await openSession(http.url),
+        await openSession(http.url, { capabilities: CAN_BE_ASKED }),
       ];
-      const [shared, first] = [await who(plain), await who(session)];
-      const stalled = failure(session, 'stall');
-      expect(await failure(session, 'die')).toBe("Server 'b' exited with code 3");
-      expect(await stalled).toBe("Server 'b' exited with code 3");
-      const second = await who(session);
-      expect([second.era, second.pid === first.pid, starts()]).toEqual(['legacy', false, 3]);
-      expect(await who(plain)).toEqual(shared);
-      expect(http.logged).toContainEqual(expect.stringMatching(/^warn .*'b'.* exited with code 3/u));
+      expect(starts()).toBe(1);
+      const first = await who(plain);
+      expect(first.era).toBe('legacy');
+      expect([await who(askable), await whoForModern(http.url), starts()]).toEqual([first, first, 2]);
+      expect(http.logged).toContainEqual(expect.stringMatching(/^info Server 'b' is started anew/u));
     },
   );
 
-  onLinux('HEALTH-2', 'is not started over and over where its second process always dies', async () => {
+  verifies(['ERA-2', 'ERA-4'], 'is not started anew for a first client of the modern era', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using http = await serveTest({ b: entry });
+    const first = await whoForModern(http.url);
+    expect(first.era).toBe('modern');
     const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-    for (let death = 1; death <= 3; death++) expect(await failure(session, 'die')).toContain('exited');
-    expect((await who(session)).era).toBe('modern');
-    expect(starts()).toBe(4);
+    expect([await who(session), starts()]).toEqual([first, 1]);
   });
 
-  onLinux('ERA-2', 'is asked for the earlier way once, where it turns out not to know it', async () => {
-    for (const mode of ['modern', 'brittle']) {
-      const { entry, starts } = counted(fixture('both', mode));
-      await using http = await serveTest({ b: entry });
-      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-      for (let call = 0; call < 3; call++) expect((await who(session)).era).toBe('modern');
-      expect(starts()).toBe(2);
-    }
+  verifies(['ERA-2', 'ERA-4'], 'gets one era where clients of both eras come first at once', async () => {
+    const { entry, starts } = counted(fixture('both'));
+    await using http = await serveTest({ b: entry });
+    const sessions = await Promise.all([1, 2, 3].map(() => openSession(http.url)));
+    const found = await Promise.all([
+      ...sessions.map(who),
+      ...[1, 2, 3].map(() => whoForModern(http.url)),
+      ...sessions.map(who),
+    ]);
+    expect(new Set(found.map(({ pid }) => pid)).size).toBe(1);
+    expect(starts()).toBeLessThanOrEqual(2);
   });
 
-  onLinux('HEALTH-3', 'takes its second process with it when it is stopped or started anew', async () => {
+  verifies('AGG-CALL-2', 'keeps its tools listed while it is started anew', async () => {
+    await using http = await serveTest({ b: fixture('both') });
+    const session = await openSession(http.url);
+    const events = await session.listen();
+    const listed = async () => (await session.post(rpc('tools/list', {}, 2))).json.result;
+    const before = await listed();
+    const call = who(session);
+    expect(await listed()).toEqual(before);
+    expect((await call).era).toBe('legacy');
+    expect(await listed()).toEqual(before);
+    await session.post(session.call('b:grow'));
+    // The first notification is that of the new tool: the start itself changed no list.
+    expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+    expect((await listed())?.['tools']).toContainEqual(expect.objectContaining({ name: 'b:grown' }));
+  });
+
+  onLinux('HEALTH-2', 'keeps its era when it is started again after a crash', async () => {
+    const { entry, starts } = counted(fixture('both'));
+    await using http = await serveTest({ b: entry }, { supervision: { backOffMs: [10, 10, 10] } });
+    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+    const first = await who(session);
+    const stalled = failure(session, 'stall');
+    expect(await failure(session, 'die')).toBe("Server 'b' exited with code 3");
+    expect(await stalled).toBe("Server 'b' exited with code 3");
+    await until(() => http.gateway.children.get('b')?.status === 'running');
+    const second = await whoForModern(http.url);
+    expect([second.era, second.pid === first.pid, starts()]).toEqual(['legacy', false, 3]);
+  });
+
+  onLinux('HEALTH-3', 'keeps its era when it is restarted, and gets another with a new entry', async () => {
     const { entry } = counted(fixture('both'));
     await using http = await serveTest({ b: entry });
     const { gateway } = http;
@@ -137,119 +135,131 @@ describe('a server of both ways that clients share', () => {
     const ends = [() => gateway.restart('b'), () => gateway.disable('b').then(() => gateway.enable('b'))];
     for (const end of ends) {
       const stalled = failure(session, 'stall');
-      await until(() => gateway.children.get('b')?.inFlight === 1);
+      await until(() => gateway.children.get('b')?.usage.inFlight === 1);
       await end();
       expect(await stalled).toMatch(/^Server 'b' /u);
-      await until(() => !isAlive(last.pid));
-      const next = await who(session);
-      expect([next.era, next.pid === last.pid]).toEqual(['legacy', false]);
+      const next = await whoForModern(http.url);
+      expect([next.era, next.pid === last.pid, isAlive(last.pid)]).toEqual(['legacy', false, false]);
       last = next;
     }
     await gateway.reload({ mcpServers: { b: { ...entry, env: { ANOTHER: '1' } } } });
-    await until(() => !isAlive(last.pid));
-    last = await who(session);
-    expect(last.era).toBe('legacy');
+    const changed = await whoForModern(http.url);
+    expect(changed.era).toBe('modern');
+    expect(await who(session)).toEqual(changed);
     await gateway.reload({ mcpServers: {} });
-    await until(() => !isAlive(last.pid));
+    await until(() => !isAlive(changed.pid));
   });
 
-  onLinux('HEALTH-2', 'takes its second process with it when it dies', async () => {
-    await using http = await serveTest({ b: fixture('both') });
-    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-    const plain = await openSession(http.url);
-    const { pid } = await who(session);
-    expect(await failure(plain, 'die')).toContain('exited with code 3');
-    await until(() => !isAlive(pid));
+  onLinux('ERA-2', 'is started anew once where it turns out to speak the modern era alone', async () => {
+    for (const [mode, expected] of [
+      ['modern', 2],
+      // It ends when it gets the legacy handshake.
+      ['brittle', 3],
+    ] as const) {
+      const { entry, starts } = counted(fixture('both', mode));
+      await using http = await serveTest({ b: entry }, { supervision: { backOffMs: [10, 10, 10] } });
+      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+      for (let call = 0; call < 3; call++) expect((await who(session)).era).toBe('modern');
+      expect(starts()).toBe(expected);
+      expect(await failure(session, 'die')).toBe("Server 'b' exited with code 3");
+      await until(() => http.gateway.children.get('b')?.status === 'running');
+      expect([(await who(session)).era, starts()]).toEqual(['modern', expected + 1]);
+    }
   });
 
-  onLinux('AGG-CHILD-5', 'leaves neither process behind when the gateway is killed', async () => {
+  onLinux('AGG-CHILD-5', 'leaves no process behind when the gateway is killed', async () => {
     await using weir = await startServe({ b: fixture('both') });
     const { token, url } = weir;
     const session = await openSession(url, { token, capabilities: CAN_BE_ASKED });
-    const plain = await openSession(url, { token });
-    const pids = [(await who(session)).pid, (await who(plain)).pid];
-    expect([new Set(pids).size, ...pids.map(isAlive)]).toEqual([2, true, true]);
+    const { pid } = await who(session);
+    expect(isAlive(pid)).toBe(true);
     weir.kill('SIGKILL');
-    await until(() => !pids.some(isAlive));
-  });
-
-  verifies('HEALTH-3', 'does not sleep while its second process starts', async () => {
-    await using http = await serveTest({ b: fixture('both') }, { lazy: true, idleAfter: 50 });
-    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-    expect((await who(session)).era).toBe('legacy');
+    await until(() => !isAlive(pid));
   });
 
   onLinux(
     'HEALTH-3',
-    'does not sleep while its second process works, and takes it with it when it does',
+    'is woken in the era of the client that needs it, and keeps it over its sleep',
     async () => {
-      const options = { lazy: true, idleAfter: 1500 };
-      await using http = await serveTest({ b: fixture('both') }, options);
+      const { entry, starts } = counted(fixture('both'));
+      const configPath = join(temporaryFolder(), 'mcp.json');
+      const state = join(temporaryFolder(), 'state');
+      const options = { lazy: true, idleAfter: 300, configPath, state };
+      {
+        // Its lists are kept for the next gateway.
+        await using http = await serveTest({ b: entry }, options);
+        await until(() => http.gateway.children.get('b')?.status === 'running');
+      }
+      const before = starts();
+      await using http = await serveTest({ b: entry }, options);
       const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-      const { pid } = await who(session);
-      let isAnswered = false;
-      void session.post(session.call('b:stall')).then(() => (isAnswered = true));
-      await new Promise((resolve) => setTimeout(resolve, 2500));
-      expect([isAlive(pid), isAnswered]).toEqual([true, false]);
-      await session.post(rpc('notifications/cancelled', { requestId: 1 }));
-      await until(() => !isAlive(pid));
-      expect((await who(session)).era).toBe('legacy');
+      const first = await who(session);
+      expect([first.era, starts()]).toEqual(['legacy', before + 1]);
+      await until(() => !isAlive(first.pid));
+      const second = await whoForModern(http.url);
+      expect([second.era, second.pid === first.pid, starts()]).toEqual(['legacy', false, before + 2]);
     },
   );
 
-  verifies(
-    'AGG-CALL-3',
-    'tells its clients what the process says that they are served by: lists, updates, roots',
-    async () => {
-      await using http = await serveTest({ b: fixture('both') });
-      const session = await openSession(http.url, { capabilities: { roots: { listChanged: true } } });
-      const events = await session.listen();
-      expect((await session.post(rpc('resources/subscribe', { uri: 'both://one' }, 2))).json.result).toEqual(
-        {},
-      );
-      await session.post(session.call('b:touch'));
-      expect(await events.message()).toMatchObject({
-        method: 'notifications/resources/updated',
-        params: { uri: 'both://one' },
-      });
-      await session.post(session.call('b:grow'));
-      expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
-      const { json } = await session.post(rpc('tools/list', {}, 3));
-      expect(json.result?.['tools']).toContainEqual(expect.objectContaining({ name: 'b:grown' }));
-      const { pid } = await who(session);
-      expect(textOf((await session.post(session.call('b:grown'))).json)).toBe(`grown in ${pid}`);
-      await session.post(rpc('notifications/roots/list_changed'));
-      expect(textOf((await session.post(session.call('b:roots-changed'))).json)).toBe('1');
-    },
-  );
+  verifies('ERA-4', 'is not started anew for a program, which has no era', async () => {
+    const { entry, starts } = counted(fixture('both'));
+    await using http = await serveTest({ b: entry });
+    const { content } = (await http.gateway.callTool('b:who')) as { content: { text: string }[] };
+    const program = readWho(content[0]?.text ?? '');
+    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+    expect([program.era, await who(session), starts()]).toEqual(['modern', program, 1]);
+  });
 
-  verifies(
-    ['AGG-CALL-3', 'ERA-2'],
-    'watches in its second process for as long as any of its clients does',
-    async () => {
-      await using http = await serveTest({ b: fixture('both') });
-      const subscribe = rpc('resources/subscribe', { uri: 'both://one' }, 2);
-      const plain = [await openSession(http.url), await openSession(http.url)];
-      for (const session of plain) await session.post(subscribe);
-      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-      expect((await who(session)).era).toBe('legacy');
-      const events = await session.listen();
-      await session.post(subscribe);
-      for (const one of plain) await one.end();
-      await session.post(session.call('b:touch'));
-      expect(await events.message()).toMatchObject({ method: 'notifications/resources/updated' });
-      await session.post(rpc('resources/unsubscribe', { uri: 'both://one' }, 3));
-      await session.post(session.call('b:touch'));
-      await session.post(session.call('b:grow'));
-      expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
-    },
-  );
+  verifies('AGG-CALL-3', 'keeps subscriptions and roots over its start in another era', async () => {
+    await using http = await serveTest({ b: fixture('both') });
+    const session = await openSession(http.url, { capabilities: { roots: { listChanged: true } } });
+    const events = await session.listen();
+    expect((await session.post(rpc('resources/subscribe', { uri: 'both://one' }, 2))).json.result).toEqual(
+      {},
+    );
+    await session.post(session.call('b:touch'));
+    expect(await events.message()).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'both://one' },
+    });
+    await session.post(session.call('b:grow'));
+    expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+    const { pid } = await who(session);
+    expect(textOf((await session.post(session.call('b:grown'))).json)).toBe(`grown in ${pid}`);
+    await session.post(rpc('notifications/roots/list_changed'));
+    expect(textOf((await session.post(session.call('b:roots-changed'))).json)).toBe('1');
+  });
 });
 
-describe('a server of both ways with one client on stdio', () => {
+describe('the key "era" of an entry', () => {
+  verifies(['ERA-2', 'ERA-4'], 'fixes the era of a server from its start on', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const { entry, starts } = counted(fixture('both'));
+      await using http = await serveTest({ b: { ...entry, era } });
+      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+      const first = await who(session);
+      expect([first.era, await whoForModern(http.url), starts()]).toEqual([era, first, 1]);
+    }
+  });
+
+  verifies('ERA-4', 'fails the start of a server that does not speak that era, and says so', async () => {
+    for (const [entry, era] of [
+      [fixture('both', 'modern'), 'legacy'],
+      [fixture('echo'), 'modern'],
+    ] as const) {
+      const gateway = createTestGateway({ b: { ...entry, era } });
+      await expect(gateway.start()).rejects.toThrow(
+        new RegExp(`'b' .* does not speak the ${era} era: .*; remove "era" from its entry`, 'u'),
+      );
+      await gateway.close();
+    }
+  });
+});
+
+describe('a local server of both eras with one client on stdio', () => {
   verifies(
     ['ERA-2', 'ERA-3', 'ERA-4'],
-    'is spoken to in the way of that client, in one process',
+    'is spoken to in the era of that client, in one process',
     async () => {
       const { entry, starts } = counted(fixture('both'));
       const command = commandFor({ b: entry });
@@ -268,7 +278,7 @@ describe('a server of both ways with one client on stdio', () => {
     const folder = temporaryFolder();
     for (const [capabilities, era] of [
       [CAN_BE_ASKED, 'legacy'],
-      [{}, 'modern'],
+      [{}, 'legacy'],
     ] as const) {
       const { entry, starts } = counted(fixture('both'));
       await using weir = startWeir({ b: entry }, { folder });
@@ -280,7 +290,7 @@ describe('a server of both ways with one client on stdio', () => {
     }
   });
 
-  verifies('ERA-2', 'gets a second process where the client came too late to be waited for', async () => {
+  verifies('ERA-2', 'is started anew where its client speaks after its start', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using weir = serveInProcess({ b: entry });
     await weir.gateway.settled;
@@ -293,7 +303,7 @@ describe('a server of both ways with one client on stdio', () => {
     expect(starts()).toBe(2);
   });
 
-  verifies('ERA-4', 'goes on in the modern way where it knows no other', async () => {
+  verifies('ERA-4', 'stays in the modern era where it speaks no other', async () => {
     const { entry, starts } = counted(fixture('both', 'modern'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);
@@ -301,7 +311,7 @@ describe('a server of both ways with one client on stdio', () => {
     expect(starts()).toBe(1);
   });
 
-  verifies('ERA-4', 'is started once more, and asked no more, where it dies of the question', async () => {
+  verifies('ERA-4', 'is started once more where the legacy handshake ends it', async () => {
     const { entry, starts } = counted(fixture('both', 'brittle'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);

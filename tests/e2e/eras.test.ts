@@ -191,18 +191,27 @@ describe('what the gateway tells a client', () => {
 });
 
 describe('the era of a server', () => {
-  verifies('ERA-4', 'is found out with one start, of which a dual server stays modern', async () => {
-    for (const name of ['echo', 'old', 'modern', 'dual']) {
-      const { entry, starts } = counted(fixture(name));
-      await using weir = serveInProcess({ s: entry });
-      expect(await weir.tools()).toContain('s:echo');
-      expect(starts()).toBe(1);
-      expect(weir.gateway.children.get('s')?.era).toBe(
-        name === 'modern' || name === 'dual' ? 'modern' : 'legacy',
-      );
-      if (name === 'dual') expect(textOf(await weir.callTool('s:era'))).toBe('modern');
-    }
-  });
+  for (const era of ERAS)
+    verifies(
+      'ERA-4',
+      `is found out with one start; that of a dual server is its ${era} client's`,
+      async () => {
+        for (const [name, found] of [
+          ['echo', 'legacy'],
+          ['old', 'legacy'],
+          ['modern', 'modern'],
+          ['dual', era],
+        ] as const) {
+          const { entry, starts } = counted(fixture(name));
+          await using weir = serveInProcess({ s: entry });
+          const ask = await open(weir, era);
+          const { result } = await ask('tools/list');
+          expect(result?.['tools']).toContainEqual(expect.objectContaining({ name: 's:echo' }));
+          if (name === 'dual') expect(textOf(await ask('tools/call', { name: 's:era' }))).toBe(era);
+          expect([weir.gateway.children.get('s')?.era, starts()]).toEqual([found, 1]);
+        }
+      },
+    );
 
   verifies('ERA-4', 'is asked for alone and first; then comes the handshake, on the same pipe', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });

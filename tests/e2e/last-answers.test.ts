@@ -43,7 +43,7 @@ verifies('AGG-CHILD-5', 'calls in flight at the end of the input get 2 s', async
   await using weir = serveInProcess({ s: stalls });
   await weir.tools();
   weir.send({ id: 'call', method: 'tools/call', params: { name: 's:stall', arguments: {} } });
-  await vi.waitUntil(() => weir.gateway.children.get('s')?.inFlight === 1);
+  await vi.waitUntil(() => weir.gateway.children.get('s')?.usage.inFlight === 1);
   const { killAfter } = await endInput(weir);
   await pass(1990);
   expect(killAfter).toEqual([]);

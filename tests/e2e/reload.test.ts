@@ -197,7 +197,9 @@ describe('a config file that changes', () => {
     await weir.tools();
     const short = weir.callTool('short:wait', { ms: 1000 });
     const endless = weir.callTool('endless:wait', { ms: 60_000 });
-    await until(() => [...weir.gateway.children.values()].filter((child) => child.inFlight > 0).length === 2);
+    await until(
+      () => [...weir.gateway.children.values()].filter((child) => child.usage.inFlight > 0).length === 2,
+    );
     const began = performance.now();
     await weir.gateway.reload({ mcpServers: { short: slow('other'), e: fixture('echo') } });
     expect(textOf(await short)).toBe('done');
@@ -223,7 +225,7 @@ describe('a config file that changes', () => {
     expect(textOf(await last)).toBe('slow');
   });
 
-  verifies(['HEALTH-3', 'ERA-2'], 'lets a call end that waits for a second conversation', async () => {
+  verifies(['HEALTH-3', 'ERA-2'], 'fails a call that waits for a server which is removed', async () => {
     const { entry, starts } = counted(fixture('both'));
     const gateway = createTestGateway({ b: entry, e: fixture('echo') });
     const { client } = connectClient(gateway, 'a');
@@ -233,7 +235,7 @@ describe('a config file that changes', () => {
     const call = client.callTool('b:who');
     await until(() => starts() === 2);
     await gateway.reload({ mcpServers: { e: fixture('echo') } });
-    expect(textOf(await call)).toMatch(/^modern /u);
+    expect((await call).error?.message).toContain("Server 'b' is not running");
     await gateway.close();
   });
 

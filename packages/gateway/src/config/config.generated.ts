@@ -79,6 +79,8 @@ export interface ServerConfig {
   disabled_tools?: string[];
   /** Whether clients share the server or each session or call gets its own. */
   sharing?: 'shared' | 'per-session' | 'per-call';
+  /** The era in which the server is spoken to: "modern" is 2026-07-28, "legacy" every revision before. Unless set, a local server that speaks both gets the era of the first client that uses it. Clients of the other era are translated. */
+  era?: 'legacy' | 'modern';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
   cwdFromRoots?: boolean;
   /** true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy. */
@@ -354,6 +356,7 @@ const SERVER_CONFIG_KEYS: readonly string[] = [
   'disabledTools',
   'disabled_tools',
   'sharing',
+  'era',
   'cwdFromRoots',
   'lazy',
   'sectionBindings',
@@ -536,6 +539,11 @@ function checkServerConfig(value: unknown, at: JsonPath, found: Findings): void 
             message: 'sharing must be "shared", "per-session" or "per-call"',
             value: item,
           });
+        }
+        break;
+      case 'era':
+        if (item !== 'legacy' && item !== 'modern') {
+          found.errors.push({ path: [...at, key], message: 'era must be "legacy" or "modern"', value: item });
         }
         break;
       case 'cwdFromRoots':

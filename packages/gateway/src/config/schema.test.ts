@@ -120,6 +120,7 @@ function anyConfig(): fc.Arbitrary<unknown> {
       ...Object.fromEntries(SERVER_KEYS.map((key) => [key, junk])),
       deploymentType: fc.constantFrom<unknown>('managed', 'external', 'x', 1),
       sharing: fc.constantFrom<unknown>('shared', 'per-session', 'per-call', 'x', null),
+      era: fc.constantFrom<unknown>('legacy', 'modern', 'x', null),
       sseConfig: shape('url'),
       dockerConfig: docker,
       sectionBindings: bindings,

@@ -326,6 +326,11 @@ const server = z
       description: 'Whether clients share the server or each session or call gets its own.',
       errorMessage: 'sharing must be "shared", "per-session" or "per-call"',
     }).optional(),
+    era: key(z.enum(['legacy', 'modern']), {
+      description:
+        'The era in which the server is spoken to: "modern" is 2026-07-28, "legacy" every revision before. Unless set, a local server that speaks both gets the era of the first client that uses it. Clients of the other era are translated.',
+      errorMessage: 'era must be "legacy" or "modern"',
+    }).optional(),
     cwdFromRoots: key(z.boolean(), {
       description:
         "true runs the server in the first folder among the client's roots; for servers that clients do not share.",

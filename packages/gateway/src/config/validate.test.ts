@@ -119,6 +119,13 @@ describe('validateConfig', () => {
       'sharing must be',
       'x',
     ],
+    [
+      'era in other words',
+      server({ ...command, era: '2025-11-25' }),
+      '$.mcpServers.files.era',
+      'era must be',
+      '2025-11-25',
+    ],
     ['tools as text', server({ ...command, tools: 'x' }), '$.mcpServers.files.tools', 'tools must be', 'x'],
     [
       'a tool setting as text',
@@ -271,6 +278,7 @@ describe('validateConfig', () => {
       tools: { search: { enabled: false, timeout: 60_000 } },
       inheritEnv: ['AWS_PROFILE'],
       sharing: 'per-session',
+      era: 'legacy',
       lazy: true,
       sectionBindings: [{ sectionType: 'heading', headingText: '## Tools', inheritToChildren: true }],
     };

@@ -134,6 +134,10 @@ export class Session implements Client {
     return this.peer.trackedCount - this.#subscriptions.size;
   }
 
+  get hasSpoken(): boolean {
+    return this.#profile.isKnown;
+  }
+
   isAttended(): boolean | undefined {
     return this.#options.isAttended?.();
   }

@@ -2,6 +2,7 @@ import type { Addressee } from '../call/addressee.ts';
 import type { ClientHandle, Caller } from '../call/client-request.ts';
 import type { ListName } from '../call/list-change-notifier.ts';
 import type { Log } from '../log.ts';
+import type { Era } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Message } from '../wire/message.ts';
 import { spend, workOff } from '../wire/slices.ts';
@@ -22,6 +23,8 @@ export interface Client extends Caller, ClientHandle {
   readonly logLevel: string | undefined;
   /** No other client will come beside it. */
   readonly isOnlyClient: boolean;
+  /** True once its era is known. */
+  readonly hasSpoken: boolean;
 }
 
 /** The side that clients are on. */
@@ -67,10 +70,10 @@ export class Clients implements Front {
     return [...this.clients].find((client) => client.identity === identity);
   }
 
-  /** A server of both ways that only one client will ever use may as well be greeted in that client's. */
-  get preferLegacy(): boolean {
+  /** Era of a client that stays the only one, once it has spoken: its servers use that era from their start. */
+  get onlyEra(): Era | undefined {
     const [client] = this.clients;
-    return client?.isOnlyClient === true && client.era === 'legacy' && client.canBeAsked;
+    return client?.isOnlyClient === true && client.hasSpoken ? client.era : undefined;
   }
 
   /** One of them wants to hear of something that this server has. */

@@ -18,7 +18,7 @@ import { stateProblem } from '../state/state-problem.ts';
 import { Deferred } from '../time/deferred.ts';
 import { within } from '../time/timeouts.ts';
 import type { ToolSchema } from '../upstream/catalogue/catalogue.ts';
-import type { Reloaded } from '../upstream/fleet.ts';
+import type { AppliedConfig } from '../upstream/fleet.ts';
 import { Chain, CHAIN_VARIABLE, gatewayId } from '../upstream/gateway-chain.ts';
 import type { ChildServerClient } from '../upstream/server-status.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
@@ -402,7 +402,10 @@ export class Gateway implements AggregatorServer {
     this.#settled.resolve();
   }
 
-  async #reload(config: McpConfig, unexpanded: NonNullable<GatewayOptions['unexpanded']>): Promise<Reloaded> {
+  async #reload(
+    config: McpConfig,
+    unexpanded: NonNullable<GatewayOptions['unexpanded']>,
+  ): Promise<AppliedConfig> {
     await this.#decided();
     const { fleet, limits, publication, restartWaiters, tasks } = this.#parts;
     this.#config = config;
@@ -411,19 +414,17 @@ export class Gateway implements AggregatorServer {
     this.#parts.publish();
     const groups = this.#parts.setGroups(config);
     const isFilterChanged = publication.builder.filter(config.mcpServers);
-    const reloading = fleet.reload(config.mcpServers, unexpanded);
+    const applied = fleet.apply(config.mcpServers, unexpanded);
     publication.builder.setServers(Object.keys(config.mcpServers));
     tasks.setServers(fleet.children.keys());
     restartWaiters.setServers(fleet.children);
-    const settled = reloading.then((reloaded) => reloaded.settled);
-    publication.hold(within(ONE_NOTICE_MS, settled));
-    const reloaded = await reloading;
-    this.log.info(Texts.configReloaded(reloaded.changes, groups));
-    this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: reloaded.changes });
+    publication.hold(within(ONE_NOTICE_MS, applied.settled));
+    this.log.info(Texts.configReloaded(applied.changes, groups));
+    this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: applied.changes });
     if (this.serverCount === 0) this.log.warn(Texts.noServers());
     // Names that have become free may be wanted by others.
-    if (!isNoChange(reloaded.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
-    return reloaded;
+    if (!isNoChange(applied.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
+    return applied;
   }
 
   async #close(killAfterMs: number | undefined): Promise<void> {

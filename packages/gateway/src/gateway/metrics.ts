@@ -48,7 +48,7 @@ export class Metrics {
     const servers = [...children].map(([serverKey, server]) => ({
       label: `server="${escapeLabel(serverKey)}"`,
       serverKey,
-      inFlight: server.inFlight,
+      inFlight: server.usage.inFlight,
       counters: this.#of(serverKey) ?? newCounters(),
     }));
     const states = new Map(this.#gateway.reports().map((report) => [report.serverKey, stateOf(report)]));

@@ -1,5 +1,5 @@
 import { addresseeOf } from '../call/addressee.ts';
-import type { ClientHandle } from '../call/client-request.ts';
+import type { Caller, ClientHandle } from '../call/client-request.ts';
 import type { History } from '../call/history/history.ts';
 import { LogLevels } from '../call/log-levels.ts';
 import { NameWarnings } from '../call/name-warnings.ts';
@@ -8,8 +8,8 @@ import { QuestionBudget } from '../call/questions/question-budget.ts';
 import { SuspendedCalls } from '../call/questions/suspended-calls.ts';
 import type { Directory } from '../call/resolve.ts';
 import { CallLimits } from '../call/stages/limits/call-limits.ts';
-import { UpstreamPool } from '../call/stages/pool.ts';
 import { RestartWaiters } from '../call/stages/restart-waiters.ts';
+import { folderOf } from '../call/stages/roots-folder.ts';
 import { Tasks } from '../call/tasks/tasks.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { Texts, quoted } from '../errors.ts';
@@ -24,6 +24,7 @@ import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { Fleet } from '../upstream/fleet.ts';
 import type { Chain } from '../upstream/gateway-chain.ts';
 import type { DedicatedEvents } from '../upstream/pool/dedicated.ts';
+import { UpstreamPool } from '../upstream/pool/pool.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
 import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -77,7 +78,7 @@ export class Parts {
   readonly #logLevels = new LogLevels();
   readonly #questions = new QuestionBudget();
   readonly #nameWarnings: NameWarnings;
-  readonly #serving: UpstreamPool;
+  readonly #serving: UpstreamPool<Caller>;
 
   constructor(config: McpConfig, options: PartsOptions) {
     this.#options = options;
@@ -95,6 +96,7 @@ export class Parts {
     this.#serving = new UpstreamPool({
       fleet: this.fleet,
       on: heard,
+      folderOf,
       asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
       opened: (legacyConnection) => this.wishes.tell(legacyConnection),
       started: (own) => this.wishes.join(own),
@@ -201,7 +203,7 @@ export class Parts {
   #createFleet({ mcpServers }: McpConfig, heard: DedicatedEvents): Fleet {
     return new Fleet(mcpServers, {
       ...this.#options,
-      prefersLegacy: () => this.clients.preferLegacy,
+      onlyEra: () => this.clients.onlyEra,
       on: {
         ...heard,
         prepare: (child, kind, listing) => this.publication.builder.prepare(child, kind, listing),

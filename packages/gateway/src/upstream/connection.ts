@@ -5,6 +5,7 @@ import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Listing } from './catalogue/catalogue.ts';
 import type { StopTiming } from './process/process-group.ts';
+import type { ServerContext } from './server-context.ts';
 import type { ServerOptions } from './server-options.ts';
 
 /** Something that runs and can be ended. */
@@ -57,10 +58,8 @@ export interface ConnectionOptions {
 export interface OpenOptions
   extends
     ConnectionOptions,
-    Pick<
-      ServerOptions,
-      'guard' | 'slots' | 'environmentOf' | 'isClientFolder' | 'clientInfo' | 'chain' | 'containers'
-    > {
+    Pick<ServerContext, 'guard' | 'slots' | 'environmentOf' | 'clientInfo' | 'chain' | 'containers'>,
+    Pick<ServerOptions, 'isClientFolder'> {
   readonly config: ServerConfig;
   /** Milliseconds that a server on HTTP in a container may take to listen. */
   readonly listenTimeoutMs: number;

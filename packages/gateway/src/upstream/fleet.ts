@@ -1,7 +1,8 @@
 import type { ConfigChanges } from '../config/diff.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Implementation } from '../protocol/eras.ts';
+import { ALL_CAPABILITIES } from '../protocol/capabilities.ts';
+import type { Era, Implementation } from '../protocol/eras.ts';
 import { systemTimers } from '../time/schedule.ts';
 import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
@@ -43,8 +44,8 @@ export interface FleetOptions {
   readonly commandName: string;
   /** What the client can do, as JSON, once that is known. */
   readonly capabilities: Promise<string>;
-  /** Whether there is one client alone, which is served better in the way of the earlier revisions. */
-  readonly prefersLegacy: () => boolean;
+  /** Era of a client that stays the only one; undefined where there may be more, or before it has spoken. */
+  readonly onlyEra: () => Era | undefined;
   readonly on: FleetEvents;
   /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
   readonly configPath?: string;
@@ -71,10 +72,10 @@ interface FleetEvents extends Pick<ServerEvents, 'request' | 'notification' | 'i
   supervised(event: ServerEvent): void;
 }
 
-/** What became of another config. */
-export interface Reloaded {
+/** Outcome of another config. */
+export interface AppliedConfig {
   readonly changes: ConfigChanges;
-  /** Resolves when all that is new runs, or has turned out not to. */
+  /** Resolves when every new server runs, or has failed to start. */
   readonly settled: Promise<void>;
 }
 
@@ -84,13 +85,18 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #desired: DesiredServers;
   readonly #serverContext: ServerContext;
-  readonly #context: ServerOptions;
+  readonly #serverOptions: ServerOptions;
   readonly #dedicated: DedicatedServers;
   readonly #lazyUpstreams: LazyUpstreams;
   readonly #memory: HealthMemory;
   readonly #earlierLists = new Map<string, Catalogue>();
+  /** Eras of local servers, decided by the first client that used them or by what they turned out to speak. */
+  readonly #eras = new Map<string, Era>();
+  /** Servers that were started anew in the legacy era: their start did not wait for the first client. */
+  readonly #switched = new Set<string>();
   #children = new Map<string, UpstreamServer>();
   #preparing: Promise<void> | undefined;
+  #recalling: Promise<void> = Promise.resolve();
   #isPrepared = false;
   #hasStarted = false;
 
@@ -99,8 +105,8 @@ export class Fleet {
     this.#options = options;
     this.#desired = desired;
     this.#serverContext = new ServerContext(options);
-    this.#context = this.#createContext();
-    this.#dedicated = new DedicatedServers(desired, this.#context);
+    this.#serverOptions = this.#createServerOptions();
+    this.#dedicated = new DedicatedServers(desired, this.#serverOptions);
     this.#lazyUpstreams = new LazyUpstreams({
       ...options,
       desired,
@@ -240,12 +246,47 @@ export class Fleet {
     throw child?.error ?? new Error(Texts.notRunning(serverKey));
   }
 
+  /**
+   * Returns the server for a client of this era, or for a program, which has none. The first decides the era of a local
+   * server that speaks both, for all clients: two processes would split what the server remembers between them.
+   */
+  async use(serverKey: string, era?: Era): Promise<UpstreamServer> {
+    // Before a start: a lazy server is then started in the right era.
+    if (era !== undefined) this.#chooseEra(serverKey, era);
+    const child = await this.wake(serverKey);
+    if (!child.isEraOpen) return child;
+    if (this.#chooseEra(serverKey, era ?? child.era) === child.era) {
+      child.keepEra();
+      return child;
+    }
+    this.#switchToLegacy(child);
+    return this.wake(serverKey);
+  }
+
+  /** Returns the era that is decided for a server; the first word counts. */
+  #chooseEra(serverKey: string, era: Era): Era {
+    const chosen = this.#eras.get(serverKey) ?? era;
+    this.#eras.set(serverKey, chosen);
+    return chosen;
+  }
+
+  /** Ends a modern server of which only the lists were read: its next start uses the legacy era. They stand in for it until then. */
+  #switchToLegacy(child: UpstreamServer): void {
+    // Another client may have begun this meanwhile.
+    if (!this.#isCurrent(child) || child.status !== ServerStatus.RUNNING) return;
+    const how = 'is started anew in the legacy era, that of its first client';
+    this.#options.log.info(`Server '${child.serverKey}' ${how}`);
+    this.#lazyUpstreams.standIn(child);
+    this.#switched.add(child.serverKey);
+    this.supervisor.pause(child.serverKey, how);
+  }
+
   /** Starts a server once more, for one client or call. */
   startDedicated(serverKey: string, options: InstanceOptions, on: DedicatedEvents): DedicatedServer {
     return this.#dedicated.start(serverKey, options, on);
   }
 
-  /** Opens a second conversation with a server, the old way; undefined where there is none to be had. */
+  /** Opens a legacy session with a remote server; returns undefined where it has none to offer. */
   async openLegacyConnection(
     server: Upstream,
     capabilities: string,
@@ -255,8 +296,8 @@ export class Fleet {
     return first === server ? this.#dedicated.openLegacyConnection(first, capabilities, on) : undefined;
   }
 
-  /** Turns into the fleet of another config: what is new or changed is started, what is gone ends, the rest never notices. */
-  async reload(servers: Servers, entries: Entries): Promise<Reloaded> {
+  /** Starts servers that are new or changed in another config and ends those that are not in it; the others run on. */
+  apply(servers: Servers, entries: Entries): AppliedConfig {
     this.#lazyUpstreams.flush();
     const changes = this.#desired.use(servers, entries);
     const { added, changed, removed } = changes;
@@ -271,8 +312,15 @@ export class Fleet {
     const arrived = this.#supervisedKeys([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(known.get(key)));
     this.#sort();
-    await this.#recallOf(changes);
-    return { changes, settled: this.#hasStarted ? this.#startAnew(arrived) : Promise.resolve() };
+    return { changes, settled: this.#settle(changes, arrived) };
+  }
+
+  /** Recalls which of the servers that have arrived are disabled, and starts the others. */
+  async #settle(changes: ConfigChanges, arrived: readonly string[]): Promise<void> {
+    // One config after the other: two of them may name the same server.
+    this.#recalling = this.#recalling.then(() => this.#recallOf(changes));
+    await this.#recalling;
+    if (this.#hasStarted) await this.#startAnew(arrived);
   }
 
   /** Ends all servers; those that do not end by themselves are killed after so many milliseconds. */
@@ -294,6 +342,8 @@ export class Fleet {
     const wasRunning = child.status === ServerStatus.RUNNING;
     this.#children.delete(key);
     this.#earlierLists.delete(key);
+    this.#eras.delete(key);
+    this.#switched.delete(key);
     this.#dedicated.dismiss(child, what, cleared);
     // What is under way may go on for a while.
     if (wasRunning) this.#options.on.gone(child);
@@ -324,9 +374,13 @@ export class Fleet {
 
   /** The new one takes the place of the one that has ended. */
   #create(key: string): UpstreamServer {
-    const before = this.#children.get(key)?.ownCatalogue;
+    const before = this.#children.get(key)?.catalogue;
     if (before !== undefined) this.#earlierLists.set(key, before);
-    const child = new UpstreamServer(key, this.#desired.configOf(key), this.#context);
+    // The capabilities that the servers are told may be those of no client: the first one came later.
+    const options = this.#switched.has(key)
+      ? { ...this.#serverOptions, capabilities: Promise.resolve(ALL_CAPABILITIES) }
+      : this.#serverOptions;
+    const child = new UpstreamServer(key, this.#desired.configOf(key), options);
     this.#children.set(key, child);
     return child;
   }
@@ -372,30 +426,19 @@ export class Fleet {
     }
   }
 
-  #createContext(): ServerOptions {
-    const { on } = this.#options;
-    const serverContext = this.#serverContext;
-    const { guard, containers, logs, eraCache, environmentOf } = serverContext;
+  #createServerOptions(): ServerOptions {
+    const { on, capabilities } = this.#options;
     return {
-      ...this.#options,
-      guard,
-      containers,
-      logs,
-      get slots() {
-        return serverContext.slots;
-      },
-      get startClock() {
-        return serverContext.startClock;
-      },
-      eraCache,
-      environmentOf,
+      context: this.#serverContext,
+      capabilities,
+      chosenEra: (key) => this.#eras.get(key) ?? this.#options.onlyEra(),
       earlierLists: (key) => this.#lazyUpstreams.listsOf(key) ?? this.#earlierLists.get(key),
       on: {
         ...on,
         prepare: (child, kind, listing) =>
           this.#isCurrent(child) ? on.prepare?.(child, kind, listing) : undefined,
         changed: (child, kinds) => this.#isCurrent(child) && this.#changed(child, kinds),
-        crashed: (child) => this.#isCurrent(child) && this.#crashed(child),
+        crashed: (child, error) => this.#isCurrent(child) && this.#crashed(child, error),
       },
     };
   }
@@ -413,12 +456,13 @@ export class Fleet {
       gone: (child) => this.#leave(child),
       skipped: (child, why) => this.#skip(child, why),
       endAll: (key) => this.#dedicated.stopOf(key),
-      onEvent: (event) => this.#options.on.supervised(event),
-      remember: (serverKey, health, before) => this.#remember(serverKey, health, before),
+      healthChanged: (event, health, before) => this.#healthChanged(event, health, before),
     });
   }
 
   #ready(child: UpstreamServer): void {
+    // Not asked for the legacy era again at its next start.
+    if (child.isModernOnly) this.#eras.set(child.serverKey, 'modern');
     this.#options.on.ready(child, this.#lazyUpstreams.of(child.serverKey));
     this.#lazyUpstreams.learn(child);
   }
@@ -434,11 +478,10 @@ export class Fleet {
     this.#options.on.changed(kinds);
   }
 
-  #crashed(child: UpstreamServer): void {
-    const { serverKey, error } = child;
-    const reason = error?.message ?? Texts.serverCrashed(serverKey);
+  /** A running server was lost: it leaves the registry, and the supervisor plans its next start (`#healthChanged`). */
+  #crashed(child: UpstreamServer, error: Error): void {
     this.#leave(child);
-    this.supervisor.lost(child, reason);
+    this.supervisor.lost(child, error.message);
   }
 
   /** It is called no more, but what clients have for themselves lives on. */
@@ -447,14 +490,16 @@ export class Fleet {
     this.#options.on.gone(child);
   }
 
-  /** Disabled servers offer nothing, and nothing stands in for them; nor for others that failed to start. */
-  #remember(serverKey: string, health: Health, before: Health): void {
+  /** Remembers and reports the health of a server. Its stand-in leaves the registry once it is disabled or has failed to start. */
+  #healthChanged(event: ServerEvent, health: Health, before: Health): void {
+    const { serverKey } = event;
     this.#memory.remember(serverKey, health, before);
     const hasFailed = health.connectionState === 'error';
     const isSwitched = health.enabled !== before.enabled;
     const gone = hasFailed ? this.#lazyUpstreams.giveUp(serverKey) : undefined;
     const lazyUpstream = gone ?? (isSwitched ? this.#lazyUpstreams.of(serverKey) : undefined);
     if (lazyUpstream !== undefined) this.#options.on.changed(listedKinds(lazyUpstream.catalogue));
+    this.#options.on.supervised(event);
   }
 
   #isOn(serverKey: string): boolean {

@@ -12,7 +12,7 @@ import { isShallow } from '../wire/json/shallow.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
-import { Unavailable } from './unavailable.ts';
+import { reasonOf, Unavailable } from './unavailable.ts';
 
 /** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */
 const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '2024-10-07']);
@@ -20,40 +20,40 @@ const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '20
 /** Bytes of what a peer says of itself, which are parsed in one turn and kept. 1 MiB of instructions is more than any host reads. */
 const LARGEST_PARSED = 1024 * 1024;
 
-/** What a server said of itself when the link was opened. */
+/** Answers of a server to the handshake: its era, version and description of itself. */
 export interface Greeting {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** How it wants to be used, in its own words. */
+  /** Usage notes for models, in the server's own words. */
   readonly instructions: string | undefined;
-  /** False where silence decided: another day it may answer in time. */
+  /** False where the server did not answer the probe in time: another day it may. */
   readonly certain: boolean;
-  /** It knows the modern way; where it is greeted in the old one all the same, it knows both. */
+  /** True for a server that answered the modern probe; with `era: 'legacy'` it speaks both eras. */
   readonly isModern: boolean;
-  /** It knows no other. */
+  /** True for a server that refused the legacy handshake. */
   readonly isModernOnly?: boolean;
 }
 
 export interface HandshakeOptions {
   readonly serverKey: string;
   readonly envelope: Envelope;
-  /** What an earlier start found out. */
+  /** Era that an earlier start found, or that is prescribed. */
   readonly verdict: Era | undefined;
-  /** No other way than that is tried. */
+  /** Fails where the server does not speak the era of the verdict, instead of trying the other. */
   readonly isFixed: boolean;
-  /** How long an unanswered probe is waited for. */
+  /** Milliseconds to wait for an answer to the probe. */
   readonly patience: number;
-  /** Its one client is served better in the old way, where the server knows both. */
+  /** Uses the legacy era with a server that speaks both. */
   readonly prefersLegacy: boolean;
 }
 
-/** Finds out in place which era a server speaks. A probe comes first and alone: dual servers take the era they see first. */
+/** Finds out in place which era a server speaks. The probe goes first and alone: dual servers keep the era they see first. */
 export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
+  if (options.isFixed && options.verdict !== undefined) return speakOnly(peer, options.verdict, options);
   if (options.verdict === 'legacy') {
     const greeting = await initialize(peer, options);
     if (greeting instanceof RpcError === false) return greeting;
-    if (options.isFixed) throw greeting;
   }
   const probe = discover(peer, options);
   const answer = await inTime(options.patience, probe);
@@ -67,14 +67,22 @@ export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise
   return late;
 }
 
-/** A probe pins nothing: a server of both ways may still be greeted in the old one. What it offers does not tell. */
+/** Opens the conversation in one era; throws where the server does not speak it. */
+async function speakOnly(peer: Peer, era: Era, options: HandshakeOptions): Promise<Greeting> {
+  const greeting = await (era === 'legacy' ? initialize(peer, options) : discover(peer, options));
+  if (greeting instanceof RpcError === false) return { ...greeting, isModernOnly: era === 'modern' };
+  const what = `does not speak the ${era} era: it ${reasonOf(greeting)}; remove "era" from its entry`;
+  throw new Unavailable(options.serverKey, what);
+}
+
+/** Repeats the handshake in the legacy era: a probe does not decide the era of a server that speaks both. */
 async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): Promise<Greeting> {
   const greeting = await inTime(options.patience, initialize(peer, options));
   if (greeting === undefined || greeting instanceof RpcError) return { ...modern, isModernOnly: true };
   return { ...greeting, isModern: true };
 }
 
-/** The modern greeting; an error where the server does not know it. */
+/** Sends the modern probe; returns an error where the server does not speak that era. */
 async function discover(peer: Peer, { envelope, serverKey }: HandshakeOptions): Promise<Greeting | RpcError> {
   const ask = (): Promise<Message> =>
     peer.request(Method.DISCOVER, `{"_meta":{${envelopeMembers(envelope)}}}`);
@@ -109,7 +117,7 @@ function offersModern({ code, data }: RpcError): boolean {
   );
 }
 
-/** The handshake of the earlier revisions. */
+/** Sends the legacy handshake; returns an error where the server refuses it. */
 async function initialize(
   peer: Peer,
   { envelope, serverKey }: HandshakeOptions,

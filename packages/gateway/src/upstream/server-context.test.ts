@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { Accounts } from '../wire/account.ts';
 import { Chain } from './gateway-chain.ts';
 import { stopTiming } from './process/process-group.ts';
 import { ServerContext } from './server-context.ts';
@@ -10,6 +11,9 @@ const serverContext = (): ServerContext =>
     env: {},
     chain: new Chain(() => '0123456789abcdef'),
     log: { info() {}, warn() {}, error() {} },
+    clientInfo: { name: 'test', version: '0' },
+    maxMessageSize: 1024,
+    accounts: new Accounts(1024),
   });
 
 verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twice', async () => {

@@ -1,25 +1,27 @@
 import { childEnvironments } from '../config/child-environment.ts';
+import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
-import { noVerdicts, eraCacheIn } from '../state/era-cache.ts';
+import type { Implementation } from '../protocol/eras.ts';
+import { noVerdicts, eraCacheIn, type EraCache } from '../state/era-cache.ts';
 import { StartClock } from '../time/start-clock.ts';
 import { within } from '../time/timeouts.ts';
+import type { Accounts } from '../wire/account.ts';
 import type { Stoppable } from './connection.ts';
 import type { Containers } from './container/containers.ts';
 import { CHAIN_VARIABLE, type Chain } from './gateway-chain.ts';
 import { startGuard, type Guard } from './process/guard.ts';
 import type { StopTiming } from './process/process-group.ts';
 import { createSlots, type Slots } from './process/start-slots.ts';
-import type { ServerOptions } from './server-options.ts';
 import { stopServers } from './stop-servers.ts';
 import { ServerLogs } from './supervision/server-logs.ts';
 
-/** As many servers start at a time; with more of them on their way, each may take longer. */
+/** Number of servers that start at a time; while more of them start, each may take longer. */
 function startPlaces(): number {
   const { availableParallelism } = process.getBuiltinModule('node:os');
   return 2 * availableParallelism();
 }
 
-/** Places on a machine of one processor. Who starts no more servers does without the library that counts processors. */
+/** Places on a machine of one processor. A gateway with no more servers does not load the library that counts processors. */
 const LEAST_PLACES = 2;
 
 /** For killed processes to be gone, the guard's last rounds, and a container engine that is slow to remove. */
@@ -30,24 +32,43 @@ export interface ServerContextOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly chain: Chain;
+  /** Name and version of the product, as servers see them. */
+  readonly clientInfo: Implementation;
+  /** Milliseconds; the entry of a server counts for more. */
+  readonly startupTimeout?: number;
+  readonly maxMessageSize: number;
+  readonly accounts: Accounts;
 }
 
-/** What all servers are started with, and ended. */
+/** Resources that all servers of a gateway share: guard, start slots, containers, logs, limits. */
 export class ServerContext {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly eraCache: ServerOptions['eraCache'];
-  readonly #options: ServerContextOptions;
+  readonly eraCache: EraCache;
+  readonly log: Log;
+  /** Gateways that this one stands behind, handed on to every server that may be a gateway. */
+  readonly chain: Chain;
+  readonly clientInfo: Implementation;
+  readonly startupTimeout: number | undefined;
+  readonly maxMessageSize: number;
+  readonly accounts: Accounts;
+  readonly #env: ServerContextOptions['env'];
   #slots: Slots | undefined;
   #startClock: StartClock | undefined;
-  #environmentOf: ServerOptions['environmentOf'] | undefined;
+  #environmentOf: ((config: ServerConfig) => Record<string, string>) | undefined;
   #places: number | undefined;
   #guard: Guard | undefined;
   #containers: Promise<Containers> | undefined;
 
   constructor(options: ServerContextOptions) {
     const { state } = options;
-    this.#options = options;
+    this.#env = options.env;
     this.eraCache = state === undefined ? noVerdicts : eraCacheIn(state);
+    this.log = options.log;
+    this.chain = options.chain;
+    this.clientInfo = options.clientInfo;
+    this.startupTimeout = options.startupTimeout;
+    this.maxMessageSize = options.maxMessageSize;
+    this.accounts = options.accounts;
   }
 
   readonly #startPlaces = (): number => {
@@ -55,7 +76,7 @@ export class ServerContext {
     return this.#places;
   };
 
-  // What only a start needs is made at the first one: the first list goes before.
+  // Parts that only a start needs are created at the first one: the first list goes before.
 
   get slots(): Slots {
     this.#slots ??= createSlots(LEAST_PLACES, this.#startPlaces);
@@ -67,32 +88,29 @@ export class ServerContext {
     return this.#startClock;
   }
 
-  readonly environmentOf: ServerOptions['environmentOf'] = (config) => {
-    const { env, chain } = this.#options;
-    this.#environmentOf ??= childEnvironments(env, process.platform);
-    return { ...this.#environmentOf(config), [CHAIN_VARIABLE]: chain.text };
+  readonly environmentOf = (config: ServerConfig): Record<string, string> => {
+    this.#environmentOf ??= childEnvironments(this.#env, process.platform);
+    return { ...this.#environmentOf(config), [CHAIN_VARIABLE]: this.chain.text };
   };
 
   /** Started right before the first server: a gateway without servers needs none. */
   readonly guard = (): Guard => {
-    const { env, log } = this.#options;
     this.#guard ??= startGuard({
-      path: env['PATH'],
-      onLost: (reason) => log.warn(`The guard that cleans up after a crash is gone: ${reason}`),
+      path: this.#env['PATH'],
+      onLost: (reason) => this.log.warn(`The guard that cleans up after a crash is gone: ${reason}`),
     });
     return this.#guard;
   };
 
-  /** What containers need is loaded here: most gateways have none. */
+  /** Loads the code for containers: most gateways have none. */
   readonly containers = (): Promise<Containers> => {
-    const { env, log } = this.#options;
     this.#containers ??= import('./container/containers.ts').then(({ containersFor }) =>
-      containersFor(env, log),
+      containersFor(this.#env, this.log),
     );
     return this.#containers;
   };
 
-  /** Ends the last servers, and what has watched over them. What still hangs after SIGKILL is not waited for. */
+  /** Ends all servers, the guard and the containers. Does not wait for processes that SIGKILL does not end. */
   async end(servers: readonly Stoppable[], timing: StopTiming): Promise<void> {
     void this.#containers?.then((containers) => containers.end());
     const stopped =

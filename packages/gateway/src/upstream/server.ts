@@ -1,104 +1,96 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
-import { envelopeMembers, type Era } from '../protocol/eras.ts';
+import type { Era } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
-import { Deadline } from '../time/deadline.ts';
-import { systemTimers } from '../time/schedule.ts';
 import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import {
   countsOf,
-  joinCatalogues,
   NO_LISTS,
   readTools,
   type Catalogue,
   type Kind,
   type ToolSchema,
 } from './catalogue/catalogue.ts';
-import { LiveCatalogue } from './catalogue/live-catalogue.ts';
-import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { Connection, Stoppable } from './connection.ts';
-import { readError, readResult, shakeHands, type Greeting } from './negotiate.ts';
+import type { Conversation } from './conversation.ts';
+import { readError, readResult } from './negotiate.ts';
 import type { Sharing } from './pool/instances.ts';
 import { whileStarting } from './process/process-group.ts';
 import type { ServerOptions } from './server-options.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
+import { ServerUsage } from './server-usage.ts';
 import { startFailure } from './start-failure.ts';
-import { ping } from './supervision/ping.ts';
-import { startupTimeouts, transportOf, type StartupTimeouts, type Transport } from './transports.ts';
+import { ServerStart } from './start-server.ts';
+import { transportOf } from './transports.ts';
 import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
 
-/** A server: a child process, a container, or one at an address. */
+/** One run of a server, from its start to its end: a child process, a container, or a session with a remote server. */
 export class UpstreamServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
+  readonly isRemote: boolean;
   readonly client: Upstream = this;
+  readonly usage: ServerUsage;
   /** Set once the server has failed. */
   declare error?: ChildServerError;
-  readonly #context: ServerOptions;
-  readonly #transport: Transport;
+  readonly #options: ServerOptions;
   #ownLog: Log | undefined;
-  #knownPatience: StartupTimeouts | undefined;
   #status: ServerStatus = ServerStatus.INITIALIZING;
-  #connection: Connection | undefined;
-  /** A container, from the moment on when it may have to be stopped. */
-  #arriving: Stoppable | undefined;
-  #greeting: Greeting | undefined;
-  #catalogue: LiveCatalogue | undefined;
-  #watching: ResourceSubscriptions | undefined;
-  #legacyConnection: UpstreamServer | undefined;
-  #diesOfOldWay = false;
-  #isHeld = false;
-  #beside = 0;
+  #start: ServerStart | undefined;
+  #isEraOpen = false;
   /** Keeps the output of a start that is repeated out of the log, until it has succeeded. */
   #isQuiet: boolean;
 
-  constructor(serverKey: string, config: ServerConfig, context: ServerOptions) {
+  constructor(serverKey: string, config: ServerConfig, options: ServerOptions) {
     this.serverKey = serverKey;
     this.config = config;
-    this.#transport = transportOf(config);
-    this.#context = context;
+    this.isRemote = transportOf(config).isRemote;
+    this.#options = options;
+    this.#isQuiet = options.context.logs.failing.has(serverKey);
+    this.usage = new ServerUsage(
+      () => this.conversation,
+      () => options.on.isFollowed?.(this) === true,
+    );
     // An own property, so that a copy by spread has it.
     Object.defineProperty(this, 'status', { enumerable: true, get: () => this.#status });
-    this.#isQuiet = context.logs.failing.has(serverKey);
-  }
-
-  get isRemote(): boolean {
-    return this.#transport.isRemote;
   }
 
   get status(): ServerStatus {
     return this.#status;
   }
 
-  /** Made with the first line: a start that recalls lists creates every server, and most have nothing to log yet. */
+  /** Created with the first line: a start that recalls lists creates every server, and most have nothing to log yet. */
   get #log(): Log {
-    this.#ownLog ??= this.#context.logs.keeping(
-      this.serverKey,
-      quieted(prefixed(this.#context.log, this.serverKey), () => this.#isQuiet),
-    );
+    const { log, logs } = this.#options.context;
+    const quietLog = (): Log => quieted(prefixed(log, this.serverKey), () => this.#isQuiet);
+    this.#ownLog ??= logs.keeping(this.serverKey, quietLog());
     return this.#ownLog;
   }
 
+  /** Conversation with the server; undefined until there is a connection. */
+  get conversation(): Conversation | undefined {
+    return this.#start?.conversation;
+  }
+
   get peer(): Peer {
-    if (this.#connection === undefined)
-      throw new ChildServerError(Texts.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
-    return this.#connection.peer;
+    const { conversation } = this;
+    if (conversation !== undefined) return conversation.peer;
+    throw new ChildServerError(Texts.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
   }
 
-  /** It can be spoken to. */
   get isConnected(): boolean {
-    return this.#connection !== undefined;
+    return this.conversation !== undefined;
   }
 
-  /** True where the network is why a server at an address does not run: no connection to it was ever made. */
+  /** True where the network is why a remote server does not run: no connection to it was ever made. */
   get isUnreachable(): boolean {
-    return this.isRemote && this.#connection?.isUnreachable === true;
+    return this.isRemote && this.conversation?.connection.isUnreachable === true;
   }
 
   get sharing(): Sharing {
@@ -110,58 +102,45 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   get era(): Era {
-    return this.#greeting?.era ?? 'legacy';
+    return this.conversation?.era ?? 'legacy';
   }
 
   get isModernOnly(): boolean {
-    return this.#diesOfOldWay || this.#greeting?.isModernOnly === true;
+    return this.#start?.isModernOnly === true;
   }
 
-  /** The server keeps a session, in which it can ask and tell. */
-  get keepsSession(): boolean {
-    return this.#connection?.keepsSession ?? false;
+  get isEraOpen(): boolean {
+    return this.#isEraOpen;
   }
 
   get capabilities(): Readonly<Record<string, unknown>> {
-    return this.#greeting?.capabilities ?? {};
+    return this.conversation?.greeting?.capabilities ?? {};
   }
 
   get instructions(): string | undefined {
-    return this.#greeting?.instructions;
+    return this.conversation?.greeting?.instructions;
   }
 
-  /** What it lists, in whichever conversation. */
   get catalogue(): Catalogue {
-    const legacyConnection = this.isRemote ? undefined : this.#legacyConnection;
-    return legacyConnection === undefined
-      ? this.ownCatalogue
-      : joinCatalogues(this.ownCatalogue, legacyConnection.ownCatalogue);
-  }
-
-  /** What it lists in this one. */
-  get ownCatalogue(): Catalogue {
-    return this.#catalogue?.listings ?? NO_LISTS;
+    return this.conversation?.catalogue ?? NO_LISTS;
   }
 
   readNews(kind: Kind): Promise<void> | undefined {
-    return this.#catalogue?.readNews(kind);
+    return this.conversation?.lists?.readNews(kind);
   }
 
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
-    const { command, args } = this.#transport.identity(this.config);
-    const { startClock, eraCache } = this.#context;
     const began = now();
-    const started = startClock.begin();
+    const started = this.#options.context.startClock.begin();
     try {
-      const verdict =
-        this.#context.era ?? this.#transport.era?.(this.config) ?? eraCache.recall(command, args);
-      const { certain, isModern } = await this.#connect(verdict);
-      const era = isModern ? 'modern' : 'legacy';
-      if (certain && this.#context.era === undefined && era !== verdict)
-        eraCache.remember(command, args, era);
+      this.#start = this.#createStart();
+      await this.#start.run();
+      // The last list may have been the one that ended it.
+      if (this.peer.gone !== undefined) throw this.peer.gone;
+      this.#run();
       this.#log.debug?.(
-        `ready after ${Math.round(now() - began)} ms: speaks ${this.#greeting?.version ?? ''}, lists ${countsOf(this.catalogue)}`,
+        `ready after ${Math.round(now() - began)} ms: speaks ${this.peer.version}, lists ${countsOf(this.catalogue)}`,
       );
     } catch (error) {
       throw this.#giveUp(error as Error);
@@ -170,86 +149,34 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     }
   }
 
-  /** Answers nobody any more; what remains is to be stopped, if there is anything. */
+  /** Fails all calls; returns what remains to be stopped, if there is anything. `what` ends a sentence about the server. */
   retire(what = 'has been stopped'): Stoppable | undefined {
     const isStarting = this.#status === ServerStatus.INITIALIZING;
     if (this.#status !== ServerStatus.FAILED) this.#status = ServerStatus.STOPPED;
-    this.#connection?.fail(what);
-    const rest = this.#arriving ?? this.#connection;
-    return isStarting && rest ? { stop: (timing) => rest.stop(whileStarting(timing)) } : rest;
+    this.conversation?.connection.fail(what);
+    const remains = this.#start?.remains;
+    return isStarting && remains ? { stop: (timing) => remains.stop(whileStarting(timing)) } : remains;
   }
 
-  /** Somebody waits for what is done beside it: until that is over, it is in use. */
-  async busyWith(something: Promise<unknown>): Promise<void> {
-    this.#beside++;
-    try {
-      await something;
-    } finally {
-      this.#beside--;
-    }
-  }
-
-  /** A second conversation with it, until that ends: what is asked and told there is its business too. */
-  setLegacyConnection(legacyConnection: UpstreamServer | undefined): void {
-    this.#legacyConnection = legacyConnection;
-    // Another process has to be told by itself what clients watch; another conversation with the same one has not.
-    if (!this.isRemote) for (const uri of this.#watching?.watched ?? []) legacyConnection?.watch(uri);
-  }
-
-  /** How many answers clients wait for. */
-  get inFlight(): number {
-    return (this.#connection?.peer.inFlight ?? 0) + (this.#legacyConnection?.inFlight ?? 0);
-  }
-
-  /** How much clients have asked of it since it was started. */
-  get asked(): number {
-    return (this.#connection?.peer.requestCount ?? 0) + (this.#legacyConnection?.asked ?? 0);
-  }
-
-  /** It has asked something itself, and waits for the answer. */
-  get isAsking(): boolean {
-    return (this.#connection?.peer.trackedCount ?? 0) > 0 || this.#legacyConnection?.isAsking === true;
-  }
-
-  /** Somebody waits for it, or is about to. */
-  get isAwaited(): boolean {
-    return this.inFlight > 0 || this.#beside > 0;
-  }
-
-  /** Somebody waits for it or is asked by it, or wants to hear from it. */
-  get isInUse(): boolean {
-    if (this.isAwaited || this.isAsking || this.#watching?.isAsked === true) return true;
-    return this.#context.on.isFollowed?.(this) === true;
-  }
-
-  get heard(): number {
-    return this.#connection?.heard ?? 0;
-  }
-
-  get isExcused(): boolean {
-    return this.#isHeld || this.peer.inFlight > 0;
-  }
-
-  ask(answered: () => void, failed: (reason: string) => void): () => void {
-    return ping(this.peer, this.#meta(), { answered, failed });
-  }
-
-  /** It runs, but does not answer any more: that is no better than a crash. */
+  /** Treats a server that runs but does not answer as one that has crashed. */
   giveUpOn(how: string): void {
-    const connection = this.#connection;
+    const connection = this.conversation?.connection;
     if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
     connection.fail(how);
     this.#crashed(connection, how, Texts.serverLost(this.serverKey));
   }
 
+  /** Keeps the era that the server is spoken to in: it has been used, and a restart would lose what it remembers. */
+  keepEra(): void {
+    this.#isEraOpen = false;
+  }
+
   async callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<unknown> {
-    const meta = await this.#meta();
+    this.keepEra();
+    const { peer } = this;
+    const meta = this.conversation?.meta ?? '';
     const envelope = meta === '' ? '' : `,"_meta":{${meta}}`;
-    const answer = await this.peer.request(
-      Method.CALL_TOOL,
-      `${encode(params).slice(0, -1)}${envelope}}`,
-      false,
-    );
+    const answer = await peer.request(Method.CALL_TOOL, `${encode(params).slice(0, -1)}${envelope}}`, false);
     if (answer.isError) throw readError(answer);
     return readResult(answer);
   }
@@ -259,157 +186,65 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   hold(hold: boolean): void {
-    this.#isHeld = hold;
-    this.#connection?.hold(hold);
+    this.conversation?.hold(hold);
   }
 
   watch(uri: string, isAsked = false): void {
-    // Another process may have come later than some who watch: it is told of the first and of the last of them.
-    if (!this.isRemote && !this.watches(uri)) this.#legacyConnection?.watch(uri);
-    this.#watching?.watch(uri, isAsked);
+    this.conversation?.resources?.watch(uri, isAsked);
   }
 
   unwatch(uri: string, isAsked = false): boolean {
-    const isLast = this.#watching?.unwatch(uri, isAsked) ?? true;
-    if (!this.isRemote && isLast) this.#legacyConnection?.unwatch(uri);
-    return isLast;
+    return this.conversation?.resources?.unwatch(uri, isAsked) ?? true;
   }
 
   watches(uri: string): boolean {
-    return this.#watching?.watches(uri) ?? false;
+    return this.conversation?.resources?.watches(uri) ?? false;
   }
 
-  /** Starts a process and greets it; one that dies of the greeting is started once more, the other way. */
-  async #connect(verdict: Era | undefined): Promise<Greeting> {
-    const connection = await this.#launch();
-    // Nothing was asked yet that it could have died of.
-    const capabilities = await connection.raceExit(this.#context.capabilities);
-    const deadline = this.#setDeadline(connection);
-    try {
-      return await this.#greet(connection, { verdict, capabilities, deadline });
-    } catch (error) {
-      const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#isStopped();
-      if (!hasDied || verdict === 'legacy') throw error;
-      this.#isQuiet = true;
-      if (connection.heard === 0) {
-        this.#log.debug?.('ended when asked which protocol it speaks; starting it the old way');
-        return await this.#connect('legacy');
-      }
-      // Only the probe was answered: it was the old greeting that it has died of.
-      if (connection.heard > 1 || !this.#goesBack(connection)) throw error;
-      this.#diesOfOldWay = true;
-      return await this.#connect(verdict);
-    } finally {
-      deadline.cancel();
-    }
-  }
-
-  async #launch(): Promise<Connection> {
-    const { config, serverKey } = this;
-    const context = this.#context;
-    const account = context.accounts.open((reason) => this.#end(account, reason));
-    const connection = await this.#transport.open({
-      ...context,
-      config,
-      serverKey,
-      log: this.#log,
-      maxMessageSize: context.maxMessageSize,
-      account,
-      listenTimeoutMs: this.#patience.startup,
-      request: (message, related) => context.on.request(this, message, related),
-      notification: (message, related) => this.#notified(message, related),
-      failed: (error) => this.#failed(account, error),
-      renewed: () => this.#catalogue?.refreshAll(),
-      outdated: async () => this.#catalogue?.readNow('tools'),
-      isStopped: () => this.#isStopped(),
-      arriving: (container) => {
-        this.#arriving = container;
-      },
-    });
-    this.#connection = connection;
-    if (this.#isStopped()) throw new Error('was stopped while it started');
-    void connection.lost.then((how) => this.#crashed(connection, how));
-    return connection;
-  }
-
-  async #greet(connection: Connection, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
-    const { peer } = connection;
-    const envelope = { clientInfo: this.#context.clientInfo, capabilities };
-    // However short the time is, half of it is left for those that do not answer a probe.
-    const timeouts = Math.min(this.#patience.probe, deadline.remaining() / 2);
-    const isFixed = this.#context.isEraFixed ?? false;
-    const prefersLegacy = this.#goesBack(connection);
-    const greeting = await shakeHands(peer, {
+  #createStart(): ServerStart {
+    const { on } = this.#options;
+    return new ServerStart({
+      ...this.#options,
       serverKey: this.serverKey,
-      envelope,
-      verdict,
-      isFixed,
-      patience: timeouts,
-      prefersLegacy,
+      config: this.config,
+      ownLog: this.#log,
+      isStopped: () => this.#status === ServerStatus.STOPPED,
+      opened: (connection) => void connection.lost.then((how) => this.#crashed(connection, how)),
+      repeated: () => {
+        this.#isQuiet = true;
+      },
+      asked: (message, related) => on.request(this, message, related),
+      told: (message, related) => this.#told(message, related),
+      prepare: (kind, listing) => on.prepare?.(this, kind, listing),
+      listChanged: (kind) => this.#listChanged(kind),
+      exceeded: (account, reason) => this.#end(account, reason),
+      failed: (account, error) => this.#failed(account, error),
     });
-    this.#greeting = greeting;
-    peer.version = greeting.version;
-    // Before the lists are read: a change right after would go unheard.
-    this.#watching = new ResourceSubscriptions(peer, {
-      era: greeting.era,
-      meta: await this.#meta(),
-      capabilities: greeting.capabilities,
-      missed: () => this.#catalogue?.refreshAll(),
-    });
-    await this.#readLists(connection, deadline);
-    // The last list may have been the one that ended it.
-    if (peer.gone !== undefined) throw peer.gone;
-    if (this.#status === ServerStatus.INITIALIZING) this.#runs();
-    return greeting;
   }
 
-  #runs(): void {
+  #run(): void {
     this.#status = ServerStatus.RUNNING;
+    this.#isEraOpen = this.#start?.isEraOpen === true;
     this.#isQuiet = false;
-    this.#context.logs.failing.delete(this.serverKey);
+    this.#options.context.logs.failing.delete(this.serverKey);
   }
 
-  /** Over HTTP another conversation is had for nothing; in a pipe there is only one. */
-  #goesBack({ keepsSession }: Connection): boolean {
-    return keepsSession && !this.#diesOfOldWay && this.#context.prefersLegacy?.() === true;
+  #told(message: Message, related?: number): void {
+    if (this.conversation?.take(message) !== true) this.#options.on.notification(this, message, related);
   }
 
-  async #readLists({ peer, screen }: Connection, deadline: Deadline): Promise<void> {
-    this.#catalogue = new LiveCatalogue({
-      capabilities: this.capabilities,
-      era: this.era,
-      meta: await this.#meta(),
-      earlier: this.#context.earlierLists?.(this.serverKey) ?? NO_LISTS,
-      timers: systemTimers,
-      request: (method, params) => peer.request(method, params),
-      isGone: () => peer.gone !== undefined,
-      account: peer.account,
-      screen: this.era === 'modern' ? screen : undefined,
-      warn: (text) => this.#log.warn(this.#transport.hideSecrets(text, this.config)),
-      prepare: (kind, listing) => this.#context.on.prepare?.(this, kind, listing),
-      changed: (kind) => this.#changed(kind),
-    });
-    await this.#catalogue.loadAll(() => deadline.remaining());
-  }
-
-  #notified(message: Message, related?: number): void {
-    if (message.method.endsWith('/list_changed')) return this.#catalogue?.refresh(message.method);
-    if (message.method === Method.LISTEN_ACKNOWLEDGED) this.#watching?.acknowledged();
-    this.#context.on.notification(this, message, related);
-  }
-
-  /** Before the server runs its lists are nobody's news. */
-  #changed(kind: Kind): void {
-    if (this.#status === ServerStatus.RUNNING) this.#context.on.changed(this, [kind]);
+  /** Reports a list of a server that runs; before that its lists are not published. */
+  #listChanged(kind: Kind): void {
+    if (this.#status === ServerStatus.RUNNING) this.#options.on.changed(this, [kind]);
   }
 
   #crashed(connection: Connection, how: string, what = Texts.serverCrashed(this.serverKey)): void {
-    if (this.#connection !== connection || this.#status !== ServerStatus.RUNNING) return;
+    if (this.conversation?.connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
-    const told = this.#transport.hideSecrets(how, this.config);
+    const told = transportOf(this.config).hideSecrets(how, this.config);
     const cause = connection.peer.gone ?? new Unavailable(this.serverKey, told);
     this.error = new ChildServerError(`${what}: it ${told}`, this.serverKey, ErrorPhase.RUNTIME, cause);
-    this.#context.on.crashed(this);
+    this.#options.on.crashed(this, this.error);
   }
 
   /** Ends the server after an exception in work for it: an unknown part of that work is not done. */
@@ -420,7 +255,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
 
   /** Ends the server. While it starts, its start fails. */
   #end(account: Account, reason: string): void {
-    const connection = this.#connection;
+    const connection = this.conversation?.connection;
     if (connection?.peer.account !== account) return;
     this.giveUpOn(reason);
     connection.fail(reason);
@@ -428,53 +263,17 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   #giveUp(error: Error): ChildServerError {
-    const connection = this.#connection;
-    const failure = startFailure(this.serverKey, error, {
-      connection,
-      config: this.config,
-      gateway: this.#context.chain.id,
-    });
-    if (!this.#isStopped()) {
+    const { config, serverKey } = this;
+    const { chain, logs } = this.#options.context;
+    const connection = this.conversation?.connection;
+    const failure = startFailure(serverKey, error, { connection, config, gateway: chain.id });
+    if (this.#status !== ServerStatus.STOPPED) {
       this.#status = ServerStatus.FAILED;
-      this.#context.logs.failing.add(this.serverKey);
+      logs.failing.add(serverKey);
     }
     this.error = failure;
-    // Whoever waits for the verdict need not wait for a process that is slow to end.
+    // The verdict does not wait for a process that is slow to end.
     void connection?.stop();
     return failure;
   }
-
-  #isStopped(): boolean {
-    return this.#status === ServerStatus.STOPPED;
-  }
-
-  /** Found out when it starts: the first list goes before. */
-  get #patience(): StartupTimeouts {
-    this.#knownPatience ??= startupTimeouts(this.config, this.#context.startupTimeout);
-    return this.#knownPatience;
-  }
-
-  /** From now on the server's time runs; when it is over, nobody waits for it any more. */
-  #setDeadline(connection: Connection): Deadline {
-    return new Deadline(this.#patience, this.#context.startClock, (limitMs) => {
-      const what = this.#greeting === undefined ? 'the handshake' : Method.LIST_TOOLS;
-      const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
-      connection.fail(`did not answer ${what} within ${Math.round(limitMs) / 1000} s; ${remedy}`);
-    });
-  }
-
-  /** What a modern server wants to hear with every request; nothing for the others. */
-  async #meta(): Promise<string> {
-    if (this.era === 'legacy') return '';
-    return envelopeMembers({
-      clientInfo: this.#context.clientInfo,
-      capabilities: await this.#context.capabilities,
-    });
-  }
-}
-
-interface Opening {
-  readonly verdict: Era | undefined;
-  readonly capabilities: string;
-  readonly deadline: Deadline;
 }

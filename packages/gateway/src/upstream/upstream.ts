@@ -14,10 +14,12 @@ export interface Upstream extends ServerClient {
   readonly serverKey: string;
   /** It does not run, and is to be started before it is asked anything. */
   readonly isLazy?: boolean;
-  /** It is at an address: one more conversation with it starts nothing. */
+  /** True for a server at an address: a second session with it starts no process. */
   readonly isRemote?: boolean;
-  /** It has been asked for a conversation of the earlier revisions already, and has none. */
+  /** True for a server that has refused the legacy era, or whose entry fixes the modern one. */
   readonly isModernOnly?: boolean;
+  /** True until the first client uses a local server that may speak both eras: its era is decided then. */
+  readonly isEraOpen?: boolean;
   readonly peer: Peer;
   readonly sharing: Sharing;
   /** Whether it runs in the folder of the client that it belongs to. */

@@ -102,21 +102,6 @@ export function strictest(a: CacheHints, b: CacheHints): CacheHints {
   return { ttlMs: Math.min(a.ttlMs, b.ttlMs), cacheScope: isPrivate ? 'private' : 'public' };
 }
 
-/** Joins the lists of two connections to one server; of entries in both, those of the first stay. */
-export function joinCatalogues(one: Catalogue, other: Catalogue): Catalogue {
-  const join = (kind: Kind): Listing => {
-    const known = new Set(one[kind].items.map(({ key }) => key));
-    const more = other[kind].items.filter(({ key }) => !known.has(key));
-    return more.length === 0 ? one[kind] : { ...one[kind], items: [...one[kind].items, ...more] };
-  };
-  return {
-    tools: join('tools'),
-    prompts: join('prompts'),
-    resources: join('resources'),
-    templates: join('templates'),
-  };
-}
-
 export interface JSONSchema {
   type: string;
   properties?: Record<string, unknown>;

@@ -61,10 +61,6 @@ export class ResourceSubscriptions {
     return this.#watchers.size > 0;
   }
 
-  get watched(): Iterable<string> {
-    return this.#watchers.keys();
-  }
-
   watches(uri: string): boolean {
     return this.#watchers.has(uri);
   }

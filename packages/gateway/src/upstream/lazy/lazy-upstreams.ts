@@ -78,13 +78,18 @@ export class LazyUpstreams {
 
   /** Keeps what a server offers that runs. It stands in for a lazy server from now on. */
   learn(child: UpstreamServer): void {
-    const { serverKey, era, capabilities, instructions, ownCatalogue: catalogue } = child;
-    const snapshot = { era, capabilities, instructions, catalogue };
+    const { serverKey } = child;
+    const snapshot = snapshotOf(child);
     if (this.isLazy(serverKey)) {
       this.#lazyUpstreams.set(serverKey, this.#create(serverKey, snapshot));
       this.#asleep.add(serverKey);
     } else this.#lazyUpstreams.delete(serverKey);
     this.#remembered().learn(serverKey, snapshot);
+  }
+
+  /** Lets the lists of a server that runs stand in for it until its next start is over. */
+  standIn(child: UpstreamServer): void {
+    this.#lazyUpstreams.set(child.serverKey, this.#create(child.serverKey, snapshotOf(child)));
   }
 
   /** A server has failed to start: nothing stands in for it any more, unless it is lazy. Returns what did. */
@@ -133,4 +138,8 @@ export class LazyUpstreams {
       wake: () => options.wake(serverKey),
     });
   }
+}
+
+function snapshotOf({ era, capabilities, instructions, catalogue }: Upstream): CatalogueSnapshot {
+  return { era, capabilities, instructions, catalogue };
 }

@@ -1,29 +1,32 @@
 import { Texts } from '../../errors.ts';
 import { Deferred } from '../../time/deferred.ts';
-import { ALL_KINDS, type Kind } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
-import { drain } from '../drain.ts';
 import type { ServerOptions, ServerEvents } from '../server-options.ts';
 import { UpstreamServer } from '../server.ts';
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
 
-/** What a server says that was started apart. */
+/** Time for calls in flight, once their server is removed or changed in the config. */
+const DRAIN_MS = 5000;
+/** Pause between two looks whether they have ended. */
+const LOOK_MS = 20;
+
+/** Requests and notifications of a dedicated server. */
 export type DedicatedEvents = Pick<ServerEvents, 'request' | 'notification'>;
 
 /** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
 export class DedicatedServers {
   readonly #desired: DesiredServers;
-  /** As those that clients share have it. */
-  readonly #context: ServerOptions;
+  /** Options of the servers that clients share. */
+  readonly #options: ServerOptions;
   /** Until nothing is left of them, with what tells that they can be called no more. */
   readonly #all = new Map<UpstreamServer, Deferred<void>>();
   /** What is left of servers that have been removed or changed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(desired: DesiredServers, context: ServerOptions) {
+  constructor(desired: DesiredServers, options: ServerOptions) {
     this.#desired = desired;
-    this.#context = context;
+    this.#options = options;
   }
 
   [Symbol.iterator](): Iterator<UpstreamServer> {
@@ -35,26 +38,25 @@ export class DedicatedServers {
     return this.#start(serverKey, options, on).dedicated;
   }
 
-  /** Opens a second conversation, the old way; undefined where the server does not know it, or keeps no session in it. */
+  /** Opens a legacy session with a remote server; returns undefined where the server speaks no legacy era, or keeps no session in it. */
   async openLegacyConnection(
     first: UpstreamServer,
     capabilities: string,
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
-    const changed = (_: UpstreamServer, kinds: readonly Kind[]): void =>
-      first.isRemote ? undefined : this.#context.on.changed(first, kinds);
     const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
-    const { dedicated, child } = this.#start(first.serverKey, options, { ...on, changed });
-    await first.busyWith(dedicated.started);
-    if (!child.keepsSession) {
+    const { dedicated, child } = this.#start(first.serverKey, options, on);
+    await first.usage.during(dedicated.started);
+    // Without a session the server cannot ask or tell anything that it does not in the modern era.
+    if (child.conversation?.connection.keepsSession !== true) {
       void dedicated.stop();
       return undefined;
     }
-    this.#setLegacyConnection(first, child);
+    first.usage.setLegacySession(child.usage);
     void dedicated.ended.then(() => {
-      const { log, logs } = this.#context;
+      const { log, logs } = this.#options.context;
       if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
-      this.#setLegacyConnection(first, undefined);
+      first.usage.setLegacySession(undefined);
     });
     return dedicated;
   }
@@ -97,18 +99,18 @@ export class DedicatedServers {
   #start(
     serverKey: string,
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
-    on: DedicatedEvents & Partial<ServerEvents>,
+    on: DedicatedEvents,
   ): { dedicated: DedicatedServer; child: UpstreamServer } {
     if (this.#isClosed) throw new Error(Texts.gatewayEnds());
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new UpstreamServer(serverKey, config, {
-      ...this.#context,
+      ...this.#options,
       capabilities: Promise.resolve(capabilities),
       era,
       isEraFixed,
       isClientFolder: cwd !== undefined,
-      prefersLegacy: undefined,
+      chosenEra: undefined,
       on: { changed() {}, ...on, crashed: () => this.#over(child) },
     });
     this.#all.set(child, ended);
@@ -118,17 +120,12 @@ export class DedicatedServers {
     return { child, dedicated: { upstream: child, started, ended: ended.promise, stop } };
   }
 
-  /** What only the one of two conversations lists comes and goes with it. */
-  #setLegacyConnection(server: UpstreamServer, legacyConnection: UpstreamServer | undefined): void {
-    const before = server.catalogue;
-    server.setLegacyConnection(legacyConnection);
-    const now = server.catalogue;
-    const kinds = ALL_KINDS.filter((kind) => before[kind].items.length !== now[kind].items.length);
-    if (kinds.length > 0) this.#context.on.changed(server, kinds);
-  }
-
+  /** Ends a server that gets no new calls, once those in flight are answered or have had their time. */
   async #drain(child: UpstreamServer, what: string): Promise<void> {
-    await drain(child, what);
+    const deadline = performance.now() + DRAIN_MS;
+    while (child.usage.isAwaited && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await child.retire(what)?.stop();
     this.#over(child);
   }
 

@@ -35,7 +35,7 @@ export interface DedicatedServer {
 }
 
 /** A client, as far as it matters for the servers that it has for itself. */
-interface Owner {
+export interface InstanceOwner {
   readonly isSharedToken: boolean;
   /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */
   isAttended?(): boolean | undefined;
@@ -87,7 +87,7 @@ interface Left {
 }
 
 /** The servers that clients or calls have for themselves. */
-export class Instances<Client extends Owner> {
+export class Instances<Client extends InstanceOwner> {
   readonly #start: StartDedicated<Client>;
   readonly #byClient = new Map<Client, Map<string, Own>>();
   readonly #counts = new Map<string, number>();

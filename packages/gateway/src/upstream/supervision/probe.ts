@@ -1,29 +1,33 @@
+import { Method } from '../../protocol/methods.ts';
 import type { Schedule, Timers } from '../../time/schedule.ts';
+import { requestLine } from '../../wire/answer.ts';
+import type { Peer } from '../../wire/peer.ts';
+import { reasonOf } from '../unavailable.ts';
 import type { SupervisionRules } from './health.ts';
 
-/** A server as a probe sees it. */
+/** A conversation with a server, as a probe sees it. */
 export interface Probed {
-  /** How many messages have come from it. */
+  /** Number of messages that have come from the server. */
   readonly heard: number;
-  /** It works on a call, or its words are held back here: its silence says nothing. */
+  /** True while the server works on a call, or its output is paused here: silence says nothing then. */
   readonly isExcused: boolean;
-  /** Asks it something that every server of its era can answer; returns what gives that up. */
+  /** Sends a request that every server of its era can answer; returns a function that cancels it. */
   ask(answered: () => void, failed: (reason: string) => void): () => void;
 }
 
 export interface ProbeOptions {
-  /** Under which its timer stands in the schedule. */
+  /** Name of the timer in the schedule. */
   readonly name: string;
   readonly timers: Timers;
   readonly schedule: Schedule;
   readonly rules: SupervisionRules;
   answered(latency: number): void;
   lost(reason: string): void;
-  /** It says nothing about the server. */
+  /** Hears of a probe without an answer from a server that is not silent. */
   unclear(): void;
 }
 
-/** Asks a server whether it is there. One that is silent for long enough, and has no excuse, is not. */
+/** Asks a server whether it is there. A server that stays silent without an excuse is lost. */
 export function probe(server: Probed, options: ProbeOptions): void {
   const { name, timers, schedule, rules } = options;
   const sentAt = timers.now();
@@ -55,4 +59,27 @@ export function probe(server: Probed, options: ProbeOptions): void {
     });
   };
   look(rules.silenceMs, server.heard);
+}
+
+/** Sends `ping`, or `server/discover` in the modern era, which has no ping; returns a function that cancels it. */
+export function ping(
+  peer: Peer,
+  meta: string,
+  { answered, failed }: { answered: () => void; failed: (reason: string) => void },
+): () => void {
+  const id = peer.onResponse({
+    isOwn: true,
+    answered,
+    progressed() {},
+    lost: (error) => failed(reasonOf(error)),
+  });
+  peer.send(
+    meta === ''
+      ? requestLine(id, Method.PING, '{}')
+      : requestLine(id, Method.DISCOVER, `{"_meta":{${meta}}}`),
+  );
+  return () => {
+    peer.forget(id);
+    peer.notify(Method.CANCELLED, { requestId: id });
+  };
 }

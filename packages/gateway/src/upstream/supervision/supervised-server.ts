@@ -100,7 +100,7 @@ export class SupervisedServer {
     if (child !== this.#child || child.status !== ServerStatus.RUNNING) return;
     this.#apply({ type: 'connected' });
     this.#probeLater();
-    this.#watchIdle({ asked: child.asked, since: this.#options.timers.now() });
+    this.#watchIdle({ asked: child.usage.asked, since: this.#options.timers.now() });
   }
 
   lost(child: UpstreamServer, reason: string): void {
@@ -125,11 +125,16 @@ export class SupervisedServer {
     await this.#cleared;
   }
 
+  /** Ends it until it is started again. */
+  pause(what: string): void {
+    this.#stop(what);
+    this.#apply({ type: 'stopped' });
+  }
+
   /** Ends it and starts it anew. */
   async restart(): Promise<void> {
     this.#options.endAll(this.serverKey);
-    this.#stop('is being restarted');
-    this.#apply({ type: 'stopped' });
+    this.pause('is being restarted');
     await this.#attempt();
   }
 
@@ -205,22 +210,19 @@ export class SupervisedServer {
     if (idleMs === undefined || this.#isDismissed) return;
     const child = this.#child;
     schedule.set(this.#due('idle'), timers.now() + Math.ceil(idleMs / LOOKS), () => {
-      const isUsed = child.isInUse || child.asked !== asked;
-      const use = isUsed ? { asked: child.asked, since: timers.now() } : { asked, since };
-      if (timers.now() - use.since >= idleMs) this.#sleep();
+      const { usage } = child;
+      const isUsed = usage.isInUse || usage.asked !== asked;
+      const use = isUsed ? { asked: usage.asked, since: timers.now() } : { asked, since };
+      if (timers.now() - use.since >= idleMs) this.pause('was ended because nobody used it');
       else this.#watchIdle(use);
     });
-  }
-
-  #sleep(): void {
-    this.#stop('was ended because nobody used it');
-    this.#apply({ type: 'stopped' });
   }
 
   #probe(): void {
     const child = this.#child;
     const { timers, schedule, rules } = this.#options;
-    probe(child, {
+    if (child.conversation === undefined) return;
+    probe(child.conversation, {
       name: this.#due('probe'),
       timers,
       schedule,

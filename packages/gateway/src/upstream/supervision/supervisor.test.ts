@@ -53,6 +53,8 @@ class Puppet {
   isExcused = false;
   asked = 0;
   isInUse = false;
+  readonly conversation = this;
+  readonly usage = this;
   readonly isUnreachable: boolean;
   /** What becomes of a probe. */
   answers: 'at once' | 'never' | 'with an error' = 'at once';
@@ -141,8 +143,7 @@ class Stage {
       gone: () => void this.gone++,
       endAll: () => void this.ended++,
       skipped: () => {},
-      onEvent: (event) => void this.events.push(event),
-      remember: () => {},
+      healthChanged: (event) => void this.events.push(event),
     });
   }
 

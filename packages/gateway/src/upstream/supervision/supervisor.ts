@@ -12,15 +12,16 @@ import {
   type ServerHealthStatus,
   type SupervisionRules,
 } from './health.ts';
+import { logHealth } from './log-health.ts';
 import { SupervisedServer, type SupervisedServerOptions } from './supervised-server.ts';
 
-/** Something has changed about a server. */
+/** A change of a server's health, as programs and the gateway hear of it. */
 export interface ServerEvent {
   readonly type: `server-${Exclude<HealthEvent['type'], 'pinged'>}` | 'server-auto-disabled';
   readonly serverKey: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Why it was lost. */
+  /** Reason of a loss. */
   readonly reason?: string;
   readonly status: ServerHealthStatus;
 }
@@ -37,12 +38,11 @@ export interface SupervisorOptions {
   gone(child: UpstreamServer): void;
   skipped(child: UpstreamServer, why: Skipped): void;
   endAll(serverKey: string): void;
-  onEvent(event: ServerEvent): void;
-  /** To be kept for the next start of the gateway. */
-  remember(serverKey: string, health: Health, before: Health): void;
+  /** Hears of every change but that of a probe's latency. */
+  healthChanged(event: ServerEvent, health: Health, before: Health): void;
 }
 
-/** Keeps servers alive. Nothing of it is on the path of a call: it sleeps until something is due or lost. */
+/** Restarts servers that are lost. Nothing of it runs for a call: it sleeps until a timer is due or a server is lost. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #schedule: Schedule;
@@ -60,7 +60,7 @@ export class Supervisor {
     };
   }
 
-  /** Looks after a server from now on; it is not started before `cleared` has settled. */
+  /** Supervises a server from now on; does not start it before `cleared` has settled. */
   adopt(child: UpstreamServer, health: Health, cleared?: Promise<unknown>): void {
     const server = new SupervisedServer(child, health, this.#serverOptions);
     this.#servers.set(child.serverKey, server);
@@ -68,25 +68,25 @@ export class Supervisor {
     if (this.#hasBegun) server.begin();
   }
 
-  /** Looks after it no more. Resolves when nothing is left of starts before its last one. */
+  /** Stops supervising. Resolves when earlier processes have exited. */
   dismiss(serverKey: string): Promise<unknown> | undefined {
     const server = this.#servers.get(serverKey);
     this.#servers.delete(serverKey);
     return server?.dismiss();
   }
 
-  /** Resolves when it runs, or has turned out not to. */
+  /** Resolves when the server runs, or has failed to start. */
   start(serverKey: string): Promise<void> {
     return this.#server(serverKey).start();
   }
 
-  /** Until then only notes what happens: whoever starts the servers decides what a loss means. */
+  /** Begins to restart servers. Before that a loss is only noted: the first start decides what it means. */
   begin(): void {
     this.#hasBegun = true;
     for (const server of this.#servers.values()) server.begin();
   }
 
-  /** Undefined for a server that is not looked after. */
+  /** Returns undefined for a server that is not supervised. */
   healthOf(serverKey: string): Health | undefined {
     return this.#servers.get(serverKey)?.health;
   }
@@ -116,6 +116,11 @@ export class Supervisor {
     return this.#server(serverKey).disable();
   }
 
+  /** Ends a server until it is started again; `what` ends a sentence that begins with its name. */
+  pause(serverKey: string, what: string): void {
+    this.#server(serverKey).pause(what);
+  }
+
   async restart(serverKey: string): Promise<void> {
     const server = this.#server(serverKey);
     const { enabled, autoDisabled } = server.health;
@@ -123,13 +128,13 @@ export class Supervisor {
     await server.restart();
   }
 
-  /** Nothing is tried or asked any more. */
+  /** Ends all attempts and probes. */
   stop(): void {
     for (const server of this.#servers.values()) server.close();
     this.#schedule.stop();
   }
 
-  /** When a server that does not run is tried next, as the end of a sentence about it. */
+  /** Returns when a server that does not run is tried next, as the end of a sentence about it. */
   retryHint(serverKey: string): string | undefined {
     const health = this.healthOf(serverKey);
     if (health === undefined) return undefined;
@@ -148,70 +153,19 @@ export class Supervisor {
     return server;
   }
 
-  #changed(server: SupervisedServer, event: HealthEvent, before: Health): void {
-    const { serverKey, health } = server;
+  /** Logs a change of a server's health and hands it on to the fleet, which remembers and publishes it. */
+  #changed({ serverKey, health }: SupervisedServer, event: HealthEvent, before: Health): void {
     if (event.type === 'pinged') return;
-    this.#log(server, event, before);
-    this.#options.remember(serverKey, health, before);
+    const { timers, rules } = this.#options;
+    logHealth({ serverKey, event, health, before }, this.#options);
     const isAuto = event.type === 'lost' && health.autoDisabled && !before.autoDisabled;
-    this.#options.onEvent({
+    const told: ServerEvent = {
       type: isAuto ? 'server-auto-disabled' : `server-${event.type}`,
       serverKey,
-      at: this.#options.timers.now(),
+      at: timers.now(),
       ...(event.type === 'lost' && { reason: event.reason }),
-      status: healthStatus(serverKey, health, this.#options.rules),
-    });
+      status: healthStatus(serverKey, health, rules),
+    };
+    this.#options.healthChanged(told, health, before);
   }
-
-  #log({ serverKey, health }: SupervisedServer, event: HealthEvent, before: Health): void {
-    const { log } = this.#options;
-    if (event.type === 'lost') return this.#logLoss(serverKey, { health, before, reason: event.reason });
-    if (event.type === 'connected' && isAwaited(before)) return log.info(Texts.reachedAgain(serverKey));
-    if (event.type === 'connected' && before.isRetrying) return log.info(Texts.runsAgain(serverKey));
-    if (event.type === 'enabled') return log.info(`Server '${serverKey}' has been enabled`);
-    if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
-    log.debug?.(`[${serverKey}] ${event.type}`);
-  }
-
-  /** Logs the whole reason once; a server that fails again for the same reason gets one line. */
-  #logLoss(serverKey: string, { health, before, reason }: Loss): void {
-    const { log, timers, rules } = this.#options;
-    if (isAwaited(before) && isAwaited(health))
-      return log.debug?.(`Server '${serverKey}' still cannot be reached: ${reason}`);
-    const isRepeated = before.isRetrying && isSameReason(before.lastError ?? '', reason);
-    if (!isRepeated) log.error(reason);
-    if (health.autoDisabled) return log.error(autoDisabledText(serverKey, health, this.#options));
-    const again = `tried again in ${duration((health.nextRetryAt ?? 0) - timers.now())} (attempt ${health.failureCount + 1} of ${rules.backOffMs.length})`;
-    log.warn(
-      isRepeated
-        ? `Server '${serverKey}' failed again for the same reason; it is ${again}`
-        : `Server '${serverKey}' is ${again}`,
-    );
-  }
-}
-
-interface Loss {
-  readonly health: Health;
-  readonly before: Health;
-  readonly reason: string;
-}
-
-function autoDisabledText(
-  serverKey: string,
-  health: Health,
-  { rules: { backOffMs, reachEveryMs }, commandName }: Pick<SupervisorOptions, 'rules' | 'commandName'>,
-): string {
-  const attempts = backOffMs.length;
-  return isAwaited(health)
-    ? Texts.unreachable(serverKey, { attempts, every: duration(reachEveryMs), commandName })
-    : Texts.autoDisabled(serverKey, attempts, commandName);
-}
-
-/** Compares two reasons without their numbers: times, ports and process ids differ from start to start. */
-function isSameReason(one: string, other: string): boolean {
-  return withoutNumbers(one) === withoutNumbers(other);
-}
-
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/[\da-f]*\d[\da-f]*/giu, '#');
 }
