@@ -1,3 +1,4 @@
+import { isRecord } from '../wire/json/is-record.ts';
 // Some tools want a few of their arguments repeated in HTTP headers, so that whoever routes a call need not read its body.
 
 /** An argument that is repeated in a header. */
@@ -168,8 +169,4 @@ function readMark(schema: Record<string, unknown>, path: readonly string[] | und
   if (type !== 'string' && type !== 'integer' && type !== 'boolean')
     throw new InvalidAnnotation(`has an ${MARK} at ${where}, which is no string, integer or boolean`);
   return { header: `Mcp-Param-${name}`, path, type };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

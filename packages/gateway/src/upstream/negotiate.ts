@@ -7,6 +7,7 @@ import {
   type Era,
 } from '../protocol/eras.ts';
 import { inTime } from '../time/timeouts.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 import { isShallow } from '../wire/json/shallow.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
@@ -170,7 +171,5 @@ export function readError(answer: Message): RpcError {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return isRecord(value) ? value : {};
 }

@@ -1,6 +1,7 @@
 import { childEnvironments } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
-import { noVerdicts, eraCacheIn } from '../state/era-cache.ts';
+import { EraCache } from '../state/era-cache.ts';
+import type { Stores } from '../state/stores.ts';
 import { StartClock } from '../time/start-clock.ts';
 import { within } from '../time/timeouts.ts';
 import type { Stoppable } from './connection.ts';
@@ -26,7 +27,7 @@ const LEAST_PLACES = 2;
 const AFTER_KILL_MS = 1000;
 
 export interface ServerContextOptions {
-  readonly state?: string;
+  readonly stores: Pick<Stores, 'eras'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly chain: Chain;
@@ -35,7 +36,7 @@ export interface ServerContextOptions {
 /** What all servers are started with, and ended. */
 export class ServerContext {
   readonly logs: ServerLogs = new ServerLogs(Date.now);
-  readonly eraCache: ServerOptions['eraCache'];
+  readonly eraCache: EraCache;
   readonly #options: ServerContextOptions;
   #slots: Slots | undefined;
   #startClock: StartClock | undefined;
@@ -45,9 +46,8 @@ export class ServerContext {
   #containers: Promise<Containers> | undefined;
 
   constructor(options: ServerContextOptions) {
-    const { state } = options;
     this.#options = options;
-    this.eraCache = state === undefined ? noVerdicts : eraCacheIn(state);
+    this.eraCache = new EraCache(options.stores.eras);
   }
 
   readonly #startPlaces = (): number => {

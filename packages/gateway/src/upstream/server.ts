@@ -154,7 +154,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     const started = startClock.begin();
     try {
       const verdict =
-        this.#context.era ?? this.#transport.era?.(this.config) ?? eraCache.recall(command, args);
+        this.#context.era ?? this.#transport.era?.(this.config) ?? (await eraCache.recall(command, args));
       const { certain, isModern } = await this.#connect(verdict);
       const era = isModern ? 'modern' : 'legacy';
       if (certain && this.#context.era === undefined && era !== verdict)
