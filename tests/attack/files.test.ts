@@ -4,7 +4,6 @@ import {
   chmodSync,
   chownSync,
   lchownSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,

@@ -1,5 +1,5 @@
 // Servers that fall over are set up again; those that keep falling are left alone until somebody says otherwise.
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerEvent, SupervisionRules } from '@weir/gateway';
