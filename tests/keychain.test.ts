@@ -23,9 +23,7 @@ describe.skipIf(reason !== undefined)(
     test('gives the same new one to gateways that start at once, and no folder has it', async () => {
       const folders = Array.from({ length: 4 }, temporaryFolder);
       const served = await Promise.all(folders.map((folder) => serve(folder, env)));
-      expect(served.map(({ stderr }) => stderr)).toEqual(
-        folders.map(() => expect.not.stringContaining('for this run')),
-      );
+      expect(served.map(({ stderr }) => stderr).join('')).not.toContain('for this run only');
       const tokens = await Promise.all(folders.map((folder) => keptToken(join(folder, 'state'))));
       expect(tokens).toEqual(served.map(({ token }) => token));
     });

@@ -6,7 +6,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/u;
 
 /** Returns the name of a value's file: the same, with all that some file system refuses or confuses written as `%xx`. */
 export function fileNameOf(name: string): string {
-  const characters = [...name];
+  const characters = Array.from(name);
   const last = characters.length - 1;
   const isDevice = DEVICE.test(name);
   return characters

@@ -109,9 +109,8 @@ export class Catalogues {
 
   /** Keeps the snapshot of a server that runs. */
   learn(serverKey: string, snapshot: CatalogueSnapshot): void {
-    const { configPath, entryHash } = this.#options;
-    const entry = entryHash(serverKey);
-    if (entry === undefined || configPath === undefined) return;
+    const entry = this.#options.entryHash(serverKey);
+    if (entry === undefined || this.#options.configPath === undefined) return;
     this.#learnt.set(serverKey, { entry, lock: this.#lock.get(serverKey)?.hash, snapshot });
     this.#hasNews = true;
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
