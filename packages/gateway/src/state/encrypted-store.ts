@@ -1,10 +1,10 @@
 import { createSealing, type Sealing } from './sealing.ts';
-import { checkName, StoreError, type Change, type Entry, type Store } from './store.ts';
+import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store.ts';
 
 /** Bytes before a name, which hold its length. */
 const LENGTH_BYTES = 2;
 
-interface Opened {
+interface OpenedSecret {
   readonly name: string;
   readonly value: Buffer;
 }
@@ -34,7 +34,7 @@ class EncryptedStore implements Store {
     await this.#inner.set(hidden, this.#seal(hidden, { name, value }));
   }
 
-  async update(name: string, change: Change): Promise<Buffer | undefined> {
+  async update(name: string, change: ValueChange): Promise<Buffer | undefined> {
     const hidden = this.#hidden(name);
     const kept = await this.#inner.update(hidden, (before) => {
       const value = change(before && this.#open(hidden, before).value);
@@ -47,7 +47,7 @@ class EncryptedStore implements Store {
     await this.#inner.delete(this.#hidden(name));
   }
 
-  async list(prefix = ''): Promise<Entry[]> {
+  async list(prefix = ''): Promise<StoreEntry[]> {
     const entries = await this.#inner.list();
     const opened = await Promise.all(entries.map((entry) => this.#tryToOpen(entry)));
     return opened.filter((entry) => entry !== undefined).filter(({ name }) => name.startsWith(prefix));
@@ -62,13 +62,13 @@ class EncryptedStore implements Store {
     return this.#sealing.hiddenName(name);
   }
 
-  #seal(hidden: string, { name, value }: Opened): Buffer {
+  #seal(hidden: string, { name, value }: OpenedSecret): Buffer {
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt16BE(Buffer.byteLength(name));
     return this.#sealing.seal(hidden, Buffer.concat([length, Buffer.from(name), value]));
   }
 
-  #open(hidden: string, sealed: Buffer): Opened {
+  #open(hidden: string, sealed: Buffer): OpenedSecret {
     try {
       const plain = this.#sealing.open(hidden, sealed);
       const end = LENGTH_BYTES + plain.readUInt16BE();
@@ -81,7 +81,7 @@ class EncryptedStore implements Store {
   }
 
   /** Returns undefined where a value cannot be opened: its name stands in it. */
-  async #tryToOpen({ name: hidden, writtenAt }: Entry): Promise<Entry | undefined> {
+  async #tryToOpen({ name: hidden, writtenAt }: StoreEntry): Promise<StoreEntry | undefined> {
     try {
       const sealed = await this.#inner.get(hidden);
       return sealed && { name: this.#open(hidden, sealed).name, writtenAt };

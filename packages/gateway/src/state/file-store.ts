@@ -4,7 +4,7 @@ import { STATE_FILE, readWhole } from '../read-file.ts';
 import { withLock } from './file-lock.ts';
 import { fileNameOf, nameOfFile } from './file-names.ts';
 import { makeFolder, removeFile, replaceFile, syncFolder, UNFINISHED } from './files.ts';
-import { checkName, StoreError, type Change, type Entry, type Store } from './store.ts';
+import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store.ts';
 
 export interface FileStoreOptions {
   /** Made with the first write. */
@@ -43,7 +43,7 @@ class FileStore implements Store {
     await this.#replace(name, () => value);
   }
 
-  update(name: string, change: Change): Promise<Buffer | undefined> {
+  update(name: string, change: ValueChange): Promise<Buffer | undefined> {
     return this.#replace(name, (read) => change(read()));
   }
 
@@ -54,8 +54,8 @@ class FileStore implements Store {
     });
   }
 
-  async list(prefix = ''): Promise<Entry[]> {
-    const entries = namesIn(this.#folder).flatMap((fileName): Entry[] => {
+  async list(prefix = ''): Promise<StoreEntry[]> {
+    const entries = namesIn(this.#folder).flatMap((fileName): StoreEntry[] => {
       const name = nameOfFile(fileName);
       if (name?.startsWith(prefix) !== true) return [];
       const writtenAt = timeOf(join(this.#folder, fileName));

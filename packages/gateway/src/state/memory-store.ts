@@ -1,11 +1,11 @@
-import { checkName, type Change, type Entry, type Store } from './store.ts';
+import { checkName, type ValueChange, type StoreEntry, type Store } from './store.ts';
 
 /** Creates a store that ends with the process, for a gateway without a state folder. */
 export function createMemoryStore(now: () => number = Date.now): Store {
   return new MemoryStore(now);
 }
 
-interface Kept extends Entry {
+interface Kept extends StoreEntry {
   readonly value: Buffer;
 }
 
@@ -27,7 +27,7 @@ class MemoryStore implements Store {
     await this.update(name, () => value);
   }
 
-  async update(name: string, change: Change): Promise<Buffer | undefined> {
+  async update(name: string, change: ValueChange): Promise<Buffer | undefined> {
     checkName(name);
     const before = this.#values.get(name)?.value;
     const after = change(before && Buffer.from(before));
@@ -43,7 +43,7 @@ class MemoryStore implements Store {
     this.#values.delete(name);
   }
 
-  async list(prefix = ''): Promise<Entry[]> {
+  async list(prefix = ''): Promise<StoreEntry[]> {
     const entries = Array.from(this.#values.values(), ({ name, writtenAt }) => ({ name, writtenAt }));
     return entries.filter(({ name }) => name.startsWith(prefix)).reverse();
   }

@@ -26,7 +26,7 @@ export interface KnownServer {
   readonly enabled: boolean;
 }
 
-interface Change {
+interface RecordChange {
   readonly record: ServerRecord;
   /** True where the record says more than that the server has run. */
   readonly isUrgent: boolean;
@@ -46,7 +46,7 @@ export class ServerRecords {
   readonly #options: ServerRecordsOptions;
   readonly #name: string;
   #servers: ReadonlyMap<string, KnownServer>;
-  readonly #pending = new Map<string, Change>();
+  readonly #pending = new Map<string, RecordChange>();
   /** Reason why the last record of a server was not written, by server. */
   readonly #unkept = new Map<string, string>();
   #lastReason: string | undefined;
@@ -123,7 +123,7 @@ export class ServerRecords {
     this.#writing = undefined;
   }
 
-  async #write(changes: ReadonlyMap<string, Change>): Promise<void> {
+  async #write(changes: ReadonlyMap<string, RecordChange>): Promise<void> {
     try {
       await this.#options.store.update(this.#name, (before) => this.#merge(before, changes));
       this.#lastReason = undefined;
@@ -141,7 +141,7 @@ export class ServerRecords {
    * Puts changes into the records. Another gateway with the same config may have disabled a server that runs here: only an
    * urgent change enables it. A damaged value may say so, too, so that only an urgent change replaces it.
    */
-  #merge(before: Buffer | undefined, changes: ReadonlyMap<string, Change>): Buffer {
+  #merge(before: Buffer | undefined, changes: ReadonlyMap<string, RecordChange>): Buffer {
     const isUrgent = [...changes.values()].some((change) => change.isUrgent);
     const records = new Map(isUrgent ? this.#tryToParse(before) : this.#parse(before));
     for (const [serverKey, change] of changes)
@@ -182,7 +182,10 @@ export class ServerRecords {
   }
 }
 
-function mergeRecord(stored: StoredRecord | undefined, { record, isUrgent, server }: Change): StoredRecord {
+function mergeRecord(
+  stored: StoredRecord | undefined,
+  { record, isUrgent, server }: RecordChange,
+): StoredRecord {
   const file = entryOf(server);
   if (isUrgent || stored === undefined) return { ...record, file };
   return { ...recallRecord(stored, file), lastConnectedAt: record.lastConnectedAt, file };

@@ -11,17 +11,17 @@ export interface Store {
    * Reads and replaces a value as one step, so that no other process writes in between, and resolves to the value that is
    * kept then. `change` returns undefined to leave everything as it is, and may throw to call the update off.
    */
-  update(name: string, change: Change): Promise<Buffer | undefined>;
+  update(name: string, change: ValueChange): Promise<Buffer | undefined>;
   delete(name: string): Promise<void>;
   /** Lists the values whose names begin like this, the latest first; leaves out what this store has not written. */
-  list(prefix?: string): Promise<Entry[]>;
+  list(prefix?: string): Promise<StoreEntry[]>;
   /** Returns the place of a value, for messages: the path of its file, for one. */
   locate(name: string): string;
 }
 
-export type Change = (before: Buffer | undefined) => Buffer | undefined;
+export type ValueChange = (before: Buffer | undefined) => Buffer | undefined;
 
-export interface Entry {
+export interface StoreEntry {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly writtenAt: number;

@@ -9,12 +9,12 @@ import { readLooseLock } from './read-loose-lock.ts';
 import { textHash } from './snapshot-hash.ts';
 
 /** A part of the file: one line, or the lines of a server between its key and its closing brace. */
-interface Span {
+interface LineSpan {
   readonly at: number;
   readonly end: number;
 }
 
-interface Block extends Span {
+interface Block extends LineSpan {
   readonly bytes: Buffer;
 }
 
@@ -124,7 +124,7 @@ function snapshotIn(block: Block): CatalogueSnapshot | undefined {
 }
 
 /** Returns the lines of a block without their indent, and without the comma at their end. */
-function* linesOf({ bytes, at, end }: Block): Generator<Span> {
+function* linesOf({ bytes, at, end }: Block): Generator<LineSpan> {
   for (let start = at; start < end;) {
     const newline = bytes.indexOf(NEWLINE, start);
     const lineEnd = newline < 0 || newline > end ? end : newline;
@@ -134,13 +134,13 @@ function* linesOf({ bytes, at, end }: Block): Generator<Span> {
 }
 
 /** Reads a line such as `"era":"legacy"`. */
-function memberIn({ bytes }: Block, { at, end }: Span): [name: string, value: unknown] | undefined {
+function memberIn({ bytes }: Block, { at, end }: LineSpan): [name: string, value: unknown] | undefined {
   const object = parsed(`{${bytes.toString('utf8', at, end)}}`);
   return isRecord(object) ? Object.entries(object)[0] : undefined;
 }
 
 /** Reads a definition where it stands; a copy of it where its numbers or keys are unusual. */
-function definitionIn({ bytes }: Block, span: Span, key: string): Listed | undefined {
+function definitionIn({ bytes }: Block, span: LineSpan, key: string): Listed | undefined {
   const plain = readPlainItem(bytes, span, key);
   if (plain !== undefined) return plain;
   const definition = bytes.subarray(span.at, span.end);
