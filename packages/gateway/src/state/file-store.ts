@@ -9,7 +9,7 @@ import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } 
 export interface FileStoreOptions {
   /** Made with the first write. */
   readonly folder: string;
-  /** Waits for the disk, so that a value survives a power cut. What can be found out again need not. */
+  /** Waits for the disk, so that a value survives a power cut. Caches do without. */
   readonly isDurable?: boolean;
   readonly now?: () => number;
 }

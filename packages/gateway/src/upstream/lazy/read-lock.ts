@@ -28,7 +28,8 @@ const SERVERS = '\n  "servers":{';
 const SERVER = '\n    ';
 /** Spaces before the members of a server. Two more stand before a definition. */
 const INDENT = 6;
-const ALL_INDENTS = /^ {6}/gmu;
+/** Bytes of a file from which on a walk is compiled soon enough to be faster than the parser of the engine. */
+const LARGE = 1024 * 1024;
 const OPENS_LIST = /^"(tools|prompts|resources|templates)":\[$/u;
 const CLOSES_LIST = ']';
 
@@ -97,7 +98,10 @@ function splitHead(block: Block): { head: ReadonlyMap<string, unknown>; rest: Bl
 }
 
 function hashOf({ bytes, at, end }: Block): string {
-  return textHash(bytes.toString('latin1', at, end).replace(ALL_INDENTS, ''), 'latin1');
+  return textHash(
+    bytes.toString('latin1', at + INDENT, end).replaceAll(`\n${' '.repeat(INDENT)}`, '\n'),
+    'latin1',
+  );
 }
 
 /** Reads the members and definitions of a server; undefined where a line is not as Weir writes it. */
@@ -139,9 +143,9 @@ function memberIn({ bytes }: Block, { at, end }: LineSpan): [name: string, value
   return isRecord(object) ? Object.entries(object)[0] : undefined;
 }
 
-/** Reads a definition where it stands; a copy of it where its numbers or keys are unusual. */
+/** Reads a definition with the parser of the engine; walks over it where that pays, or where its writing is unusual. */
 function definitionIn({ bytes }: Block, span: LineSpan, key: string): Listed | undefined {
-  const plain = readPlainItem(bytes, span, key);
+  const plain = bytes.length > LARGE ? undefined : readPlainItem(bytes, span, key);
   if (plain !== undefined) return plain;
   const definition = bytes.subarray(span.at, span.end);
   return validateValue(definition, 0) === definition.length ? readItem(definition, key) : undefined;
