@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../wire/json/is-record.ts';
 import { validateValue } from '../../wire/json/scan.ts';
-import { KINDS, readItem, type Kind, type Listed } from '../catalogue/catalogue.ts';
+import { KINDS, type Kind, type Listed } from '../catalogue/catalogue.ts';
 import { readPlainItem } from '../catalogue/plain-list.ts';
+import { readItem } from '../catalogue/read-list.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { snapshotOf, stringIn, type LockedSnapshot, type LockedSnapshots } from './locked-snapshot.ts';
 import { readLooseLock } from './read-loose-lock.ts';

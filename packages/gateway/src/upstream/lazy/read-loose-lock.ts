@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readElements, valueText } from '../../wire/json/members.ts';
 import { entriesOf, objectIn, objectOf, readObject } from '../../wire/json/objects.ts';
 import { onOneLine, validateValue } from '../../wire/json/scan.ts';
-import { ALL_KINDS, KINDS, readItem, type Kind, type Listed } from '../catalogue/catalogue.ts';
+import { ALL_KINDS, KINDS, type Kind, type Listed } from '../catalogue/catalogue.ts';
+import { readItem } from '../catalogue/read-list.ts';
 import { snapshotOf, stringIn, type LockedSnapshot, type LockedSnapshots } from './locked-snapshot.ts';
 import { snapshotHash } from './snapshot-hash.ts';
 
