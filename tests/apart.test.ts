@@ -1,20 +1,22 @@
 // Servers beside the one that clients share: whoever counts them hears of every end.
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../packages/gateway/src/log.ts';
-import { ServerMemory } from '../packages/gateway/src/state/server-memory.ts';
+import { ServerRecords } from '../packages/gateway/src/state/server-records.ts';
+import { createMemoryStores } from '../packages/gateway/src/state/stores.ts';
 import { Fleet, type FleetOptions } from '../packages/gateway/src/upstream/fleet.ts';
 import { Chain } from '../packages/gateway/src/upstream/gateway-chain.ts';
 import type { DedicatedServer } from '../packages/gateway/src/upstream/pool/instances.ts';
 import { Accounts } from '../packages/gateway/src/wire/account.ts';
-import { fixture, scripted, temporaryFolder } from './e2e/harness.ts';
+import { fixture, scripted } from './e2e/harness.ts';
 
 const echo = { ...fixture('echo'), sharing: 'per-session' as const };
 const nobody = { request() {}, notification() {} };
 
-function createFleet(kept: Pick<FleetOptions, 'state' | 'configPath'> = {}): Fleet {
+function createFleet(kept: Partial<Pick<FleetOptions, 'stores' | 'configPath'>> = {}): Fleet {
   return new Fleet(
     { echo },
     {
+      stores: createMemoryStores(),
       ...kept,
       chain: new Chain(() => '0123456789abcdef'),
       commandName: 'weir',
@@ -69,20 +71,20 @@ describe('a server that was started apart has ended', () => {
 });
 
 test('a server that comes back while its last calls are answered waits for them, also where it had failed before', async () => {
-  const [state, configPath] = [temporaryFolder(), 'config.json'];
+  const [stores, configPath] = [createMemoryStores(), 'config.json'];
   const slow = scripted(`
     import { serve, text, tool } from 'stdio';
     import { setTimeout as delay } from 'node:timers/promises';
     serve({ name: 'slow', tools: [tool('wait')], call: { wait: () => delay(700).then(() => text('done')) } });`);
   const known = [{ serverKey: 'slow', entry: slow, enabled: true }];
-  const memory = new ServerMemory({ folder: state, configPath, env: process.env, log: silentLog }, known);
+  const memory = new ServerRecords({ store: stores.servers, configPath, log: silentLog }, known);
   memory.remember(
     'slow',
     { enabled: true, autoDisabled: false, failureCount: 1, wasUnreachable: false },
     true,
   );
   await memory.flush();
-  const fleet = createFleet({ state, configPath });
+  const fleet = createFleet({ stores, configPath });
   await fleet.start(() => {});
   await fleet.apply({ slow }, {}).settled;
   const first = fleet.children.get('slow');

@@ -1,11 +1,13 @@
 // The master key in a real keychain: GNOME's, on a message bus of its own.
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { masterKey } from '../packages/gateway/src/state/master-key.ts';
-import { openStore } from '../packages/gateway/src/state/store.ts';
+import { openSecrets } from '../packages/gateway/src/state/stores.ts';
 import { startKeyring, whyNoKeyring } from '../scripts/keyring.mjs';
-import { fixture, startWeir, temporaryFolder } from './e2e/harness.ts';
+import { commandFor, fixture, temporaryFolder } from './e2e/harness.ts';
+import { startServe } from './e2e/http.ts';
 import { isAlive, until } from './fixtures/processes/living.ts';
 
 const tried = await tryKeyring();
@@ -20,12 +22,10 @@ describe.skipIf(reason !== undefined)(
   () => {
     test('gives the same new one to gateways that start at once, and no folder has it', async () => {
       const folders = Array.from({ length: 4 }, temporaryFolder);
-      const endings = await Promise.all(folders.map((folder) => runGateway(folder, env)));
-      expect(endings.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-        folders.map(() => ({ code: 0, stderr: '' })),
-      );
-      const counts = await Promise.all(folders.map((folder) => countRecords(join(folder, 'state'))));
-      expect(counts).toEqual(folders.map(() => 1));
+      const served = await Promise.all(folders.map((folder) => serve(folder, env)));
+      expect(served.map(({ stderr }) => stderr).join('')).not.toContain('for this run only');
+      const tokens = await Promise.all(folders.map((folder) => keptToken(join(folder, 'state'))));
+      expect(tokens).toEqual(served.map(({ token }) => token));
     });
 
     test('keeps its key when it is locked, and has it when it is unlocked again', async () => {
@@ -48,7 +48,24 @@ test.skipIf(process.platform !== 'linux')(
     const script = '#!/bin/sh\necho $$ >"$HOME/pid"\nexec sleep 60\n';
     writeFileSync(join(folder, 'secret-tool'), script, { mode: 0o755 });
     const PATH = `${folder}:${process.env['PATH']}`;
-    expect((await runGateway(folder, { PATH, WEIR_MASTER_KEY: 'keychain' })).code).toBe(0);
+    const {
+      command,
+      args,
+      cwd,
+      env: variables,
+    } = commandFor(
+      { echo: fixture('echo') },
+      { as: 'weir', folder, env: { PATH, WEIR_MASTER_KEY: 'keychain' } },
+    );
+    const [program = '', ...options] = args;
+    const child = spawn(command, [program, 'serve', ...options], { env: variables, cwd, stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await until(
+      () => existsSync(join(folder, 'pid')) && readFileSync(join(folder, 'pid'), 'utf8') !== '',
+      10_000,
+    );
+    child.kill('SIGTERM');
+    await ended;
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
     await until(() => !isAlive(pid));
   },
@@ -64,29 +81,18 @@ async function tryKeyring(): Promise<Awaited<ReturnType<typeof startKeyring>> | 
   }
 }
 
-/** What it has to remember, that a server has run, is written at its end. */
-async function runGateway(
+/** Serves on HTTP, which needs a token, and ends. */
+async function serve(
   folder: string,
   variables: Record<string, string>,
-): Promise<{ code: number | null; stderr: string }> {
-  await using weir = startWeir(
-    { echo: fixture('echo') },
-    { folder, env: variables, args: ['--separator', '__'] },
-  );
-  await weir.request('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  });
-  await weir.request('tools/list');
-  return await weir.close();
+): Promise<{ token: string; stderr: string }> {
+  await using served = await startServe({ echo: fixture('echo') }, { folder, env: variables });
+  return { token: served.token, stderr: served.stderr };
 }
 
-/** Those that can be read with the key that the keychain has now. */
-async function countRecords(folder: string): Promise<number> {
+/** Returns the token that the key in the keychain decrypts. */
+async function keptToken(folder: string): Promise<string> {
   expect(existsSync(join(folder, 'master.key'))).toBe(false);
-  const warn = (text: string) => expect.fail(text);
-  const log = { info() {}, warn, error: warn };
-  const store = await openStore({ folder, env, log });
-  return (await store.keys()).length;
+  const secrets = await openSecrets({ folder, env, log: { warn: (text) => expect.fail(text) } });
+  return String(await secrets.get('access-token'));
 }

@@ -13,15 +13,15 @@ import { finding, skipped } from './common.mjs';
 import { callDuring, unnoticed } from './load.mjs';
 import { fixture, start } from './subjects.mjs';
 
-/** @typedef {import('../../packages/gateway/src/state/key-value-store.ts').KeyValueStore} KeyValueStore */
-/** @typedef {{ program: string; open: (folder: string) => Promise<KeyValueStore> }} Writers */
+/** @typedef {import('../../packages/gateway/src/state/store.ts').Store} Store */
+/** @typedef {'files' | 'encrypted'} Backend */
+/** @typedef {{ program: string; open: (folder: string, backend?: Backend) => Promise<Store> }} Writers */
 
 const WRITERS = 3;
 const KEYS = 3;
 const SIZE = 50_000;
 const FITS = 'a record that does not fit is an error, and the old value stays';
 const UNNOTICED = 'a gateway that can remember nothing answers its calls';
-const masterKey = Buffer.alloc(32, 1);
 const except = { 'mcp-hub': 'it keeps no such state', 'mcp-proxy': 'it keeps no such state' };
 
 /** @type {import('../chaos.mjs').Fault} */
@@ -79,12 +79,12 @@ export async function buildWriters(home) {
   const program = join(home, 'writer.mjs');
   const library = join(home, 'store.mjs');
   const writer = join(root, 'tests', 'fixtures', 'processes', 'state-writer.ts');
-  const store = join(root, 'packages', 'gateway', 'src', 'state', 'encrypted-directory.ts');
+  const store = join(root, 'tests', 'fixtures', 'processes', 'open-store.ts');
   await build({ ...bundled, entryPoints: [writer], outfile: program });
   await build({ ...bundled, entryPoints: [store], outfile: library });
-  /** @type {typeof import('../../packages/gateway/src/state/encrypted-directory.ts')} */
-  const { openEncryptedDirectory } = await import(pathToFileURL(library).href);
-  return { program, open: (folder) => openEncryptedDirectory({ folder, masterKey }) };
+  /** @type {typeof import('../../tests/fixtures/processes/open-store.ts')} */
+  const { openStore } = await import(pathToFileURL(library).href);
+  return { program, open: openStore };
 }
 
 /**
@@ -92,27 +92,28 @@ export async function buildWriters(home) {
  * @param {Writers} writers
  * @param {string} home
  * @param {number} kills
+ * @param {Backend} [backend]
  */
-export async function killWriters({ program, open }, home, kills) {
-  const folder = join(home, 'killed');
-  const store = await open(folder);
+export async function killWriters({ program, open }, home, kills, backend = 'encrypted') {
+  const folder = join(home, `killed-${backend}`);
+  const store = await open(folder, backend);
   const seen = { old: 0, new: 0, neither: 0 };
   const each = Array.from({ length: WRITERS }, async (_, w) => {
-    const run = { program, folder, prefix: `w${w}-`, keys: KEYS, rounds: 1e6, size: SIZE };
+    const run = { program, folder, backend, prefix: `w${w}-`, keys: KEYS, rounds: 1e6, size: SIZE };
     await killAgainAndAgain(store, run, { kills: Math.ceil((kills - w) / WRITERS), seen });
   });
   await Promise.all(each);
   return finding(
     `after each of ${kills} kills every record is the old or the new one`,
-    seen.neither === 0 && seen.old > 0 && (await store.keys()).length >= WRITERS,
+    seen.neither === 0 && seen.old > 0 && (await store.list()).length >= WRITERS,
     `${seen.old} times the old, ${seen.new} times the new, ${seen.neither} times neither`,
   );
 }
 
-/** @typedef {{ program: string; folder: string; prefix: string; keys: number; rounds: number; size: number; first?: number }} Run */
+/** @typedef {{ program: string; folder: string; backend?: Backend; prefix: string; keys: number; rounds: number; size: number; first?: number }} Run */
 
 /**
- * @param {KeyValueStore} store
+ * @param {Store} store
  * @param {Run} run
  * @param {{ kills: number; seen: { old: number; new: number; neither: number } }} options
  */
@@ -147,8 +148,11 @@ async function killAgainAndAgain(store, run, { kills, seen }) {
  * @param {(line: string, kill: () => void) => void} [onLine]
  * @returns {Promise<void>}
  */
-export function write({ program, folder, prefix, keys, rounds, size, first = 1 }, onLine = () => undefined) {
-  const args = [program, folder, prefix, keys, rounds, size, first].map(String);
+export function write(
+  { program, folder, backend = 'encrypted', prefix, keys, rounds, size, first = 1 },
+  onLine = () => undefined,
+) {
+  const args = [program, folder, backend, prefix, keys, rounds, size, first].map(String);
   const env = { PATH: process.env['PATH'] };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   createInterface({ input: child.stdout }).on('line', (line) => onLine(line, () => child.kill('SIGKILL')));
@@ -157,31 +161,30 @@ export function write({ program, folder, prefix, keys, rounds, size, first = 1 }
 
 /**
  * The number of a record that is whole; NaN for one that is not.
- * @param {KeyValueStore} store
+ * @param {Store} store
  * @param {string} key
  */
 async function readNumber(store, key) {
-  const value = /** @type {{ n: number; filler: string } | undefined} */ (
-    await store.get(key).catch(() => ({ n: Number.NaN, filler: '' }))
-  );
-  if (value === undefined) return undefined;
+  const bytes = await store.get(key).catch(() => Buffer.from('{"n":null,"filler":""}'));
+  if (bytes === undefined) return undefined;
+  const value = /** @type {{ n: number; filler: string }} */ (JSON.parse(String(bytes)));
   return value.filler === String(value.n % 10).repeat(SIZE) ? value.n : Number.NaN;
 }
 
-/** @param {KeyValueStore} store */
+/** @param {Store} store */
 export async function outgrow(store) {
-  await store.set('a', 'old');
-  const error = await store.set('a', 'x'.repeat(1_000_000)).then(
+  await store.set('a', Buffer.from('old'));
+  const error = await store.set('a', Buffer.alloc(1_000_000, 'x')).then(
     () => undefined,
     (/** @type {unknown} */ reason) => /** @type {Error} */ (reason),
   );
-  const kept = await store.get('a');
-  await store.set('a', 'new');
-  const isNew = (await store.get('a')) === 'new';
+  const kept = String(await store.get('a'));
+  await store.set('a', Buffer.from('new'));
+  const isNew = String(await store.get('a')) === 'new';
   return finding(
     FITS,
-    error?.name === 'RecordError' && error.message.includes('ENOSPC') && kept === 'old' && isNew,
-    `${error?.name ?? 'no error'}${error?.message.includes('ENOSPC') ? ' (ENOSPC)' : ''}, then the value was "${String(kept)}"; a small one was ${isNew ? 'written' : 'not written'}`,
+    error?.name === 'StoreError' && error.message.includes('ENOSPC') && kept === 'old' && isNew,
+    `${error?.name ?? 'no error'}${error?.message.includes('ENOSPC') ? ' (ENOSPC)' : ''}, then the value was "${kept}"; a small one was ${isNew ? 'written' : 'not written'}`,
   );
 }
 

@@ -4,7 +4,6 @@ import {
   chmodSync,
   chownSync,
   lchownSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -116,8 +115,10 @@ describe('L7: a pipe without a writer or reader', () => {
 
   onUnix(['SAFE-4', 'SAFE-1'], 'L7: as the token makes one for this run', async () => {
     const folder = temporaryFolder();
-    mkdirSync(join(folder, 'state'), { mode: 0o700 });
-    fifo(join(folder, 'state', 'token'));
+    await (await startServe({ e: echo }, { folder }))[Symbol.asyncDispose]();
+    const secret = secretIn(join(folder, 'state'));
+    rmSync(secret);
+    fifo(secret);
     await using served = await startServe({ e: echo }, { folder });
     expect(served.token).toMatch(/^[\w-]{43}$/u);
     expect(served.stderr).toContain('The token is for this run only');
@@ -145,42 +146,43 @@ describe('L7: a pipe without a writer or reader', () => {
 });
 
 describe('L8: a state folder', () => {
-  const TOKEN = 'planted-token-planted-token-planted-token';
-
   /** Serves with this state folder, and returns what the command says of it and the token that holds. */
   async function serve(folder: string): Promise<{ token: string; stderr: string }> {
     await using served = await startServe({ e: echo }, { folder });
     return { token: served.token, stderr: served.stderr };
   }
 
-  function prepare(mode: number): { folder: string; state: string } {
+  /** Makes a state folder with a token, and gives it this mode. */
+  async function prepare(
+    mode: number,
+  ): Promise<{ folder: string; state: string; TOKEN: string; files: string[] }> {
     const folder = temporaryFolder();
     const state = join(folder, 'state');
-    mkdirSync(state);
+    const { token: TOKEN } = await serve(folder);
     chmodSync(state, mode);
-    writeFileSync(join(state, 'token'), `${TOKEN}\n`, { mode: 0o600 });
-    return { folder, state };
+    return { folder, state, TOKEN, files: contentsOf(state) };
   }
 
   for (const mode of [0o777, 0o770, 0o1777])
     onUnix(['SAFE-4', 'SAFE-1'], `L8: of mode ${mode.toString(8)} is not used`, async () => {
-      const { folder, state } = prepare(mode);
+      const { folder, state, TOKEN, files } = await prepare(mode);
       const { token, stderr } = await serve(folder);
       expect(token).not.toBe(TOKEN);
       expect(stderr).toContain(`The state folder ${state} is not used: other users can write to it.`);
       expect(stderr).toContain(`chmod 700 ${state}`);
-      expect(readdirSync(state)).toEqual(['token']);
+      expect(contentsOf(state)).toEqual(files);
     });
 
   for (const mode of [0o700, 0o755])
     onUnix(['SAFE-4', 'SAFE-1'], `L8: of mode ${mode.toString(8)} is used`, async () => {
-      const { token, stderr } = await serve(prepare(mode).folder);
+      const { folder, TOKEN } = await prepare(mode);
+      const { token, stderr } = await serve(folder);
       expect(token).toBe(TOKEN);
       expect(stderr).not.toContain('is not used');
     });
 
   asRoot(['SAFE-4', 'SAFE-1'], 'L8: of another user is not used, and its owner is named', async () => {
-    const { folder, state } = prepare(0o700);
+    const { folder, state, TOKEN, files } = await prepare(0o700);
     chownSync(state, 1234, 1234);
     const { token, stderr } = await serve(folder);
     expect(token).not.toBe(TOKEN);
@@ -188,21 +190,20 @@ describe('L8: a state folder', () => {
       `The state folder ${state} is not used: it belongs to another user (uid 1234; this is 0).`,
     );
     expect(stderr).toContain(`--state ${state}/weir`);
-    expect(readdirSync(state)).toEqual(['token']);
+    expect(contentsOf(state)).toEqual(files);
   });
 
   asRoot(['SAFE-4', 'SAFE-1'], 'L8: with a token of another user does without it', async () => {
-    const { folder, state } = prepare(0o700);
-    chownSync(join(state, 'token'), 1234, 1234);
+    const { folder, state, TOKEN } = await prepare(0o700);
+    chownSync(secretIn(state), 1234, 1234);
     const { token, stderr } = await serve(folder);
     expect(token).not.toBe(TOKEN);
-    expect(stderr).toContain(
-      `The token is for this run only: ${join(state, 'token')} belongs to another user`,
-    );
+    expect(stderr).toContain('The token is for this run only: ');
+    expect(stderr).toContain(`${secretIn(state)} belongs to another user`);
   });
 
   asRoot(['SAFE-4', 'SAFE-1'], 'L8: behind a link of another user is not used', async () => {
-    const { folder, state } = prepare(0o700);
+    const { folder, state, TOKEN } = await prepare(0o700);
     const real = join(folder, 'elsewhere');
     renameSync(state, real);
     symlinkSync(real, state);
@@ -217,16 +218,29 @@ describe('L8: a state folder', () => {
     ['SAFE-4', 'HEALTH-3'],
     'L8: that is not used holds no control socket, and "weir ps" says why',
     async () => {
-      const { folder, state } = prepare(0o777);
+      const { folder, state, files } = await prepare(0o777);
       await using weir = startWeir({ e: echo }, { folder });
       await weir.tools();
       await weir.says('"mcp-simple-aggregator ps" will not find this gateway');
       const { stderr } = await runWeir(['ps', '--state', state], { folder });
       expect(stderr).toContain(`The state folder ${state} is not used: other users can write to it.`);
-      expect(readFileSync(join(state, 'token'), 'utf8')).toBe(`${TOKEN}\n`);
+      expect(contentsOf(state)).toEqual(files);
     },
   );
 });
+
+/** Returns the file of the only secret in a state folder. */
+function secretIn(state: string): string {
+  const [name = ''] = readdirSync(join(state, 'secrets'));
+  return join(state, 'secrets', name);
+}
+
+/** Returns each file of a folder with its content. */
+function contentsOf(folder: string): string[] {
+  return filesIn(folder)
+    .toSorted()
+    .map((file) => `${file} ${readFileSync(file, 'base64')}`);
+}
 
 function fifo(path: string): string {
   spawnSync('mkfifo', ['-m', '600', path]);

@@ -285,6 +285,7 @@ describe('a local server of both eras with one client on stdio', () => {
       await weir.initialize(capabilities);
       expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe(era);
       expect(starts()).toBe(1);
+      await weir.close();
       const [verdict = ''] = readdirSync(join(folder, 'state', 'eras'));
       expect(readFileSync(join(folder, 'state', 'eras', verdict), 'utf8')).toContain('"modern"');
     }

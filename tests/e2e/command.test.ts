@@ -185,6 +185,7 @@ describe('what is remembered', () => {
   verifies('ERA-4', 'is kept from others: the folder 0700, the files 0600', async () => {
     await using weir = startWeir({ echo: fixture('echo') });
     await weir.tools();
+    await weir.close();
     const state = join(weir.folder, 'state');
     expect(statSync(state).mode & 0o777).toBe(0o700);
     expect(eras(state)).toHaveLength(1);

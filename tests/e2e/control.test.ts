@@ -159,7 +159,7 @@ describe('one gateway', () => {
   verifies('HEALTH-3', 'says so where what it was told cannot be kept', async () => {
     const machine = new Machine();
     mkdirSync(machine.state);
-    writeFileSync(join(machine.state, 'records'), '');
+    writeFileSync(join(machine.state, 'servers'), '');
     await using weir = await machine.start({ e: fixture('echo') });
     const disabled = await machine.weir('disable', 'e');
     expect(disabled).toMatchObject({ code: 1, stdout: '' });

@@ -152,7 +152,7 @@ describe('a lazy server', () => {
       mkdirSync(join(folder, 'weir.lock.json'));
       await using weir = startWeir({ s: changeable('a').entry }, { ...LAZY, folder });
       expect(await weir.tools()).toEqual(['s:a']);
-      await weir.says('weir.lock.json cannot be read and is left aside');
+      await weir.says('weir.lock.json cannot be read and is ignored');
     },
   );
 

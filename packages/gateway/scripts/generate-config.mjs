@@ -34,7 +34,8 @@ if (stale.length > 0) {
 function renderModule() {
   return [
     generatedBy,
-    "import { type Findings, has, isList, isRecord } from './findings.ts';",
+    "import { isRecord } from '../wire/json/is-record.ts';",
+    "import { type Findings, has, isList } from './findings.ts';",
     "import type { JsonPath } from './json/json-path.ts';",
     renderTypes(schema),
     renderDefaults(schema),

@@ -52,8 +52,8 @@ export { parseToolPrefix, validateSeparator, validateToolName } from './registry
 export { addServerTools, lookupTool, removeServerTools } from './registry/tool-registry.ts';
 export type { ToolRegistry, ToolRegistryEntry } from './registry/tool-registry.ts';
 export { readHistory } from './state/history-files.ts';
-export { stateToken } from './state/token.ts';
-export type { StateToken } from './state/token.ts';
+export { stateToken } from './state/access-token.ts';
+export type { StateToken } from './state/access-token.ts';
 export type { ServerHealthStatus, SupervisionRules } from './upstream/supervision/health.ts';
 export { listContainers, removeOrphans } from './upstream/container/list-containers.ts';
 export type { OwnedContainer, Reaped } from './upstream/container/list-containers.ts';

@@ -12,10 +12,12 @@ export interface ReadOptions {
 
 /** Files that users name. A pipe is read as well: a shell or a password manager may write the content into one. */
 export const GIVEN_FILE: Required<Omit<ReadOptions, 'isOwn'>> = { most: 16 * 1024 * 1024, pipeMs: 30_000 };
-/** Files of the state folder that hold a token or a key. */
+/** The file of the master key, where Weir has made it. */
 export const OWN_SECRET: ReadOptions = { most: 64 * 1024, isOwn: true };
-/** Other files that Weir has written itself. */
-export const OWN_FILE: ReadOptions = { most: 256 * 1024 * 1024 };
+/** Files of the state folder. */
+export const STATE_FILE: ReadOptions = { most: 256 * 1024 * 1024, isOwn: true };
+/** The lock file, which another user may have checked out. */
+export const LOCK_FILE_READ: ReadOptions = { most: 256 * 1024 * 1024 };
 
 /** Opening must not wait for another process, nor make a terminal ours; Windows has neither flag. */
 const READ: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);

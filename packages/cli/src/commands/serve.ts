@@ -82,7 +82,7 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const { log, env, output, program } = context;
   const known = fingerprint(args.configPath ?? '');
   const loaded = readConfig(args, context);
-  const token = args.auth ? await tokenOf(args, log) : undefined;
+  const token = args.auth ? await tokenOf(args, context) : undefined;
   const { configPath: _relative, name, version, ...others } = args;
   const { name: commandName, statusTool } = program;
   const options = { ...others, commandName, statusTool, keepResults: false, version: VERSION, env, log };
@@ -130,8 +130,8 @@ function readConfig({ configPath, demo }: ServeArgs, { log, env }: ServeContext)
   return loaded;
 }
 
-async function tokenOf({ state }: ServeArgs, log: CliLog): Promise<string> {
-  const { token, warning } = await stateToken(state);
+async function tokenOf({ state }: ServeArgs, { log, env }: ServeContext): Promise<string> {
+  const { token, warning } = await stateToken(state, env);
   if (warning !== undefined) log.warn(warning);
   return token;
 }

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { makeFolder } from '../state/make-folder.ts';
+import { makeFolder } from '../state/files.ts';
 import { stateProblem } from '../state/state-problem.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { isRecord } from '../config/findings.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 import {
   answersOf,
   FOLLOWED,

@@ -1,3 +1,4 @@
+import { sortedJson } from '../wire/json/canonical-json.ts';
 import type { Members } from '../wire/json/members.ts';
 import { entriesOf } from '../wire/json/objects.ts';
 import type { Message } from '../wire/message.ts';
@@ -21,7 +22,7 @@ function askedFor(params: Members): string {
   const members = entriesOf(params).filter(([key]) => !OF_ONE_TRY.has(key));
   const text = `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}`;
   try {
-    return JSON.stringify(sorted(JSON.parse(text.replace(SCALAR, spelledOut))));
+    return sortedJson(JSON.parse(text.replace(SCALAR, spelledOut)));
   } catch {
     // Nested too deep to be put in order.
     return text;
@@ -35,11 +36,4 @@ function askedFor(params: Members): string {
 function spelledOut(scalar: string): string {
   if (!scalar.startsWith('"')) return `"#${scalar}"`;
   return `"$${Buffer.from(JSON.parse(scalar) as string, 'utf16le').toString('base64')}"`;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

@@ -1,6 +1,7 @@
 // Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.
 
-import { type Findings, has, isList, isRecord } from './findings.ts';
+import { isRecord } from '../wire/json/is-record.ts';
+import { type Findings, has, isList } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
 
 /** The config file. */

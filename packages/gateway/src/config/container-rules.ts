@@ -1,4 +1,5 @@
-import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
+import { isRecord } from '../wire/json/is-record.ts';
+import { type Findings, has, isList, isReadable } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
 import { unsafeSource } from './unsafe-sources.ts';
 import { isVolumeName, readVolume } from './volume.ts';

@@ -1,6 +1,6 @@
 import { Texts } from '../errors.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 import { expandText } from './expand-text.ts';
-import { isRecord } from './findings.ts';
 import { formatLocation, type JsonPath } from './json/json-path.ts';
 import { isSwitchedOff } from './server-kind.ts';
 

@@ -36,11 +36,6 @@ export function isReadable(text: string, found: Findings): boolean {
   return false;
 }
 
-/** An object with keys: no array, no null. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** An array whose elements are still to be looked at. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

@@ -1,4 +1,5 @@
-import { type ConfigFinding, has, isList, isRecord } from './findings.ts';
+import { isRecord } from '../wire/json/is-record.ts';
+import { type ConfigFinding, has, isList } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
 
 type Entry = Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { Texts } from '../errors.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
-import { type Findings, has, isList, isReadable, isRecord } from './findings.ts';
+import { type Findings, has, isList, isReadable } from './findings.ts';
 import { isGlob } from './glob.ts';
 import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';

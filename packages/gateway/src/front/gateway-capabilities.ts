@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { View } from '../gateway/view.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 
 type Capabilities = Readonly<Record<string, unknown>>;
 
@@ -60,7 +61,7 @@ function capabilitiesOf(upstreams: readonly Upstream[], era: Era, isOnlyOne: boo
 
 /** One capability of several servers; what two of them have is as the first has it. */
 function merged(upstreams: readonly Upstream[], name: string): Record<string, unknown> {
-  const values = upstreams.map(({ capabilities }) => capabilities[name]).filter(isObject);
+  const values = upstreams.map(({ capabilities }) => capabilities[name]).filter(isRecord);
   return Object.assign({}, ...values.reverse()) as Record<string, unknown>;
 }
 
@@ -72,8 +73,4 @@ function withoutEmpty(capabilities: Record<string, object>): Capabilities {
   return Object.fromEntries(
     Object.entries(capabilities).filter(([, value]) => Object.keys(value).length > 0),
   );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,16 +4,15 @@ import type { McpConfig } from '../config/config.generated.ts';
 import { redactor } from '../config/redact.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { HistoryFiles } from '../state/history-files.ts';
+import type { Stores } from '../state/stores.ts';
 import type { GatewayOptions } from './options.ts';
 
-/** The history of this process; on disk, too, where there is a state folder. */
+/** Creates the history of this process, which is on disk, too, where there is a state folder. */
 export function createHistory(
-  { state, history, keepResults }: GatewayOptions,
+  { stores, history, keepResults }: Pick<GatewayOptions, 'history' | 'keepResults'> & { stores: Stores },
   log: Log,
   config: () => McpConfig,
 ): History {
-  const { pid } = process;
   const now = Date.now;
   const onFailed = (reason: string): void => log.warn(Texts.historyNotKept(reason));
   return new History({
@@ -22,6 +21,6 @@ export function createHistory(
     redact: redactor(config),
     keepsArguments: history === 'arguments',
     keepsResults: keepResults,
-    sink: state === undefined ? undefined : new HistoryFiles({ state, pid, now, onFailed }),
+    sink: stores.openHistory(onFailed),
   });
 }

@@ -15,6 +15,7 @@ import type { Implementation } from '../protocol/eras.ts';
 import { DEFAULT_SEPARATOR } from '../registry/names.ts';
 import type { ToolRegistry } from '../registry/tool-registry.ts';
 import { stateProblem } from '../state/state-problem.ts';
+import { createMemoryStores, openStores, type Stores } from '../state/stores.ts';
 import { Deferred } from '../time/deferred.ts';
 import { within } from '../time/timeouts.ts';
 import type { ToolSchema } from '../upstream/catalogue/catalogue.ts';
@@ -73,11 +74,12 @@ export function gatewayFor(
   return new Gateway(config, { ...options, configPath, unexpanded });
 }
 
-/** Takes out a state folder that others may have written to: such a gateway remembers nothing. */
-function withUsableState({ state, ...others }: GatewayOptions, log: Log): GatewayOptions {
+/** Opens the state folder, unless other users may have written to it: such a gateway remembers nothing. */
+function storesFor({ state }: GatewayOptions, log: Log): Stores {
+  if (typeof state === 'object') return state;
   const problem = state === undefined ? undefined : stateProblem(state);
   if (problem !== undefined) log.warn(problem);
-  return { ...others, ...(state !== undefined && problem === undefined && { state }) };
+  return state === undefined || problem !== undefined ? createMemoryStores() : openStores(state);
 }
 
 /** The chain of a gateway that serves the config of this file, where it came from one. */
@@ -115,7 +117,7 @@ export class Gateway implements AggregatorServer {
     this.#config = config;
     this.chain = chain;
     this.log = printable(given.log ?? silentLog);
-    const options = withUsableState(given, this.log);
+    const options = { ...given, stores: storesFor(given, this.log) };
     this.#options = options;
     this.commandName = options.commandName ?? DEFAULT_COMMAND;
     this.clientInfo = { name: CLIENT_NAME, version: options.version ?? '0.0.0' };

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Stores } from '../state/stores.ts';
 import type { SupervisionRules } from '../upstream/supervision/health.ts';
 
 export interface GatewayOptions {
@@ -21,8 +22,8 @@ export interface GatewayOptions {
   /** Milliseconds that a server may take to start. */
   readonly startupTimeout?: number;
   readonly maxMessageSize?: number;
-  /** The folder where things are remembered from start to start; none, where there is none. */
-  readonly state?: string;
+  /** The folder or the stores that keep state from start to start; without it, state ends with the process. */
+  readonly state?: string | Stores;
   /** The file that the config came from: what is known of its servers is kept under its path, and not kept without. */
   readonly configPath?: string;
   /** The entries of the servers before variables were replaced: a changed one is tried anew. */

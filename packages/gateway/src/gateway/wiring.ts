@@ -18,6 +18,7 @@ import { prefixRequest } from '../protocol/asker-name.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { Group } from '../registry/group.ts';
 import { OWN_KEY } from '../registry/names.ts';
+import type { Stores } from '../state/stores.ts';
 import { duration } from '../time/clock.ts';
 import { awaitedTimers, systemTimers } from '../time/schedule.ts';
 import type { Kind } from '../upstream/catalogue/catalogue.ts';
@@ -40,7 +41,8 @@ import { Publication } from './publication.ts';
 import type { View } from './view.ts';
 import { Wishes } from './wishes.ts';
 
-export interface PartsOptions extends Omit<GatewayOptions, 'history'> {
+export interface PartsOptions extends Omit<GatewayOptions, 'history' | 'state'> {
+  readonly stores: Stores;
   readonly log: Log;
   readonly history: History;
   readonly clientInfo: Implementation;

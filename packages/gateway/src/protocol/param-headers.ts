@@ -1,4 +1,5 @@
 // Some tools want a few of their arguments repeated in HTTP headers, so that proxies can route a call without reading its body.
+import { isRecord } from '../wire/json/is-record.ts';
 
 /** An argument that is repeated in a header. */
 export interface ParameterHeader {
@@ -171,8 +172,4 @@ function readAnnotation(
   if (type !== 'string' && type !== 'integer' && type !== 'boolean')
     throw new InvalidAnnotation(`has an ${ANNOTATION} at ${where}, which is no string, integer or boolean`);
   return { header: `Mcp-Param-${name}`, path, type };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

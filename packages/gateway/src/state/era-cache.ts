@@ -1,56 +1,49 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { shortHash } from '../hash.ts';
 import type { Era } from '../protocol/eras.ts';
-import { OWN_FILE, readWhole } from '../read-file.ts';
-import { makeFolder } from './make-folder.ts';
-import { removeFile } from './remove-file.ts';
+import type { Store } from './store.ts';
 
-/** What earlier starts found out about the era that a command speaks. */
-export interface EraCache {
-  recall(command: string, args: readonly string[]): Era | undefined;
-  remember(command: string, args: readonly string[], era: Era): void;
-}
-
-/** A server may be replaced by a newer one under the same command. */
+/** Seven days: a server may be replaced by a newer one under the same command. */
 const LASTS_MS = 7 * 24 * 60 * 60 * 1000;
 
-export const noVerdicts: EraCache = { recall: () => undefined, remember: () => {} };
+/** Remembers from start to start which era a command speaks. A store that fails costs a slower handshake, nothing else. */
+export class EraCache {
+  readonly #store: Store;
+  readonly #now: () => number;
+  #written: Promise<void> = Promise.resolve();
 
-/** Keeps one small file a command. A folder that cannot be used means starting without memory, nothing worse. */
-export function eraCacheIn(folder: string, now: () => number = Date.now): EraCache {
-  const fileFor = (command: string, args: readonly string[]): string =>
-    join(folder, 'eras', shortHash(JSON.stringify([command, ...args])));
-  return {
-    recall: (command, args) => read(fileFor(command, args), now()),
-    remember(command, args, era) {
-      const file = fileFor(command, args);
-      if (read(file, now()) !== era) write(file, `${JSON.stringify({ era, at: now() })}\n`);
-    },
-  };
-}
+  constructor(store: Store, now: () => number = Date.now) {
+    this.#store = store;
+    this.#now = now;
+  }
 
-function read(file: string, now: number): Era | undefined {
-  try {
-    const { era, at } = JSON.parse(readWhole(file, OWN_FILE).toString('utf8')) as {
-      era?: unknown;
-      at?: unknown;
-    };
+  async recall(command: string, args: readonly string[]): Promise<Era | undefined> {
+    try {
+      const found = await this.#store.get(nameOf(command, args));
+      return found && this.#read(found);
+    } catch {
+      return undefined;
+    }
+  }
+
+  remember(command: string, args: readonly string[], era: Era): void {
+    const text = `${JSON.stringify({ era, at: this.#now() })}\n`;
+    const written = this.#store.set(nameOf(command, args), Buffer.from(text)).catch(() => {});
+    this.#written = this.#written.then(() => written);
+  }
+
+  /** Resolves when all that is remembered is written, or cannot be. */
+  async flush(): Promise<void> {
+    await this.#written;
+  }
+
+  #read(found: Buffer): Era | undefined {
+    const { era, at } = JSON.parse(found.toString('utf8')) as { era?: unknown; at?: unknown };
+    const now = this.#now();
     const isFresh = typeof at === 'number' && at <= now && now - at < LASTS_MS;
     return isFresh && (era === 'legacy' || era === 'modern') ? era : undefined;
-  } catch {
-    return undefined;
   }
 }
 
-/** Readers see the old file or the new one, never half of one. */
-function write(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}`;
-  try {
-    makeFolder(dirname(file));
-    writeFileSync(fresh, text, { mode: 0o600 });
-    renameSync(fresh, file);
-  } catch {
-    removeFile(fresh);
-  }
+function nameOf(command: string, args: readonly string[]): string {
+  return shortHash(JSON.stringify([command, ...args]));
 }

@@ -1,21 +1,21 @@
 import { promises as fs, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { OWN_FILE, readWhole } from '../read-file.ts';
-import { makeFolder } from './make-folder.ts';
+import { STATE_FILE, readWhole } from '../read-file.ts';
+import { makeFolder } from './files.ts';
 
 export interface HistoryFilesOptions {
   /** The state folder. */
   readonly state: string;
   readonly pid: number;
   readonly now: () => number;
-  /** Told once, when something cannot be written. */
+  /** Gets the reason, once, when something cannot be written. */
   readonly onFailed: (reason: string) => void;
   readonly rules?: Partial<Rules>;
 }
 
 interface Rules {
   readonly largestFile: number;
-  /** All files together, those of other gateways too. */
+  /** Bytes of all files together, those of other gateways too. */
   readonly largestFolder: number;
   readonly mostFiles: number;
 }
@@ -26,14 +26,21 @@ const RULES: Rules = {
   mostFiles: 256,
 };
 
-/** Characters that may wait for a disk that is slower than the calls. */
+/** Characters that wait for a slow disk; more are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
-/** Bytes of memory that are kept for the next write. */
+/** Bytes of the buffer that is kept for the next write. */
 const LARGEST_BUFFER = 512 * 1024;
 const FILE = /^[\da-z]{9}-\d+\.jsonl$/u;
 
-/** Keeps lines in files of this process alone, so that gateways never get in each other's way. */
-export class HistoryFiles {
+/** Keeps lines in the order in which they come. A store replaces values whole, which would cost more with each line. */
+export interface AppendLog {
+  append(lines: string): void;
+  /** Resolves when all that has been appended is written, or cannot be. */
+  flush(): Promise<void>;
+}
+
+/** Writes lines to files of this process alone, so that gateways never wait for each other. */
+export class HistoryFiles implements AppendLog {
   readonly #options: HistoryFilesOptions;
   readonly #rules: Rules;
   readonly #folder: string;
@@ -56,7 +63,6 @@ export class HistoryFiles {
     this.#writing ??= this.#writeWaiting();
   }
 
-  /** Resolves when all that has been appended is written, or cannot be. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -79,7 +85,7 @@ export class HistoryFiles {
     try {
       await fs.appendFile(file, this.#encode(text), { mode: 0o600 });
     } catch (error) {
-      // One after the other, empty files would take the places of those that say something.
+      // Empty files would push out those with content.
       if (sizeOf(file) === 0) rmSync(file, { force: true });
       throw error;
     }
@@ -87,7 +93,7 @@ export class HistoryFiles {
     if (this.#size >= this.#rules.largestFile) this.#file = undefined;
   }
 
-  /** Encodes into the same memory each time: what is allocated for a write has to be mapped by the kernel first. */
+  /** Encodes into one buffer, because the kernel has to map each new one first. */
   #encode(text: string): Buffer {
     const size = Buffer.byteLength(text);
     if (size > LARGEST_BUFFER) return Buffer.from(text);
@@ -105,7 +111,7 @@ export class HistoryFiles {
     return this.#file;
   }
 
-  /** Room for one more. Whoever still writes to a file that goes makes it anew. */
+  /** Makes room for one more file. A gateway that still writes to a removed file creates it again. */
   #removeOldest(): void {
     const { largestFolder, largestFile, mostFiles } = this.#rules;
     let room = largestFolder - largestFile;
@@ -123,7 +129,7 @@ export class HistoryFiles {
   }
 }
 
-/** All that is kept in a state folder, oldest file first; what is no whole line of JSON is passed over. */
+/** Returns the history in a state folder, oldest file first, without lines that are cut short or damaged. */
 export function readHistory(state: string): unknown[] {
   return filesIn(folderIn(state)).flatMap((file) => readText(file).split('\n').flatMap(readLine));
 }
@@ -132,7 +138,7 @@ function folderIn(state: string): string {
   return join(state, 'history');
 }
 
-/** Their names begin with the time, so that they sort by it. */
+/** Lists the files, oldest first: their names begin with the time. */
 function filesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => FILE.test(name));
@@ -152,7 +158,7 @@ function sizeOf(file: string): number {
 
 function readText(file: string): string {
   try {
-    return readWhole(file, OWN_FILE).toString('utf8');
+    return readWhole(file, STATE_FILE).toString('utf8');
   } catch {
     return '';
   }

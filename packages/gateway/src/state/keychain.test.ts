@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     lazyUpstream('secret-tool', SECRET_TOOL);
     writeFileSync(join(folder, 'kept'), 'hunter2');
     const message = await refusalOf(masterKey({ env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder }));
-    expect(message).toContain("The keychain's item weir/master-key holds no master key");
+    expect(message).toContain("The keychain's item weir/master-key does not hold a master key");
     expect(message).not.toContain('hunter2');
     expect(kept()).toBe('hunter2');
   });

@@ -40,7 +40,7 @@ test.each([['short'], ['x'.repeat(64)], ['a'.repeat(42)]])(
     const refusal: unknown = await masterKey({ env: { WEIR_MASTER_KEY: text }, folder }).catch(
       (error: unknown) => error,
     );
-    expect((refusal as Error).message).toContain('WEIR_MASTER_KEY holds no master key');
+    expect((refusal as Error).message).toContain('WEIR_MASTER_KEY does not hold a master key');
     expect((refusal as Error).message).not.toContain(text);
   },
 );

@@ -1,9 +1,9 @@
-/** Encrypts records and opens them again. */
+/** Encrypts values and opens them again. */
 export interface Sealing {
-  /** The name of a key's file; it tells nothing of the key. */
-  nameOf(key: string): string;
+  /** Returns a name that tells nothing of the real one. */
+  hiddenName(name: string): string;
   seal(name: string, plain: Buffer): Buffer;
-  /** Throws where a byte has changed, the name is another's or the master key is. */
+  /** Throws where a byte has changed, or the value was sealed under another name or with another master key. */
   open(name: string, sealed: Buffer): Buffer;
 }
 
@@ -12,30 +12,30 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = MAGIC.length + NONCE_BYTES + TAG_BYTES;
 
-/** AES-256-GCM. The library behind it costs a megabyte and milliseconds, and is loaded only here. */
+/** Creates AES-256-GCM with this key. Loads its library here, because that costs a megabyte and milliseconds. */
 export async function createSealing(masterKey: Buffer): Promise<Sealing> {
   const { createCipheriv, createDecipheriv, createHash, randomBytes } = await import('node:crypto');
   return {
-    nameOf: (key) => createHash('sha256').update(key).digest('hex'),
+    hiddenName: (name) => createHash('sha256').update(name).digest('hex'),
     seal(name, plain) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', masterKey, nonce).setAAD(bound(name));
+      const cipher = createCipheriv('aes-256-gcm', masterKey, nonce).setAAD(boundTo(name));
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
       return Buffer.concat([MAGIC, nonce, cipher.getAuthTag(), body]);
     },
     open(name, sealed) {
       if (sealed.length < HEAD_BYTES || !sealed.subarray(0, MAGIC.length).equals(MAGIC))
-        throw new Error('is no record of ours, or only a part of one');
+        throw new Error('Weir has not written it, or it is cut short');
       const nonce = sealed.subarray(MAGIC.length, MAGIC.length + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', masterKey, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(bound(name))
+        .setAAD(boundTo(name))
         .setAuthTag(sealed.subarray(MAGIC.length + NONCE_BYTES, HEAD_BYTES));
       return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]);
     },
   };
 }
 
-/** A record under the name of another is as wrong as a changed one. */
-function bound(name: string): Buffer {
+/** Binds a sealed value to its name: one that was copied to the name of another does not open. */
+function boundTo(name: string): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(name)]);
 }

@@ -1,6 +1,7 @@
 import { shortHash } from '../hash.ts';
+import { sortedJson } from '../wire/json/canonical-json.ts';
 
-/** What is kept of a server from start to start. */
+/** The health of a server as it is kept from start to start. */
 export interface ServerRecord {
   readonly enabled: boolean;
   readonly autoDisabled: boolean;
@@ -8,25 +9,25 @@ export interface ServerRecord {
   readonly lastConnectedAt?: number | undefined;
   /** Attempts in a row that have failed. */
   readonly failureCount: number;
-  /** One of these attempts failed because of the network. */
+  /** True where one of these attempts failed because of the network. */
   readonly wasUnreachable: boolean;
 }
 
-/** What the config file says of a server. */
+/** The entry of a server in the config file. */
 export interface FileEntry {
   readonly enabled: boolean;
-  /** Changes with whatever the file says of it, before variables are replaced. */
+  /** Hash of the entry, before variables are replaced. */
   readonly hash: string;
 }
 
-/** As it is stored: the record, and what the file said when it was written. */
+/** A record, and the entry in the file when it was written. */
 export interface StoredRecord extends ServerRecord {
   readonly file: FileEntry;
 }
 
 /**
- * Returns what counts now: the file where it leaves the server out or has changed its mind, else what is remembered. A
- * server that was disabled because of the network is tried again.
+ * Returns the record that counts now: a new one where the file leaves the server out or has changed its entry, else the
+ * stored one. A server that was disabled because of the network is tried again.
  */
 export function recallRecord(stored: StoredRecord | undefined, file: FileEntry): ServerRecord {
   const { lastConnectedAt } = stored ?? {};
@@ -42,30 +43,17 @@ export function recallRecord(stored: StoredRecord | undefined, file: FileEntry):
   const isChanged = stored.file.hash !== file.hash;
   if (isChanged && (stored.autoDisabled || stored.enabled)) return fresh;
   const { enabled, autoDisabled, autoDisabledAt, failureCount, wasUnreachable } = stored;
-  // The network may be another one by now.
+  // The network may have changed since.
   if (autoDisabled && wasUnreachable) return fresh;
   return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
 }
 
-/** A server that is not in the file any more has no entry. */
+/** Hashes an entry; a server that has left the file has none. */
 export function fileEntry(entry: unknown, enabled: boolean): FileEntry {
   return { enabled, hash: shortHash(sortedJson(entry ?? null)) };
 }
 
-/** Returns a value as JSON with sorted keys: their order says nothing. Written at once, because every start does so for each server. */
-function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const record = value as Readonly<Record<string, unknown>>;
-  let text = '';
-  for (const key of Object.keys(record).sort()) {
-    if (record[key] === undefined) continue;
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${sortedJson(record[key])}`;
-  }
-  return `{${text}}`;
-}
-
-/** Undefined where something else stands in its place. */
+/** Returns undefined where the value is not a record. */
 export function readRecord(value: unknown): StoredRecord | undefined {
   const { enabled, autoDisabled, failureCount, wasUnreachable, file, ...rest } = (value ??
     {}) as Partial<StoredRecord>;

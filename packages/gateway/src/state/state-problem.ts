@@ -18,12 +18,12 @@ function lookAt(folder: string): string | undefined {
   try {
     return linkProblem(lstatSync(folder)) ?? folderProblem(folder, statSync(folder));
   } catch {
-    // It does not exist or cannot be reached; whatever uses it says so.
+    // A missing folder is made by the first write; one that cannot be reached fails there, with the reason.
     return undefined;
   }
 }
 
-/** A link of root is part of the system. */
+/** Refuses links of other users. Links of root are part of the system. */
 function linkProblem(stat: Stats): string | undefined {
   const isForeign = stat.isSymbolicLink() && stat.uid !== 0 && !isOurs(stat);
   return isForeign ? `it is a link of another user (uid ${stat.uid}). ${REMEDY}` : undefined;

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { configChanges, type ConfigChanges } from '../config/diff.ts';
 import { isSwitchedOff } from '../config/server-kind.ts';
-import type { KnownServer } from '../state/server-memory.ts';
+import type { KnownServer } from '../state/server-records.ts';
 
 export type Servers = Readonly<Record<string, ServerConfig>>;
 /** What the file says of servers, before variables were replaced. */

@@ -3,6 +3,7 @@ import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { ALL_CAPABILITIES } from '../protocol/capabilities.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
+import type { Stores } from '../state/stores.ts';
 import { systemTimers } from '../time/schedule.ts';
 import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
@@ -37,7 +38,7 @@ export interface FleetOptions {
   readonly startupTimeout?: number;
   readonly maxMessageSize: number;
   readonly accounts: Accounts;
-  readonly state?: string;
+  readonly stores: Stores;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   /** The command that hints tell users to run. */
@@ -176,10 +177,13 @@ export class Fleet {
 
   /** Finds out which servers are disabled. Until then nothing stands in for any of them. */
   prepare(): Promise<void> {
-    this.#preparing ??= this.#recall(this.#memory.noted()).then(() => {
-      this.#isPrepared = true;
-    });
+    this.#preparing ??= this.#prepare();
     return this.#preparing;
+  }
+
+  async #prepare(): Promise<void> {
+    await Promise.all([this.#lazyUpstreams.load(), this.#recall(() => true)]);
+    this.#isPrepared = true;
   }
 
   /**
@@ -298,7 +302,7 @@ export class Fleet {
 
   /** Starts servers that are new or changed in another config and ends those that are not in it; the others run on. */
   apply(servers: Servers, entries: Entries): AppliedConfig {
-    this.#lazyUpstreams.flush();
+    void this.#lazyUpstreams.flush();
     const changes = this.#desired.use(servers, entries);
     const { added, changed, removed } = changes;
     const known = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
@@ -327,8 +331,8 @@ export class Fleet {
   async stop(killAfterMs?: number): Promise<void> {
     this.supervisor.stop();
     this.#dedicated.close();
-    this.#lazyUpstreams.flush();
-    const remembered = within(LAST_WRITE_MS, this.#memory.flush());
+    const writes = [this.#lazyUpstreams.flush(), this.#memory.flush(), this.#serverContext.eraCache.flush()];
+    const remembered = within(LAST_WRITE_MS, Promise.all(writes));
     const all = [...this.children.values(), ...this.#dedicated];
     const running = all.flatMap((child) => child.retire() ?? []);
     await this.#serverContext.end(running, stopTiming(killAfterMs));
@@ -408,16 +412,17 @@ export class Fleet {
   /** What is remembered of servers that were not looked after until now. */
   async #recallOf({ added, changed }: ConfigChanges): Promise<void> {
     await this.#memory.flush();
-    await this.#recall(this.#memory.noted().filter((key) => added.includes(key) || !this.#children.has(key)));
+    await this.#lazyUpstreams.load();
+    await this.#recall((key) => added.includes(key) || !this.#children.has(key));
     const { commandName, log } = this.#options;
     for (const key of changed) if (!this.#isOn(key)) log.warn(Texts.isDisabled(key, false, commandName));
   }
 
   /** Servers of which something is known begin with that; one that is disabled does not begin at all. */
-  async #recall(noted: readonly string[]): Promise<void> {
-    for (const [serverKey, health] of await this.#memory.recall(noted)) {
+  async #recall(isMeant: (serverKey: string) => boolean): Promise<void> {
+    for (const [serverKey, health] of await this.#memory.recall()) {
       const child = this.#children.get(serverKey);
-      if (child === undefined) continue;
+      if (child === undefined || !isMeant(serverKey)) continue;
       this.supervisor.adopt(child, health, this.#dedicated.leaving(serverKey));
       if (health.enabled) continue;
       child.retire();

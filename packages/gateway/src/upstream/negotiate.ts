@@ -8,6 +8,7 @@ import {
 } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
 import { inTime } from '../time/timeouts.ts';
+import { isRecord } from '../wire/json/is-record.ts';
 import { isShallow } from '../wire/json/shallow.ts';
 import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
@@ -179,7 +180,5 @@ export function readError(answer: Message): RpcError {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return isRecord(value) ? value : {};
 }

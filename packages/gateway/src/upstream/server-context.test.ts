@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { createMemoryStores } from '../state/stores.ts';
 import { Accounts } from '../wire/account.ts';
 import { Chain } from './gateway-chain.ts';
 import { stopTiming } from './process/process-group.ts';
@@ -8,6 +9,7 @@ import { ServerContext } from './server-context.ts';
 
 const serverContext = (): ServerContext =>
   new ServerContext({
+    stores: createMemoryStores(),
     env: {},
     chain: new Chain(() => '0123456789abcdef'),
     log: { info() {}, warn() {}, error() {} },

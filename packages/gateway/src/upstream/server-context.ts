@@ -2,7 +2,8 @@ import { childEnvironments } from '../config/child-environment.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import type { Log } from '../log.ts';
 import type { Implementation } from '../protocol/eras.ts';
-import { noVerdicts, eraCacheIn, type EraCache } from '../state/era-cache.ts';
+import { EraCache } from '../state/era-cache.ts';
+import type { Stores } from '../state/stores.ts';
 import { StartClock } from '../time/start-clock.ts';
 import { within } from '../time/timeouts.ts';
 import type { Accounts } from '../wire/account.ts';
@@ -28,7 +29,7 @@ const LEAST_PLACES = 2;
 const AFTER_KILL_MS = 1000;
 
 export interface ServerContextOptions {
-  readonly state?: string;
+  readonly stores: Pick<Stores, 'eras'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly chain: Chain;
@@ -60,9 +61,8 @@ export class ServerContext {
   #containers: Promise<Containers> | undefined;
 
   constructor(options: ServerContextOptions) {
-    const { state } = options;
     this.#env = options.env;
-    this.eraCache = state === undefined ? noVerdicts : eraCacheIn(state);
+    this.eraCache = new EraCache(options.stores.eras);
     this.log = options.log;
     this.chain = options.chain;
     this.clientInfo = options.clientInfo;

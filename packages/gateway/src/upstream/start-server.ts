@@ -74,7 +74,8 @@ export class ServerStart {
     const { config, context } = this.#options;
     const prescribed = config.era ?? this.#options.era;
     const { command, args } = this.#transport.identity(config);
-    const verdict = prescribed ?? this.#transport.era?.(config) ?? context.eraCache.recall(command, args);
+    const verdict =
+      prescribed ?? this.#transport.era?.(config) ?? (await context.eraCache.recall(command, args));
     const { certain, isModern } = await this.#connect(verdict);
     const era = isModern ? 'modern' : 'legacy';
     if (certain && prescribed === undefined && era !== verdict) context.eraCache.remember(command, args, era);

@@ -1,3 +1,4 @@
+import { isRecord } from '../../wire/json/is-record.ts';
 import type { Listed } from './catalogue.ts';
 
 /** A result that holds a list, and the list's elements; undefined for those without a usable name. */
@@ -30,12 +31,24 @@ export function readPlainList(
   if (end - at > LONGEST) return undefined;
   const text = page.toString('utf8', at, end);
   const result = parsed(text);
-  if (!isObject(result)) return undefined;
+  if (!isRecord(result)) return undefined;
   const sizes: Sizes = text.length === end - at ? characters : bytes;
   const list = result[names.list];
   if (!Array.isArray(list)) return { result, items: undefined };
   const first = at + offsetOf(result, names.list, sizes) + 1;
   return { result, items: elements(list, { page, at: first, key: names.key, sizes }) };
+}
+
+/** Reads one definition in the same way; undefined for every other writing, and for one without a usable name. */
+export function readPlainItem(
+  page: Buffer,
+  { at, end }: { at: number; end: number },
+  key: string,
+): Listed | undefined {
+  const text = page.toString('utf8', at, end);
+  const sizes: Sizes = text.length === end - at ? characters : bytes;
+  const definition = parsed(text);
+  return definition === undefined ? undefined : elements([definition], { page, at, key, sizes })[0];
 }
 
 function elements(
@@ -47,8 +60,8 @@ function elements(
     const start = next;
     const end = start + sizes(element);
     next = end + 1;
-    const name = isObject(element) ? element[key] : undefined;
-    if (!isObject(element) || typeof name !== 'string' || name === '') return undefined;
+    const name = isRecord(element) ? element[key] : undefined;
+    if (!isRecord(element) || typeof name !== 'string' || name === '') return undefined;
     const keyAt = start + offsetOf(element, key, sizes);
     return { key: name, page, at: start, end, keyAt, keyEnd: keyAt + sizes(name) };
   });
@@ -81,8 +94,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,6 @@ import {
   readString,
   stringValue,
   valueText,
-  walkArray,
   type Members,
 } from '../../wire/json/members.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../../wire/json/scan.ts';
@@ -165,21 +164,6 @@ async function readSliced(
 function readElement(bytes: Buffer, start: number, key: string): { item: Listed | undefined; end: number } {
   const members = readMembers(bytes, start, skipValue, NATIVE_SEARCH_SOON);
   return { item: members && listed(members, key), end: members?.end ?? skipValue(bytes, start) };
-}
-
-/** The elements of a list, undefined for those without a usable name. Each byte is visited once. */
-export function readItems(
-  bytes: Buffer,
-  at: number,
-  key: string,
-): { items: (Listed | undefined)[]; end: number } | undefined {
-  const items: (Listed | undefined)[] = [];
-  const end = walkArray(bytes, at, (_, start) => {
-    const element = readElement(bytes, start, key);
-    items.push(element.item);
-    return element.end;
-  });
-  return end < 0 ? undefined : { items, end };
 }
 
 /** Reads one definition on its own; undefined where it has no usable name. */

@@ -1,6 +1,6 @@
-import { isRecord } from '../../config/findings.ts';
 import { quoted } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
+import { isRecord } from '../../wire/json/is-record.ts';
 import { findMember, hasAmbiguousKeys, readElements, readMembers } from '../../wire/json/members.ts';
 import { isShallow } from '../../wire/json/shallow.ts';
 import { changeMembers, lineBytes, splice, type Edit } from '../../wire/json/splice.ts';

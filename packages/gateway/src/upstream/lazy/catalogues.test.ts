@@ -13,11 +13,11 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
-import { fileEntry } from '../../state/server-record.ts';
+import { createFileStore } from '../../state/file-store.ts';
 import { definitionOf, type Kind, type Listed, type Listing } from '../catalogue/catalogue.ts';
 import { readItem } from '../catalogue/read-list.ts';
 import { differingKinds, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { Catalogues, LOCK_FILE, type Recalled } from './catalogues.ts';
+import { Catalogues, LOCK_FILE, type CataloguesOptions, type Recalled } from './catalogues.ts';
 import { lockText } from './lock-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'weir-catalogues-'));
@@ -50,23 +50,40 @@ interface Context {
   log?: Log;
 }
 
-function catalogues({
+async function catalogues({
   folder = mkdtempSync(join(root, 'x-')),
   entry = 'e',
   capabilities = '{}',
   log = silentLog,
-}: Context = {}): {
+}: Context = {}): Promise<{
   folder: string;
   memory: Catalogues;
-} {
-  const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities, log };
-  return { folder, memory: new Catalogues({ ...options, commandName: 'weir', entryHash: () => entry }) };
+}> {
+  const configPath = join(folder, 'mcp.json');
+  const memory = await open({ folder, configPath, log, capabilities, entryHash: () => entry });
+  return { folder, memory };
+}
+
+/** Opens what is remembered in a folder, for a client. */
+async function open({
+  folder,
+  capabilities = '{}',
+  ...options
+}: { folder: string; capabilities?: string } & Omit<
+  CataloguesOptions,
+  'store' | 'commandName'
+>): Promise<Catalogues> {
+  const store = createFileStore({ folder: join(folder, 'state', 'catalogues') });
+  const memory = new Catalogues({ ...options, store, commandName: 'weir' });
+  await memory.load();
+  memory.serve(capabilities);
+  return memory;
 }
 
 /** Learns this, and writes it at once. */
-function learn(memory: Catalogues, found: CatalogueSnapshot, serverKey = 's'): void {
+async function learn(memory: Catalogues, found: CatalogueSnapshot, serverKey = 's'): Promise<void> {
   memory.learn(serverKey, found);
-  memory.flush();
+  await memory.flush();
 }
 
 function writeLock(folder: string, found: CatalogueSnapshot, entry = 'e'): void {
@@ -77,11 +94,11 @@ function writeLock(folder: string, found: CatalogueSnapshot, entry = 'e'): void 
 const A = '{"name":"a","max":12345678901234567890,"text":"ü"}';
 const B = '{"name":"b"}';
 
-verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', () => {
-  const { folder, memory } = catalogues();
+verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', async () => {
+  const { folder, memory } = await catalogues();
   expect(memory.recall('s')).toBeUndefined();
-  learn(memory, snapshot(A, B));
-  const again = catalogues({ folder }).memory.recall('s');
+  await learn(memory, snapshot(A, B));
+  const again = (await catalogues({ folder })).memory.recall('s');
   expect(toolsOf(again)).toEqual([A, B]);
   expect(again?.snapshot).toMatchObject({
     era: 'legacy',
@@ -95,49 +112,51 @@ verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', () => {
 verifies(
   'AGG-REG-1',
   'what another entry or server has offered is not, and for another client it is told',
-  () => {
-    const { folder, memory } = catalogues();
-    learn(memory, snapshot(A));
-    expect(catalogues({ folder, entry: 'other' }).memory.recall('s')).toBeUndefined();
-    expect(catalogues({ folder, capabilities: '{"roots":{}}' }).memory.recall('s')?.isForClient).toBe(false);
+  async () => {
+    const { folder, memory } = await catalogues();
+    await learn(memory, snapshot(A));
+    expect((await catalogues({ folder, entry: 'other' })).memory.recall('s')).toBeUndefined();
+    expect((await catalogues({ folder, capabilities: '{"roots":{}}' })).memory.recall('s')?.isForClient).toBe(
+      false,
+    );
     expect(memory.recall('t')).toBeUndefined();
-    expect(catalogues({ folder, capabilities: '{ }' }).memory.recall('s')).toBeDefined();
+    expect((await catalogues({ folder, capabilities: '{ }' })).memory.recall('s')).toBeDefined();
   },
 );
 
 verifies(
   'AGG-REG-1',
   'the lock file counts, until a server is seen to differ, until the lock file changes',
-  () => {
-    const { folder } = catalogues();
+  async () => {
+    const { folder } = await catalogues();
     writeLock(folder, snapshot(A));
-    const { memory } = catalogues({ folder });
+    const { memory } = await catalogues({ folder });
     expect(toolsOf(memory.recall('s'))).toEqual([
       A.replace('"name":"a","max":12345678901234567890', '"max":12345678901234567890,"name":"a"'),
     ]);
-    learn(memory, snapshot(B));
-    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
+    await learn(memory, snapshot(B));
+    expect(toolsOf((await catalogues({ folder })).memory.recall('s'))).toEqual([B]);
     writeLock(folder, snapshot(A, B));
-    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
+    expect(toolsOf((await catalogues({ folder })).memory.recall('s'))).toHaveLength(2);
     writeLock(folder, snapshot(A), 'another entry');
-    expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toEqual([B]);
+    expect(toolsOf((await catalogues({ folder })).memory.recall('s'))).toEqual([B]);
   },
 );
 
-test('what is the same in another order is no news, and not written', () => {
-  const { folder, memory } = catalogues();
+test('what is the same in another order is no news, and not written', async () => {
+  const { folder, memory } = await catalogues();
   writeLock(folder, snapshot(A, B));
-  catalogues({ folder }).memory.learn('s', snapshot(B, A));
-  memory.flush();
+  (await catalogues({ folder })).memory.learn('s', snapshot(B, A));
+  await memory.flush();
   expect(readdirSync(folder)).not.toContain('state');
   expect(differingKinds(snapshot(A, B).catalogue, snapshot(B, A).catalogue)).toEqual([]);
   expect(differingKinds(snapshot(A).catalogue, snapshot(B).catalogue)).toEqual(['tools']);
-  learn(memory, snapshot(A));
+  await learn(memory, snapshot(A));
 });
 
-test('a file that is damaged is as good as none', () => {
-  const { folder, memory } = catalogues();
-  learn(memory, snapshot(A));
+test('a file that is damaged is as good as none', async () => {
+  const { folder, memory } = await catalogues();
+  await learn(memory, snapshot(A));
   const [name = ''] = readdirSync(join(folder, 'state', 'catalogues'));
   const file = join(folder, 'state', 'catalogues', name);
   const whole = readFileSync(file);
@@ -162,74 +181,90 @@ test('a file that is damaged is as good as none', () => {
     Buffer.alloc(0),
   ]) {
     writeFileSync(file, damaged);
-    expect(catalogues({ folder }).memory.recall('s')).toBeUndefined();
+    expect((await catalogues({ folder })).memory.recall('s')).toBeUndefined();
   }
 });
 
-test('a lock file is not copied for servers whose entries have changed since, or that are gone', () => {
+test('a lock file is not copied into the state folder', async () => {
+  const { folder } = await catalogues();
+  writeLock(folder, snapshot(A));
+  const { memory } = await catalogues({ folder });
+  expect(memory.recall('s')).toBeDefined();
+  await memory.flush();
+  await learn(memory, memory.recall('s')?.snapshot ?? snapshot());
+  expect(existsSync(join(folder, 'state'))).toBe(false);
+});
+
+test('what was learnt of an entry is not written once the config has another one', async () => {
+  const { folder } = await catalogues();
+  for (const later of [undefined, 'other']) {
+    let entry: string | undefined = 'e';
+    const configPath = join(folder, 'mcp.json');
+    const memory = await open({ folder, configPath, log: silentLog, entryHash: () => entry });
+    memory.learn('s', snapshot(A));
+    entry = later;
+    await memory.flush();
+    expect(existsSync(join(folder, 'state'))).toBe(false);
+  }
+});
+
+test('what was learnt is written after two seconds', async () => {
   vi.useFakeTimers();
-  const { folder } = catalogues();
-  const entries: Record<string, unknown> = { s: { command: 'x' } };
-  const entryHash = (key: string): string => fileEntry(entries[key], true).hash;
-  const options = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json'), capabilities: '{}' };
-  for (const later of [undefined, { command: 'y' }]) {
-    entries['s'] = { command: 'x' };
-    writeLock(folder, snapshot(A), entryHash('s'));
-    expect(
-      new Catalogues({ ...options, log: silentLog, commandName: 'weir', entryHash }).recall('s'),
-    ).toBeDefined();
-    entries['s'] = later;
-    vi.runAllTimers();
-    expect(existsSync(options.state)).toBe(false);
-  }
+  const { folder, memory } = await catalogues();
+  memory.learn('s', snapshot(A));
+  vi.advanceTimersByTime(1999);
+  await Promise.resolve();
+  expect(existsSync(join(folder, 'state'))).toBe(false);
+  vi.advanceTimersByTime(1);
   vi.useRealTimers();
+  await memory.flush();
+  expect(readdirSync(join(folder, 'state', 'catalogues'))).toHaveLength(1);
 });
 
-test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', () => {
-  const { folder, memory } = catalogues();
+test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', async () => {
+  const { folder, memory } = await catalogues();
   writeFileSync(join(folder, 'state'), '');
-  learn(memory, snapshot(A));
-  expect(catalogues({ folder }).memory.recall('s')).toBeUndefined();
+  await learn(memory, snapshot(A));
+  expect((await catalogues({ folder })).memory.recall('s')).toBeUndefined();
 });
 
 verifies(
   'AGG-REG-3',
   'gateways of one config keep what each of them has learnt, and nothing of others',
-  () => {
-    const { folder, memory: one } = catalogues();
-    const { memory: other } = catalogues({ folder });
+  async () => {
+    const { folder, memory: one } = await catalogues();
+    const { memory: other } = await catalogues({ folder });
     expect([one.recall('s'), other.recall('t')]).toEqual([undefined, undefined]);
-    learn(one, snapshot(A), 's');
-    learn(other, snapshot(B), 't');
-    const { memory } = catalogues({ folder });
+    await learn(one, snapshot(A), 's');
+    await learn(other, snapshot(B), 't');
+    const { memory } = await catalogues({ folder });
     expect([toolsOf(memory.recall('s')), toolsOf(memory.recall('t'))]).toEqual([[A], [B]]);
-    const options = { state: join(folder, 'state'), configPath: join(folder, 'other.json'), log: silentLog };
-    const elsewhere = new Catalogues({
-      ...options,
-      commandName: 'weir',
-      capabilities: '{}',
-      entryHash: () => 'e',
-    });
+    const configPath = join(folder, 'other.json');
+    const elsewhere = await open({ folder, configPath, log: silentLog, entryHash: () => 'e' });
     expect(elsewhere.recall('s')).toBeUndefined();
   },
 );
 
-verifies('AGG-REG-3', 'eight sets of client capabilities are remembered, the latest of them', () => {
-  const { folder } = catalogues();
+verifies('AGG-REG-3', 'eight sets of client capabilities are remembered, the latest of them', async () => {
+  const { folder } = await catalogues();
   const clients = Array.from({ length: 10 }, (_, index) => `{"roots":{"x":${index}}}`);
   const files = join(folder, 'state', 'catalogues');
-  clients.forEach((capabilities, index) => {
-    learn(catalogues({ folder, capabilities }).memory, snapshot(A));
+  for (const [index, capabilities] of clients.entries()) {
+    await learn((await catalogues({ folder, capabilities })).memory, snapshot(A));
     // Files that are written in the same millisecond have no order.
     for (const name of readdirSync(files)) {
       const { mtimeMs } = statSync(join(files, name));
       if (mtimeMs > 1e12) utimesSync(join(files, name), index, index);
     }
-  });
+  }
   expect(readdirSync(files)).toHaveLength(8);
-  const isKnown = (capabilities = ''): boolean =>
-    catalogues({ folder, capabilities }).memory.recall('s')?.isForClient === true;
-  expect(clients.map(isKnown)).toEqual([false, false, ...Array<boolean>(8).fill(true)]);
+  const isKnown = async (capabilities = ''): Promise<boolean> =>
+    (await catalogues({ folder, capabilities })).memory.recall('s')?.isForClient === true;
+  expect(await Promise.all(clients.map((client) => isKnown(client)))).toEqual([
+    false,
+    false,
+    ...Array<boolean>(8).fill(true),
+  ]);
 });
 
 const lockOf = (server: string, version = 1): string =>
@@ -245,19 +280,19 @@ test.each([
   lockOf('{"entry":"e","era":"legacy"}', 2),
   lockOf('{"entry":"e","era":"legacy","capabilities":null}'),
   lockOf(`{"entry":"e","era":"legacy","capabilities":{"x":"${'y'.repeat(60)}\\q"}}`),
-])('no lock file: %j', (text) => {
-  const { folder } = catalogues();
+])('no lock file: %j', async (text) => {
+  const { folder } = await catalogues();
   writeFileSync(join(folder, LOCK_FILE), text);
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (warning: string) => void warnings.push(warning) };
-  expect(catalogues({ folder, log }).memory.recall('s')).toBeUndefined();
+  expect((await catalogues({ folder, log })).memory.recall('s')).toBeUndefined();
   expect(warnings.join()).toContain('Write it anew with "weir lock"');
 });
 
-test('a lock file whose lines end as they do on Windows is the same', () => {
-  const { folder } = catalogues();
+test('a lock file whose lines end as they do on Windows is the same', async () => {
+  const { folder } = await catalogues();
   writeLock(folder, snapshot(A, B));
   const file = join(folder, LOCK_FILE);
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'));
-  expect(toolsOf(catalogues({ folder }).memory.recall('s'))).toHaveLength(2);
+  expect(toolsOf((await catalogues({ folder })).memory.recall('s'))).toHaveLength(2);
 });

@@ -1,170 +1,221 @@
 import { dirname, join } from 'node:path';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
-import { OWN_FILE, readWhole } from '../../read-file.ts';
+import { LOCK_FILE_READ, readWhole } from '../../read-file.ts';
+import type { Store } from '../../state/store.ts';
 import { canonicalJson } from '../../wire/json/canonical-json.ts';
-import { CatalogueFiles } from './catalogue-files.ts';
 import { isSameSnapshot, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { readLock, type LockedSnapshot } from './read-lock.ts';
-import { matchesHash } from './snapshot-hash.ts';
-import type { StoredSnapshot, StoredSnapshots } from './stored-snapshot.ts';
+import type { LockedSnapshot, LockedSnapshots } from './locked-snapshot.ts';
+import { readLock } from './read-lock.ts';
+import {
+  decodeSnapshots,
+  encodeSnapshots,
+  type StoredSnapshot,
+  type StoredSnapshots,
+} from './stored-snapshot.ts';
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
 
 export interface CataloguesOptions {
-  /** The state folder; without one only the lock file is there. */
-  readonly state: string | undefined;
+  readonly store: Store;
+  /** The config file; without one, servers have no names that last, and nothing is kept. */
   readonly configPath: string | undefined;
-  /** What the client can do, as JSON: servers may offer more to one that can do more. */
-  readonly capabilities: string;
   readonly log: Log;
   /** The command that hints tell users to run. */
   readonly commandName: string;
-  /** Hash of a server's entry: what another entry offered says nothing. Undefined where the config has no such server. */
+  /** Returns the hash of a server's entry; undefined where the config has no such server. A changed entry may list other things. */
   entryHash(serverKey: string): string | undefined;
 }
 
-/** What is remembered of a server. */
+/** A snapshot from an earlier start. */
 export interface Recalled {
   readonly snapshot: CatalogueSnapshot;
-  /** False where the server offered it to a client that can do other things. */
+  /** False where the server offered this to a client with other capabilities. */
   readonly isForClient: boolean;
 }
 
-interface Lock {
-  readonly hash: string;
-  /** Read when first needed: copies of it are read faster. */
-  servers(): ReadonlyMap<string, LockedSnapshot>;
-}
-
-/** What has been learnt is written when a start is over, at the latest when the gateway ends. */
+/** Milliseconds before new snapshots are written: a start is over by then. The end of the gateway writes them at once. */
 const WRITE_AFTER_MS = 2000;
+/** Sets of client capabilities for which snapshots are kept: clients choose what they send. */
+const MOST_CLIENTS = 8;
+/** Milliseconds that stored snapshots stay in memory: they stand in for servers that start. */
+const START_LASTS_MS = 60_000;
 
-/** What servers have offered: as the lock file has it, unless they have been seen to differ since it was written. */
+/**
+ * Remembers the lists of servers, by the capabilities of the client that they were listed for. The lock file counts, until a
+ * server is seen to list other things.
+ */
 export class Catalogues {
   readonly #options: CataloguesOptions;
-  readonly #files: CatalogueFiles | undefined;
-  readonly #lock: Lock | undefined;
-  readonly #unwritten = new Map<string, StoredSnapshot>();
-  /** Servers of the lock file whose hash has been checked. */
-  readonly #edited = new Map<string, boolean>();
-  #stored: StoredSnapshots | undefined;
-  #other: StoredSnapshots | undefined;
+  /** Begins the names of all values of this config. */
+  readonly #prefix: string;
+  /** Stored snapshots by the names of their values, the latest first. Each is decoded when it is used. */
+  readonly #stored = new Map<string, () => StoredSnapshots>();
+  /** Snapshots of servers that have run, for the present client. */
+  readonly #learnt = new Map<string, StoredSnapshot>();
+  /** Servers of the lock file that have been read; undefined for those that were edited. */
+  readonly #read = new Map<string, CatalogueSnapshot | undefined>();
+  #lock: LockedSnapshots = new Map();
+  #name: string;
+  #hasNews = false;
+  #written: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  #release: NodeJS.Timeout | undefined;
 
   constructor(options: CataloguesOptions) {
-    const { state, configPath, capabilities, log } = options;
     this.#options = options;
+    this.#prefix = `${shortHash(options.configPath ?? '')}-`;
+    this.#name = this.#nameFor('{}');
+  }
+
+  /** Reads the lock file and the store. Nothing can be recalled before. */
+  async load(): Promise<void> {
+    const { store, configPath } = this.#options;
     if (configPath === undefined) return;
-    this.#lock = this.#readLock(configPath);
-    if (state === undefined) return;
-    const client = canonicalJson(Buffer.from(capabilities));
-    this.#files = new CatalogueFiles({ state, configPath, client }, log);
+    this.#lock = this.#readLock(join(dirname(configPath), LOCK_FILE));
+    this.#read.clear();
+    await this.#written;
+    const entries = (await store.list(this.#prefix)).slice(0, MOST_CLIENTS);
+    this.#stored.clear();
+    for (const { name } of entries) {
+      const value = await store.get(name).catch(() => undefined);
+      let decoded: StoredSnapshots | undefined;
+      this.#stored.set(name, () => (decoded ??= decodeSnapshots(value)));
+    }
+    clearTimeout(this.#release);
+    this.#release = setTimeout(() => this.#stored.clear(), START_LASTS_MS).unref();
+  }
+
+  /** Recalls and keeps snapshots for a client with these capabilities, from now on. */
+  serve(capabilities: string): void {
+    const name = this.#nameFor(capabilities);
+    if (name === this.#name) return;
+    void this.flush();
+    this.#learnt.clear();
+    this.#name = name;
   }
 
   recall(serverKey: string): Recalled | undefined {
-    const found = this.#recallForClient(serverKey);
+    const found = this.#valid(
+      serverKey,
+      this.#learnt.get(serverKey) ?? this.#storedFor(this.#name, serverKey),
+    );
     if (found !== undefined) return { snapshot: found, isForClient: true };
-    this.#other ??= this.#files?.readOther();
-    const other = this.#other?.get(serverKey);
-    return this.#isOfEntry(serverKey, other) ? { snapshot: other.snapshot, isForClient: false } : undefined;
+    const other = [...this.#stored.keys()].find((name) => name !== this.#name);
+    const stored = other === undefined ? undefined : this.#storedFor(other, serverKey);
+    return this.#isOfEntry(serverKey, stored) ? { snapshot: stored.snapshot, isForClient: false } : undefined;
   }
 
-  /** Keeps what a server offers now, where that is news. */
+  /** Keeps the snapshot of a server that runs. */
   learn(serverKey: string, snapshot: CatalogueSnapshot): void {
-    const before = this.#recallForClient(serverKey);
-    if (before === undefined || !isSameSnapshot(before, snapshot)) this.#keep(serverKey, snapshot);
+    const entry = this.#options.entryHash(serverKey);
+    if (entry === undefined || this.#options.configPath === undefined) return;
+    this.#learnt.set(serverKey, { entry, lock: this.#lock.get(serverKey)?.hash, snapshot });
+    this.#hasNews = true;
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
 
-  /** Writes what has been learnt. Other gateways may have learnt something of the same config meanwhile. */
-  flush(): void {
+  /** Resolves when all that has been learnt is written, or cannot be. */
+  flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // The config may have gone over to other entries.
-    const learnt = [...this.#unwritten].filter(([key, { entry }]) => entry === this.#options.entryHash(key));
-    this.#unwritten.clear();
-    if (learnt.length === 0 || this.#files === undefined) return;
-    this.#files.write(new Map([...this.#known(this.#files.read()), ...learnt]));
-    this.#stored = undefined;
+    if (this.#hasNews) {
+      const [name, learnt] = [this.#name, new Map(this.#learnt)];
+      this.#written = this.#written.then(() => this.#write(name, learnt));
+    }
+    this.#hasNews = false;
+    return this.#written;
   }
 
-  /** What is stored of the servers that the config has. */
-  #known(stored: StoredSnapshots): (readonly [string, StoredSnapshot])[] {
-    return stored.keys().flatMap((key) => {
-      const found = this.#options.entryHash(key) === undefined ? undefined : stored.get(key);
-      return found === undefined ? [] : [[key, found] as const];
+  /** Writes snapshots that differ from the stored ones. Another gateway of the same config may have stored some meanwhile. */
+  async #write(name: string, learnt: ReadonlyMap<string, StoredSnapshot>): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      if (this.#newsIn(learnt, await store.get(name).catch(() => undefined)).length === 0) return;
+      await store.update(name, (before) => {
+        const news = this.#newsIn(learnt, before);
+        return news.length === 0 ? undefined : encodeSnapshots(new Map([...this.#ofConfig(before), ...news]));
+      });
+      for (const old of (await store.list(this.#prefix)).slice(MOST_CLIENTS)) await store.delete(old.name);
+    } catch (error) {
+      log.debug?.(`the lists of servers are not kept: ${(error as Error).message}`);
+    }
+  }
+
+  #newsIn(
+    learnt: ReadonlyMap<string, StoredSnapshot>,
+    before: Buffer | undefined,
+  ): [string, StoredSnapshot][] {
+    const stored = decodeSnapshots(before);
+    return [...learnt].filter(([serverKey, found]) => {
+      // The config may have another entry for the server by now.
+      if (!this.#isOfEntry(serverKey, found)) return false;
+      const known = this.#valid(serverKey, stored.get(serverKey));
+      return known === undefined || !isSameSnapshot(known, found.snapshot);
     });
   }
 
-  #recallForClient(serverKey: string): CatalogueSnapshot | undefined {
-    this.#stored ??= this.#files?.read();
-    const found = this.#unwritten.get(serverKey) ?? this.#stored?.get(serverKey);
+  /** Returns the stored snapshots of the servers that the config has. */
+  #ofConfig(before: Buffer | undefined): [string, StoredSnapshot][] {
+    const stored = decodeSnapshots(before);
+    return stored.keys().flatMap((key): [string, StoredSnapshot][] => {
+      const found = this.#options.entryHash(key) === undefined ? undefined : stored.get(key);
+      return found === undefined ? [] : [[key, found]];
+    });
+  }
+
+  /** Returns the snapshot that counts: the stored one where it was made in view of the same lock file, else the locked one. */
+  #valid(serverKey: string, found: StoredSnapshot | undefined): CatalogueSnapshot | undefined {
     const stored = this.#isOfEntry(serverKey, found) ? found : undefined;
-    if (stored !== undefined && (this.#lock === undefined || stored.lock === this.#lock.hash))
-      return stored.snapshot;
-    const locked = this.#locked(serverKey);
-    if (locked !== undefined) this.#keep(serverKey, locked);
-    // What differed from another lock file counts where this one knows nothing.
-    return locked ?? stored?.snapshot;
+    const locked = this.#lock.get(serverKey);
+    const isLocked = locked !== undefined && locked.entry === this.#options.entryHash(serverKey);
+    if (!isLocked || (stored !== undefined && stored.lock === locked.hash)) return stored?.snapshot;
+    return this.#readLocked(serverKey, locked) ?? stored?.snapshot;
   }
 
-  #keep(serverKey: string, snapshot: CatalogueSnapshot): void {
-    const entry = this.#options.entryHash(serverKey);
-    if (entry === undefined || this.#files === undefined) return;
-    this.#unwritten.set(serverKey, { entry, lock: this.#lock?.hash, snapshot });
-    this.#timer ??= setTimeout(() => this.flush(), WRITE_AFTER_MS).unref();
-  }
-
-  #locked(serverKey: string): CatalogueSnapshot | undefined {
-    const locked = this.#lock?.servers().get(serverKey);
-    if (locked?.entry !== this.#options.entryHash(serverKey)) return undefined;
-    return locked === undefined || this.#isEdited(serverKey, locked) ? undefined : locked.snapshot;
-  }
-
-  /** Returns whether the definitions of a server differ from those that the lock file was written with; warns once. */
-  #isEdited(serverKey: string, locked: LockedSnapshot): boolean {
-    const known = this.#edited.get(serverKey);
-    if (known !== undefined) return known;
-    const isEdited = !matchesHash(locked);
-    this.#edited.set(serverKey, isEdited);
-    if (isEdited)
-      this.#options.log.warn(
-        `${LOCK_FILE} was edited: the definitions of server '${serverKey}' do not match their hash, and are not listed until it runs. Write it anew with "${this.#options.commandName} lock".`,
+  /** Returns undefined, and warns once, where the definitions differ from those that the lock file was written with. */
+  #readLocked(serverKey: string, locked: LockedSnapshot): CatalogueSnapshot | undefined {
+    if (this.#read.has(serverKey)) return this.#read.get(serverKey);
+    const snapshot = locked.read();
+    this.#read.set(serverKey, snapshot);
+    if (snapshot === undefined)
+      this.#warn(
+        `${LOCK_FILE} was edited: the definitions of server '${serverKey}' do not match their hash. Weir does not list them until the server runs.`,
       );
-    return isEdited;
+    return snapshot;
+  }
+
+  #storedFor(name: string, serverKey: string): StoredSnapshot | undefined {
+    return this.#stored.get(name)?.().get(serverKey);
   }
 
   #isOfEntry(serverKey: string, stored: StoredSnapshot | undefined): stored is StoredSnapshot {
     return stored !== undefined && stored.entry === this.#options.entryHash(serverKey);
   }
 
-  #readLock(configPath: string): Lock | undefined {
-    const file = join(dirname(configPath), LOCK_FILE);
-    const bytes = readBytes(file);
-    if (bytes === undefined) return undefined;
-    let servers: ReadonlyMap<string, LockedSnapshot> | undefined;
-    return {
-      hash: shortHash(bytes.toString('latin1')),
-      servers: () => {
-        servers ??= readLock(bytes) ?? this.#unreadable(file);
-        return servers;
-      },
-    };
+  /** Returns the same name for the same capabilities, in whichever order they are written. */
+  #nameFor(capabilities: string): string {
+    return `${this.#prefix}${shortHash(canonicalJson(Buffer.from(capabilities)))}`;
   }
 
-  #unreadable(file: string): ReadonlyMap<string, LockedSnapshot> {
-    this.#options.log.warn(
-      `${file} cannot be read and is left aside. Write it anew with "${this.#options.commandName} lock".`,
-    );
-    return new Map();
+  #readLock(file: string): LockedSnapshots {
+    const bytes = readBytes(file);
+    const servers = bytes === undefined ? new Map() : readLock(bytes);
+    if (servers === undefined) this.#warn(`${file} cannot be read and is ignored.`);
+    return servers ?? new Map();
+  }
+
+  #warn(problem: string): void {
+    const { log, commandName } = this.#options;
+    log.warn(`${problem} Write it anew with "${commandName} lock".`);
   }
 }
 
-/** Undefined where there is no such file; one that may not be read is as good as an empty one. */
+/** Returns undefined where there is no such file; one that cannot be read counts as an empty one. */
 function readBytes(file: string): Buffer | undefined {
   try {
-    return readWhole(file, OWN_FILE);
+    return readWhole(file, LOCK_FILE_READ);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Buffer.alloc(0);
   }

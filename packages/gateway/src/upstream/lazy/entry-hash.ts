@@ -1,6 +1,6 @@
-import { isRecord } from '../../config/findings.ts';
 import { withoutLiveKeys } from '../../config/tool-lists.ts';
 import { fileEntry } from '../../state/server-record.ts';
+import { isRecord } from '../../wire/json/is-record.ts';
 
 /** Entries are replaced, never changed. Each is hashed once: a start asks for its hash several times. */
 const known = new WeakMap<object, string>();

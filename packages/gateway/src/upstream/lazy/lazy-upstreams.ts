@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import type { Stores } from '../../state/stores.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DesiredServers } from '../desired-servers.ts';
 import type { UpstreamServer } from '../server.ts';
@@ -10,7 +11,7 @@ import { LazyUpstream } from './lazy-upstream.ts';
 
 export interface LazyUpstreamsOptions {
   readonly desired: DesiredServers;
-  readonly state?: string;
+  readonly stores: Pick<Stores, 'catalogues'>;
   readonly configPath?: string;
   readonly log: Log;
   /** The command that hints tell users to run. */
@@ -29,11 +30,23 @@ export class LazyUpstreams {
   readonly #lazyUpstreams = new Map<string, Upstream>();
   /** The lazy servers whose stand-in is what they offer to this client. */
   readonly #asleep = new Set<string>();
-  #capabilities = '{}';
-  #catalogues: Catalogues | undefined;
+  readonly #catalogues: Catalogues;
 
   constructor(options: LazyUpstreamsOptions) {
+    const { stores, configPath, log, commandName, desired } = options;
     this.#options = options;
+    this.#catalogues = new Catalogues({
+      store: stores.catalogues,
+      configPath,
+      log,
+      commandName,
+      entryHash: (key) => (desired.has(key) ? entryHash(desired.entryOf(key)) : undefined),
+    });
+  }
+
+  /** Reads the lock file and what earlier starts have kept. Nothing can be recalled before. */
+  load(): Promise<void> {
+    return this.#catalogues.load();
   }
 
   isLazy(key: string): boolean {
@@ -51,14 +64,12 @@ export class LazyUpstreams {
 
   /** What a server is remembered to list, whether or not that stands in for it. */
   listsOf(key: string): Catalogue | undefined {
-    return (this.of(key) ?? this.#remembered().recall(key)?.snapshot)?.catalogue;
+    return (this.of(key) ?? this.#catalogues.recall(key)?.snapshot)?.catalogue;
   }
 
   /** Recalls and keeps what servers offer to a client that can do this, from now on. */
   serve(capabilities: string): void {
-    if (this.#capabilities === capabilities) return;
-    this.forget([]);
-    this.#capabilities = capabilities;
+    this.#catalogues.serve(capabilities);
   }
 
   /** Recalls what these servers offer. */
@@ -67,7 +78,7 @@ export class LazyUpstreams {
     for (const key of keys) {
       const isLazy = this.isLazy(key);
       if (waits && !isLazy) continue;
-      const { snapshot, isForClient = false } = this.#remembered().recall(key) ?? {};
+      const { snapshot, isForClient = false } = this.#catalogues.recall(key) ?? {};
       const isAsleep = isLazy && isForClient;
       if (snapshot === undefined || (waits && !isAsleep)) continue;
       this.#lazyUpstreams.set(key, this.#create(key, snapshot));
@@ -84,7 +95,7 @@ export class LazyUpstreams {
       this.#lazyUpstreams.set(serverKey, this.#create(serverKey, snapshot));
       this.#asleep.add(serverKey);
     } else this.#lazyUpstreams.delete(serverKey);
-    this.#remembered().learn(serverKey, snapshot);
+    this.#catalogues.learn(serverKey, snapshot);
   }
 
   /** Lets the lists of a server that runs stand in for it until its next start is over. */
@@ -99,32 +110,17 @@ export class LazyUpstreams {
     return lazyUpstream;
   }
 
-  /** With another config: what these offered says nothing any more, and the lock file may be another one. */
+  /** Removes the placeholders of servers whose entries have changed or are gone. */
   forget(keys: readonly string[]): void {
-    this.#catalogues?.flush();
-    this.#catalogues = undefined;
     for (const key of keys) {
       this.#lazyUpstreams.delete(key);
       this.#asleep.delete(key);
     }
   }
 
-  /** Writes what has been learnt. */
-  flush(): void {
-    this.#catalogues?.flush();
-  }
-
-  #remembered(): Catalogues {
-    const { state, configPath, log, commandName, desired } = this.#options;
-    this.#catalogues ??= new Catalogues({
-      state,
-      configPath,
-      log,
-      commandName,
-      capabilities: this.#capabilities,
-      entryHash: (key) => (desired.has(key) ? entryHash(desired.entryOf(key)) : undefined),
-    });
-    return this.#catalogues;
+  /** Resolves when all that has been learnt is written, or cannot be. */
+  flush(): Promise<void> {
+    return this.#catalogues.flush();
   }
 
   #create(serverKey: string, snapshot: CatalogueSnapshot): Upstream {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../wire/json/is-record.ts';
 import {
   ALL_KINDS,
   definitionOf,
@@ -11,28 +12,29 @@ import {
 } from '../catalogue/catalogue.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
-/** What one server offered, and when that counts. */
+/** The lists of one server, and the entry that they hold for. */
 export interface StoredSnapshot {
   /** Hash of the server's entry in the config. */
   readonly entry: string;
-  /** Hash of the lock file that stood beside the config. */
+  /** Hash of the server's definitions in the lock file at that time. */
   readonly lock?: string | undefined;
   readonly snapshot: CatalogueSnapshot;
 }
 
-/** Where in the bytes of a file a definition begins, its length, what it is called, and where in it that stands. */
+/** Position of a definition in the bytes of a value, its length, its name, and the position of the name in it. */
 type StoredItem = readonly [at: number, length: number, key: string, keyAt: number, keyEnd: number];
 
-/** What a file says of a server before the bytes of all definitions. */
+/** The part of a server in the first line, before the bytes of all definitions. */
 interface Head extends Omit<StoredSnapshot, 'snapshot'>, Omit<CatalogueSnapshot, 'catalogue'> {
   readonly lists: Readonly<Partial<Record<Kind, readonly StoredItem[]>>>;
 }
 
-/** What a later one means is not known; definitions of earlier ones were not judged. */
+/** A later version may mean something else; earlier ones hold definitions that were not validated. */
 const VERSION = 3;
 const NEWLINE = 0x0a;
+const NO_BYTES = Buffer.alloc(0);
 
-/** A line of JSON that says where each definition stands, then their bytes: nothing is parsed that need not be. */
+/** Writes a line of JSON with the position of each definition, then their bytes, so that a start parses the line alone. */
 export function encodeSnapshots(servers: Iterable<readonly [string, StoredSnapshot]>): Buffer {
   const parts: Buffer[] = [];
   let size = 0;
@@ -57,13 +59,13 @@ export function encodeSnapshots(servers: Iterable<readonly [string, StoredSnapsh
   return Buffer.concat([Buffer.from(`${index}\n`), ...parts]);
 }
 
-/** Reads what servers offered; a file that is damaged holds none. */
-export function decodeSnapshots(file: Buffer): StoredSnapshots {
+/** Reads snapshots; a value that is missing or damaged holds none. */
+export function decodeSnapshots(file: Buffer = NO_BYTES): StoredSnapshots {
   try {
     const start = file.indexOf(NEWLINE) + 1;
     const index = JSON.parse(file.toString('utf8', 0, start)) as Partial<Index>;
     const isWhole = index.version === VERSION && index.size === file.length - start;
-    return new StoredSnapshots(isWhole && isObject(index.servers) ? index.servers : {}, file, start);
+    return new StoredSnapshots(isWhole && isRecord(index.servers) ? index.servers : {}, file, start);
   } catch {
     return new StoredSnapshots({}, file, 0);
   }
@@ -76,7 +78,7 @@ interface Index {
   readonly servers: Readonly<Record<string, Partial<Head> | null>>;
 }
 
-/** The servers of one file, each of which is read when it is asked for. */
+/** The servers of one value. Each is read when it is needed. */
 export class StoredSnapshots {
   readonly #heads: Index['servers'];
   readonly #file: Buffer;
@@ -96,7 +98,7 @@ export class StoredSnapshots {
     const head = Object.hasOwn(this.#heads, serverKey) ? this.#heads[serverKey] : undefined;
     const { entry, lock, era, capabilities, instructions, lists } = head ?? {};
     if (typeof entry !== 'string' || (era !== 'legacy' && era !== 'modern')) return undefined;
-    if (!isObject(capabilities) || !isObject(lists)) return undefined;
+    if (!isRecord(capabilities) || !isRecord(lists)) return undefined;
     const catalogue = this.#catalogue(lists);
     return catalogue && { entry, lock, snapshot: { era, capabilities, instructions, catalogue } };
   }
@@ -112,7 +114,7 @@ export class StoredSnapshots {
     return catalogue;
   }
 
-  /** May be asked for again at once: it may turn out different. */
+  /** Clients may ask again at once: the server may turn out to list other things. */
   #listing(items: readonly StoredItem[]): Listing | undefined {
     if (!Array.isArray(items) || !items.every((item) => this.#isItem(item))) return undefined;
     return { items: items.map((item) => this.#item(item)), ttlMs: 0, cacheScope: 'private' };
@@ -120,7 +122,7 @@ export class StoredSnapshots {
 
   #isItem(item: unknown): item is StoredItem {
     if (!Array.isArray(item)) return false;
-    // By index: taking an array apart makes an iterator, and a start reads every tool.
+    // By index, because destructuring an array makes an iterator, and a start reads every tool.
     const { 0: at, 1: length, 2: key, 3: keyAt, 4: keyEnd } = item as unknown[];
     const isInside = Number(at) >= 0 && this.#start + Number(at) + Number(length) <= this.#file.length;
     return isInside && typeof key === 'string' && Number(keyAt) >= 0 && Number(keyEnd) <= Number(length);
@@ -130,8 +132,4 @@ export class StoredSnapshots {
     const at = this.#start + offset;
     return { key, page: this.#file, at, end: at + length, keyAt: at + keyAt, keyEnd: at + keyEnd };
   }
-}
-
-function isObject<T>(value: T): value is T & object {
-  return typeof value === 'object' && value !== null;
 }

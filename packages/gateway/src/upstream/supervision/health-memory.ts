@@ -1,52 +1,47 @@
 import type { Log } from '../../log.ts';
-import { ServerMemory, type KnownServer } from '../../state/server-memory.ts';
 import type { ServerRecord } from '../../state/server-record.ts';
+import { ServerRecords, type KnownServer } from '../../state/server-records.ts';
+import type { Stores } from '../../state/stores.ts';
 import { NEW_SERVER, type Health } from './health.ts';
 
 export interface HealthMemoryOptions {
-  readonly state?: string;
+  readonly stores: Pick<Stores, 'servers'>;
   readonly configPath?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
 
-/** What is known of servers from start to start; nothing, where there is no state folder or no file that tells them apart. */
+/** Keeps the health of servers from start to start; keeps nothing without a config file, which tells servers apart. */
 export class HealthMemory {
-  readonly #memory: ServerMemory | undefined;
+  readonly #records: ServerRecords | undefined;
 
-  constructor({ state: folder, configPath, env, log }: HealthMemoryOptions, known: readonly KnownServer[]) {
-    if (folder === undefined || configPath === undefined) return;
-    this.#memory = new ServerMemory({ folder, configPath, env, log }, known);
+  constructor({ stores, configPath, log }: HealthMemoryOptions, known: readonly KnownServer[]) {
+    if (configPath === undefined) return;
+    this.#records = new ServerRecords({ store: stores.servers, configPath, log }, known);
   }
 
-  /** The servers of another config. */
+  /** Goes over to the servers of another config. */
   setServers(known: readonly KnownServer[]): void {
-    this.#memory?.setServers(known);
+    this.#records?.setServers(known);
   }
 
-  /** The servers of which more is known than that they have run. */
-  noted(): string[] {
-    return this.#memory?.noted() ?? [];
-  }
-
-  async recall(serverKeys: readonly string[]): Promise<[serverKey: string, health: Health][]> {
-    if (this.#memory === undefined || serverKeys.length === 0) return [];
-    const records = await this.#memory.recall(serverKeys);
+  /** Returns the health of the servers that are disabled or have failed. */
+  async recall(): Promise<[serverKey: string, health: Health][]> {
+    const records = (await this.#records?.recall()) ?? [];
     return Array.from(records, ([serverKey, record]) => [serverKey, healthFrom(record)]);
   }
 
   remember(serverKey: string, health: Health, before: Health): void {
     const urgency = urgencyOf(health, before);
-    if (urgency !== 'none') this.#memory?.remember(serverKey, recordOf(health), urgency === 'urgent');
+    if (urgency !== 'none') this.#records?.remember(serverKey, recordOf(health), urgency === 'urgent');
   }
 
   async persistError(serverKey: string): Promise<string | undefined> {
-    return await this.#memory?.persistError(serverKey);
+    return await this.#records?.persistError(serverKey);
   }
 
   /** Resolves when everything is written that can be. */
   async flush(): Promise<void> {
-    await this.#memory?.flush();
+    await this.#records?.flush();
   }
 }
 

@@ -41,3 +41,19 @@ function canonicalArray(bytes: Buffer, at: number, depth: number): string {
     elements.push(canonicalJson(bytes, spans[s], spans[s + 1], depth + 1));
   return `[${elements.join(',')}]`;
 }
+
+/**
+ * Returns a parsed value as JSON with sorted keys. Writes at once instead of sorting copies, because every start does so for
+ * each server. Throws where the value is nested too deep for the stack.
+ */
+export function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const record = value as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const key of Object.keys(record).sort()) {
+    if (record[key] === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${sortedJson(record[key])}`;
+  }
+  return `{${text}}`;
+}
