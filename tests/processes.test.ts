@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { startGuard, type Guard, type GuardOptions } from '../packages/gateway/src/upstream/process/guard.ts';
 import { posixGroup } from '../packages/gateway/src/upstream/process/process-group.ts';
 import { spawnServer, type ServerProcess } from '../packages/gateway/src/upstream/process/spawn.ts';
@@ -295,114 +295,117 @@ const endings: [string, (gateway: RunningGateway) => void][] = [
   ['SIGTERM', (gateway) => process.kill(gateway.pid, 'SIGTERM')],
   ['SIGKILL', (gateway) => process.kill(gateway.pid, 'SIGKILL')],
 ];
-for (const [name, end] of endings) {
-  onLinux('AGG-CHILD-5', `after ${name} nothing of a gateway is alive five seconds later`, async () => {
-    const npx = { command: 'npx', args: ['--no-install', 'stubborn-server'], cwd: npxProject() };
-    const gateway = await startGateway([stubborn, groupFamily, sessionFamily, npx]);
-    // A child; a child and a grandchild, twice; npx, its server and perhaps a shell between them.
-    expect(marked(gateway.mark).length).toBeGreaterThanOrEqual(7);
-    end(gateway);
-    await until(() => marked(gateway.mark).length === 0, 5000);
-    await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
-    await gateway.exited;
-  });
+// Each waits for seconds and works for milliseconds, so these run at the same time.
+describe.concurrent('a gateway that ends', () => {
+  for (const [name, end] of endings) {
+    onLinux('AGG-CHILD-5', `after ${name} nothing of a gateway is alive five seconds later`, async () => {
+      const npx = { command: 'npx', args: ['--no-install', 'stubborn-server'], cwd: npxProject() };
+      const gateway = await startGateway([stubborn, groupFamily, sessionFamily, npx]);
+      // A child; a child and a grandchild, twice; npx, its server and perhaps a shell between them.
+      expect(marked(gateway.mark).length).toBeGreaterThanOrEqual(7);
+      end(gateway);
+      await until(() => marked(gateway.mark).length === 0, 5000);
+      await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
+      await gateway.exited;
+    });
+
+    onLinux(
+      'AGG-CHILD-5',
+      `after ${name} descent alone gives away what shed group, session and mark`,
+      async () => {
+        const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
+        const gateway = await startGateway([strayFamily(token), groupFamily]);
+        await until(() => strays(token) === 2);
+        if (name === 'SIGKILL') await delay(FIRST_LOOK_MS);
+        end(gateway);
+        await until(() => strays(token) === 0, 5000);
+        await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
+      },
+    );
+  }
 
   onLinux(
     'AGG-CHILD-5',
-    `after ${name} descent alone gives away what shed group, session and mark`,
+    'what no server has started is left alone, also where it looks like a stray',
     async () => {
-      const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
-      const gateway = await startGateway([strayFamily(token), groupFamily]);
+      const foreign = spawn('sleep', ['60'], {
+        detached: true,
+        stdio: 'ignore',
+        env: { PATH: process.env['PATH'] },
+      });
+      const token = `beside-foreign-${process.pid}`;
+      const guard = startGuard({ path: process.env['PATH'] });
+      const { command, args } = strayFamily(token);
+      const server = await start(command, args, { guard });
       await until(() => strays(token) === 2);
-      if (name === 'SIGKILL') await delay(FIRST_LOOK_MS);
-      end(gateway);
-      await until(() => strays(token) === 0, 5000);
-      await until(() => !isAlive(gateway.pid) && !isAlive(gateway.guard), 1000);
+      await stopServers([server], guard);
+      expect(strays(token)).toBe(0);
+      expect(isAlive(foreign.pid!)).toBe(true);
+      foreign.kill('SIGKILL');
     },
   );
-}
 
-onLinux(
-  'AGG-CHILD-5',
-  'what no server has started is left alone, also where it looks like a stray',
-  async () => {
-    const foreign = spawn('sleep', ['60'], {
-      detached: true,
-      stdio: 'ignore',
-      env: { PATH: process.env['PATH'] },
+  onLinux('AGG-CHILD-5', 'servers wait with their end for a guard that is slow to look', async () => {
+    const slow = mkdtempSync(join(folder, 'slow-'));
+    writeFileSync(join(slow, 'grep'), '#!/bin/sh\nsleep 0.4\nPATH=${PATH#*:} exec grep "$@"\n', {
+      mode: 0o755,
     });
-    const token = `beside-foreign-${process.pid}`;
-    const guard = startGuard({ path: process.env['PATH'] });
+    const token = `slow-look-${process.pid}`;
+    const guard = startGuard({ path: [slow, process.env['PATH']].join(delimiter) });
     const { command, args } = strayFamily(token);
     const server = await start(command, args, { guard });
     await until(() => strays(token) === 2);
     await stopServers([server], guard);
     expect(strays(token)).toBe(0);
-    expect(isAlive(foreign.pid!)).toBe(true);
-    foreign.kill('SIGKILL');
-  },
-);
-
-onLinux('AGG-CHILD-5', 'servers wait with their end for a guard that is slow to look', async () => {
-  const slow = mkdtempSync(join(folder, 'slow-'));
-  writeFileSync(join(slow, 'grep'), '#!/bin/sh\nsleep 0.4\nPATH=${PATH#*:} exec grep "$@"\n', {
-    mode: 0o755,
   });
-  const token = `slow-look-${process.pid}`;
-  const guard = startGuard({ path: [slow, process.env['PATH']].join(delimiter) });
-  const { command, args } = strayFamily(token);
-  const server = await start(command, args, { guard });
-  await until(() => strays(token) === 2);
-  await stopServers([server], guard);
-  expect(strays(token)).toBe(0);
-});
 
-onLinux('AGG-CHILD-5', 'a killed gateway has its own go, and only those', async () => {
-  const [killed, other] = [await startGateway([stubborn]), await startGateway([stubborn])];
-  process.kill(killed.pid, 'SIGKILL');
-  await until(() => marked(killed.mark).length === 0 && !isAlive(killed.guard));
-  expect(marked(other.mark)).toHaveLength(1);
-  process.kill(other.pid, 'SIGKILL');
-  await until(() => marked(other.mark).length === 0);
-});
+  onLinux('AGG-CHILD-5', 'a killed gateway has its own go, and only those', async () => {
+    const [killed, other] = [await startGateway([stubborn]), await startGateway([stubborn])];
+    process.kill(killed.pid, 'SIGKILL');
+    await until(() => marked(killed.mark).length === 0 && !isAlive(killed.guard));
+    expect(marked(other.mark)).toHaveLength(1);
+    process.kill(other.pid, 'SIGKILL');
+    await until(() => marked(other.mark).length === 0);
+  });
 
-onLinux(
-  'AGG-CHILD-5',
-  'a server is found by the mark alone when the gateway died before naming its group',
-  async () => {
-    const gateway = await startGateway([stubborn, sessionFamily], { tellsNoGroups: true });
-    expect(marked(gateway.mark)).toHaveLength(3);
+  onLinux(
+    'AGG-CHILD-5',
+    'a server is found by the mark alone when the gateway died before naming its group',
+    async () => {
+      const gateway = await startGateway([stubborn, sessionFamily], { tellsNoGroups: true });
+      expect(marked(gateway.mark)).toHaveLength(3);
+      process.kill(gateway.pid, 'SIGKILL');
+      await until(() => marked(gateway.mark).length === 0);
+    },
+  );
+
+  onLinux('AGG-CHILD-5', 'a server that has thrown off its environment goes with its group', async () => {
+    const token = `unmarked-${process.pid}`;
+    const args = ['-i', node, fixture('stubborn.mjs'), token];
+    const gateway = await startGateway([{ command: 'env', args }]);
+    const isRunning = (): boolean => commandLinesWith(`stubborn.mjs\0${token}`).length > 0;
+    expect(marked(gateway.mark)).toEqual([]);
+    expect(isRunning()).toBe(true);
     process.kill(gateway.pid, 'SIGKILL');
-    await until(() => marked(gateway.mark).length === 0);
-  },
-);
+    await until(() => !isRunning());
+  });
 
-onLinux('AGG-CHILD-5', 'a server that has thrown off its environment goes with its group', async () => {
-  const token = `unmarked-${process.pid}`;
-  const args = ['-i', node, fixture('stubborn.mjs'), token];
-  const gateway = await startGateway([{ command: 'env', args }]);
-  const isRunning = (): boolean => commandLinesWith(`stubborn.mjs\0${token}`).length > 0;
-  expect(marked(gateway.mark)).toEqual([]);
-  expect(isRunning()).toBe(true);
-  process.kill(gateway.pid, 'SIGKILL');
-  await until(() => !isRunning());
-});
-
-onLinux('AGG-CHILD-5', 'a gateway killed in the midst of its start leaves nothing', async () => {
-  const running = (token: string): number => commandLinesWith(`stubborn.mjs\0${token}`).length;
-  const tokens = [1, 1, 2, 3].map((count, index) => ({
-    count,
-    token: `killed-early-${index}-${process.pid}`,
-  }));
-  for (const { count, token } of tokens) {
-    const server = { command: node, args: [fixture('stubborn.mjs'), token] };
-    const plan = JSON.stringify({ servers: [server, server, server, server] });
-    const gateway = spawn(node, [gatewayFile, plan], { stdio: ['pipe', 'ignore', 'ignore'] });
-    await until(() => running(token) >= count);
-    gateway.kill('SIGKILL');
-    await once(gateway, 'exit');
-  }
-  await until(() => tokens.every(({ token }) => running(token) === 0));
+  onLinux('AGG-CHILD-5', 'a gateway killed in the midst of its start leaves nothing', async () => {
+    const running = (token: string): number => commandLinesWith(`stubborn.mjs\0${token}`).length;
+    const tokens = [1, 1, 2, 3].map((count, index) => ({
+      count,
+      token: `killed-early-${index}-${process.pid}`,
+    }));
+    for (const { count, token } of tokens) {
+      const server = { command: node, args: [fixture('stubborn.mjs'), token] };
+      const plan = JSON.stringify({ servers: [server, server, server, server] });
+      const gateway = spawn(node, [gatewayFile, plan], { stdio: ['pipe', 'ignore', 'ignore'] });
+      await until(() => running(token) >= count);
+      gateway.kill('SIGKILL');
+      await once(gateway, 'exit');
+    }
+    await until(() => tokens.every(({ token }) => running(token) === 0));
+  });
 });
 
 onLinux(
@@ -424,33 +427,35 @@ onLinux(
   },
 );
 
-onLinux(
-  'AGG-CHILD-5',
-  'the guard is deaf to signals, holds no stream of the gateway and shows no mark',
-  async () => {
-    const gateway = await startGateway([stubborn]);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(-gateway.guard, signal);
-    await delay(100);
-    expect(isAlive(gateway.guard)).toBe(true);
-    process.kill(gateway.pid, 'SIGKILL');
-    const seen: string[] = [];
-    await Promise.all([
-      gateway.outputEnded.then(() => expect(isAlive(gateway.guard)).toBe(true)),
-      until(() => {
-        seen.push(...commandLinesWith(gateway.mark));
-        return !isAlive(gateway.guard);
-      }),
-    ]);
-    expect(seen).toEqual([]);
-    expect(marked(gateway.mark)).toEqual([]);
-  },
-);
+describe.concurrent('the guard of a gateway', () => {
+  onLinux(
+    'AGG-CHILD-5',
+    'the guard is deaf to signals, holds no stream of the gateway and shows no mark',
+    async () => {
+      const gateway = await startGateway([stubborn]);
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(-gateway.guard, signal);
+      await delay(100);
+      expect(isAlive(gateway.guard)).toBe(true);
+      process.kill(gateway.pid, 'SIGKILL');
+      const seen: string[] = [];
+      await Promise.all([
+        gateway.outputEnded.then(() => expect(isAlive(gateway.guard)).toBe(true)),
+        until(() => {
+          seen.push(...commandLinesWith(gateway.mark));
+          return !isAlive(gateway.guard);
+        }),
+      ]);
+      expect(seen).toEqual([]);
+      expect(marked(gateway.mark)).toEqual([]);
+    },
+  );
 
-onLinux('PERF-1', 'the guard is small', async () => {
-  const gateway = await startGateway([stubborn]);
-  expect(proportionalKb(gateway.guard)).toBeLessThan(2000);
-  process.kill(gateway.pid, 'SIGKILL');
-  await until(() => !isAlive(gateway.guard));
+  onLinux('PERF-1', 'the guard is small', async () => {
+    const gateway = await startGateway([stubborn]);
+    expect(proportionalKb(gateway.guard)).toBeLessThan(2000);
+    process.kill(gateway.pid, 'SIGKILL');
+    await until(() => !isAlive(gateway.guard));
+  });
 });
 
 onLinux('AGG-CHILD-5', 'a gateway that is stopped with nothing left waits for nothing', async () => {
@@ -505,25 +510,27 @@ const surroundings: [string, string | undefined, () => GuardOptions][] = [
     }),
   ],
 ];
-for (const [name, program, options] of surroundings) {
-  const missing = program !== undefined && !existsSync(program) ? `there is no ${program} here` : undefined;
-  const possible = missing === undefined ? onLinux : verifies.skipIf(missing);
-  possible(['AGG-CHILD-5', 'AGG-QA-2'], `the guard does its work with ${name}`, async () => {
-    const guard = startGuard(options());
-    const server = await start(node, [fixture('family.mjs'), 'session', 'crash'], { guard });
-    await server.exited;
-    expect(marked(guard.mark)).toHaveLength(1);
-    const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
-    const family = strayFamily(token);
-    const other = await start(family.command, family.args, { guard });
-    await until(() => strays(token) === 2);
-    await other.stop();
-    expect(strays(token)).toBe(2);
-    await guard.release(300);
-    expect(marked(guard.mark)).toEqual([]);
-    expect(strays(token)).toBe(0);
-  });
-}
+describe.concurrent('a guard in other surroundings', () => {
+  for (const [name, program, options] of surroundings) {
+    const missing = program !== undefined && !existsSync(program) ? `there is no ${program} here` : undefined;
+    const possible = missing === undefined ? onLinux : verifies.skipIf(missing);
+    possible(['AGG-CHILD-5', 'AGG-QA-2'], `the guard does its work with ${name}`, async () => {
+      const guard = startGuard(options());
+      const server = await start(node, [fixture('family.mjs'), 'session', 'crash'], { guard });
+      await server.exited;
+      expect(marked(guard.mark)).toHaveLength(1);
+      const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
+      const family = strayFamily(token);
+      const other = await start(family.command, family.args, { guard });
+      await until(() => strays(token) === 2);
+      await other.stop();
+      expect(strays(token)).toBe(2);
+      await guard.release(300);
+      expect(marked(guard.mark)).toEqual([]);
+      expect(strays(token)).toBe(0);
+    });
+  }
+});
 
 onLinux('AGG-CHILD-5', 'the loss of the guard is told once', async () => {
   const reasons: string[] = [];

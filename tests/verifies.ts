@@ -1,6 +1,7 @@
-import { test } from 'vitest';
+import { test, type TestContext } from 'vitest';
 
-type Body = () => void | Promise<void>;
+/** Tests that run at the same time take `expect` from the context for snapshots. */
+type Body = (context: TestContext) => void | Promise<void>;
 
 interface Verifies {
   /** A test that proves one or more requirements of tests/requirements.ts; their ids open its title. */

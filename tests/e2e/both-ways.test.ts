@@ -45,7 +45,7 @@ async function failure(session: LegacyClient, tool: string): Promise<string | un
   return (await session.post(session.call(`b:${tool}`))).json.error?.message;
 }
 
-describe('a server of both ways that clients share', () => {
+describe.concurrent('a server of both ways that clients share', () => {
   verifies(['ERA-2', 'ERA-3'], 'asks clients of the earlier revisions as it does directly', async () => {
     await using http = await serveTest({ b: fixture('both') });
     const options = { capabilities: CAN_BE_ASKED };
@@ -246,7 +246,7 @@ describe('a server of both ways that clients share', () => {
   );
 });
 
-describe('a server of both ways with one client on stdio', () => {
+describe.concurrent('a server of both ways with one client on stdio', () => {
   verifies(
     ['ERA-2', 'ERA-3', 'ERA-4'],
     'is spoken to in the way of that client, in one process',

@@ -30,7 +30,7 @@ const LIST = [
 
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
-describe('without a config', () => {
+describe.concurrent('without a config', () => {
   verifies('AGG-CLI-1', '--help prints the help to stdout', async () => {
     for (const option of ['--help', '-h']) {
       const { code, stdout, stderr } = await runWeir([option]);
@@ -54,7 +54,7 @@ describe('without a config', () => {
   });
 });
 
-describe('clients', () => {
+describe.concurrent('clients', () => {
   const told = async (...args: string[]): Promise<unknown> => {
     await using weir = startWeir({}, { args });
     const { result: modern } = await weir.request('server/discover', modernMeta());
@@ -71,7 +71,7 @@ describe('clients', () => {
   });
 });
 
-describe('stdout', () => {
+describe.concurrent('stdout', () => {
   verifies('AGG-CLI-2', 'carries the protocol and nothing else, whatever servers print', async () => {
     const config = { babble: fixture('babble'), windows: fixture('babble', '--crlf'), db: fixture('crash') };
     await using weir = startWeir(config, { args: ['--debug'] });
@@ -94,7 +94,7 @@ describe('stdout', () => {
   });
 });
 
-describe('--max-message-size', () => {
+describe.concurrent('--max-message-size', () => {
   verifies('AGG-CLI-1', 'is how large a message may be, in both directions', async () => {
     await using weir = startWeir({ big: fixture('big') }, { args: ['--max-message-size', '2K'] });
     await weir.tools();
@@ -108,7 +108,7 @@ describe('--max-message-size', () => {
   });
 });
 
-describe('the log', () => {
+describe.concurrent('the log', () => {
   verifies('AGG-CLI-2', 'goes to stderr, with what servers write to theirs', async () => {
     await using weir = startWeir({ 'my db': fixture('crash') });
     await weir.tools();
@@ -165,7 +165,7 @@ describe('the log', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe.concurrent('what is remembered', () => {
   const eras = (state: string): string[] =>
     readdirSync(join(state, 'eras')).map((name) => join(state, 'eras', name));
 
@@ -206,7 +206,7 @@ describe('what is remembered', () => {
   });
 });
 
-describe('the end', () => {
+describe.concurrent('the end', () => {
   verifies('AGG-CLI-1', 'of stdin is a good end', async () => {
     expect(await runOver({})).toMatchObject({ code: 0, stdout: '' });
     expect(await runOver({ echo: fixture('echo') })).toMatchObject({ code: 0, stdout: '' });

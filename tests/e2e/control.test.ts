@@ -59,7 +59,7 @@ class Machine {
   }
 }
 
-describe('one gateway', () => {
+describe.concurrent('one gateway', () => {
   verifies(['HEALTH-3', 'HEALTH-8'], 'tells of itself and of its servers', async () => {
     const machine = new Machine();
     await using weir = await machine.start({
@@ -303,7 +303,7 @@ describe('one gateway', () => {
   });
 });
 
-describe('several gateways', () => {
+describe.concurrent('several gateways', () => {
   verifies('HEALTH-3', 'are all asked, but changed only where it is said which', async () => {
     const machine = new Machine();
     await using one = await machine.start({ e: fixture('echo') });
@@ -340,7 +340,7 @@ describe('several gateways', () => {
   });
 });
 
-describe('the socket', () => {
+describe.concurrent('the socket', () => {
   onUnix('HEALTH-3', 'is for its owner alone, and goes with its gateway', async () => {
     const machine = new Machine();
     mkdirSync(join(machine.run, 'weir'));
@@ -471,7 +471,7 @@ describe('the socket', () => {
   });
 });
 
-describe('the command line', () => {
+describe.concurrent('the command line', () => {
   verifies('HEALTH-3', 'that makes no sense is told so', async () => {
     const machine = new Machine();
     const mistakes: [string[], string][] = [

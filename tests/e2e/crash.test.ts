@@ -45,7 +45,7 @@ verifies(
 /** No server comes back before a test has looked at what its end has left. */
 const stays = { supervision: { backOffMs: [60_000] } };
 
-describe('a server that dies', () => {
+describe.concurrent('a server that dies', () => {
   const dies = scripted(`
     import { serve, tool } from 'stdio';
     serve({ name: 'dies', tools: [tool('x')], on: { 'tools/list': () => {
@@ -177,7 +177,7 @@ const shuts = scripted(`
     echo: (args) => text(args.text),
   } });`);
 
-describe('a server that lives on but can no longer be talked to counts as dead', () => {
+describe.concurrent('a server that lives on but can no longer be talked to counts as dead', () => {
   const saysSo = async (weir: InProcess, answer: Promise<Received>): Promise<void> => {
     expect((await answer).error).toMatchObject({
       code: -32000,

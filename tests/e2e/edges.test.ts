@@ -13,7 +13,7 @@ const hello = {
   clientInfo: { name: 'test', version: '1' },
 };
 
-describe('a resource whose server is not running', () => {
+describe.concurrent('a resource whose server is not running', () => {
   const two = { a: fixture('resources', 'left', 'A'), b: fixture('resources', 'right', 'B') };
   const down = { ...two, a: { command: 'no-such-command' } };
 
@@ -67,7 +67,7 @@ describe('a resource whose server is not running', () => {
   });
 });
 
-describe('a large call', () => {
+describe.concurrent('a large call', () => {
   verifies('AGG-CALL-1', 'does not shut out the small ones behind it', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     await weir.tools();
@@ -78,7 +78,7 @@ describe('a large call', () => {
   });
 });
 
-describe('the end of the input', () => {
+describe.concurrent('the end of the input', () => {
   verifies('AGG-CALL-1', 'with a call under way: it is answered with an error, and said', async () => {
     const line = (id: number, method: string, params: unknown): string =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
@@ -106,7 +106,7 @@ describe('the end of the input', () => {
   });
 });
 
-describe('odd beginnings', () => {
+describe.concurrent('odd beginnings', () => {
   verifies('AGG-CALL-1', 'a byte order mark before the first message is passed over', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     weir.send(`\uFEFF${JSON.stringify({ jsonrpc: '2.0', id: 'bom', method: 'initialize', params: hello })}`);

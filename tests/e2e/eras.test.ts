@@ -19,7 +19,7 @@ import { counted, delayed, open, serveInProcess } from './in-process.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 
-describe('the SDK as a judge', () => {
+describe.concurrent('the SDK as a judge', () => {
   const MODES = [
     { name: 'legacy', mode: 'legacy', era: 'legacy' },
     { name: 'auto', mode: 'auto', era: 'modern' },
@@ -93,7 +93,7 @@ describe('the SDK as a judge', () => {
   );
 });
 
-describe('what the gateway tells a client', () => {
+describe.concurrent('what the gateway tells a client', () => {
   const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
   verifies(
@@ -190,7 +190,7 @@ describe('what the gateway tells a client', () => {
   });
 });
 
-describe('the era of a server', () => {
+describe.concurrent('the era of a server', () => {
   verifies('ERA-4', 'is found out with one start, of which a dual server stays modern', async () => {
     for (const name of ['echo', 'old', 'modern', 'dual']) {
       const { entry, starts } = counted(fixture(name));

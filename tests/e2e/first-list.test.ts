@@ -71,7 +71,7 @@ function notices({ messages }: InProcess): string[] {
 
 const instructionsOf = ({ result }: Received): unknown => result?.['instructions'];
 
-describe('with remembered catalogues', () => {
+describe.concurrent('with remembered catalogues', () => {
   verifies(
     ['AGG-REG-3', 'SCALE-2', 'AGG-CLI-1'],
     'the command answers initialize and the first list before the servers run',
@@ -314,7 +314,7 @@ describe('with remembered catalogues', () => {
   });
 });
 
-describe('the processes', () => {
+describe.concurrent('the processes', () => {
   verifies(['AGG-REG-3', 'SCALE-2'], 'are spawned though the client never lists anything', async () => {
     const a = changeable('one');
     const options = remembering();

@@ -48,7 +48,7 @@ function textIn(message: Received | undefined): unknown {
   return (message?.result as { content?: { text?: string }[] } | undefined)?.content?.[0]?.text;
 }
 
-describe('clients of the SDK', () => {
+describe.concurrent('clients of the SDK', () => {
   for (const era of ERAS) {
     verifies('ERA-1', `a ${era} client lists, calls, hears progress and leaves`, async () => {
       await using http = await serveTest({ echo: fixture('echo'), progress: fixture('progress') });
@@ -97,7 +97,7 @@ describe('clients of the SDK', () => {
   });
 });
 
-describe('a modern request', () => {
+describe.concurrent('a modern request', () => {
   test('is answered as JSON in one piece, whatever its id', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const call = modern('tools/call', { name: 'echo:echo', arguments: { text: 'ü€😀' } }, { id: 'a "b"' });
@@ -176,7 +176,7 @@ describe('a modern request', () => {
   });
 });
 
-describe('a session', () => {
+describe.concurrent('a session', () => {
   verifies('ERA-1', 'is opened by initialize, named with every request, and ended by DELETE', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url);
@@ -445,7 +445,7 @@ describe('a session', () => {
   );
 });
 
-describe('batches', () => {
+describe.concurrent('batches', () => {
   verifies('ERA-1', 'are answered together in a session of 2025-03-26', async () => {
     await using http = await serveTest({ echo: fixture('echo'), progress: fixture('progress') });
     const client = await openSession(http.url, { version: '2025-03-26' });
@@ -478,7 +478,7 @@ describe('batches', () => {
   });
 });
 
-describe('beside /mcp', () => {
+describe.concurrent('beside /mcp', () => {
   verifies('ERA-1', 'there is what tells how the gateway is, for who has no token', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const at = (path: string): Promise<Answer> =>
@@ -497,7 +497,7 @@ describe('beside /mcp', () => {
   });
 });
 
-describe('requests that come before the last one is answered', () => {
+describe.concurrent('requests that come before the last one is answered', () => {
   async function connected(url: string, ...texts: string[]): Promise<Socket> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await once(socket, 'connect');

@@ -29,7 +29,7 @@ async function restarted(use: (first: ServeProcess) => Promise<() => Promise<voi
   await then();
 }
 
-describe('a restart', () => {
+describe.concurrent('a restart', () => {
   verifies(['ERA-1', 'SAFE-1'], 'goes unnoticed by a modern client between two calls', async () => {
     await restarted(async ({ url, token }) => {
       const sdk = await connectHttp(url, 'modern', { token });

@@ -45,7 +45,7 @@ function changeable(...names: string[]): {
 
 const LAZY = { args: ['--lazy'] };
 
-describe('a lazy server', () => {
+describe.concurrent('a lazy server', () => {
   verifies(
     'AGG-REG-1',
     'is started once to be known; from then on its lists are answered without it',

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { guardOf, isAlive, marked, markOf, until } from '../fixtures/processes/living.ts';
 import { verifies } from '../verifies.ts';
 import { fixture, startWeir, temporaryFolder, textOf, type ServerEntry, type Weir } from './harness.ts';
@@ -49,88 +49,91 @@ const ENDINGS: Readonly<Record<string, (weir: Weir) => void>> = {
 };
 const isOrderly = (name: string): boolean => name !== 'SIGKILL' && name !== 'a crash of its own';
 
-for (const [name, end] of Object.entries(ENDINGS)) {
-  onLinux('AGG-CHILD-5', `after ${name} no child, no grandchild and no guard is left`, async () => {
-    await using weir = startWeir({ ...stubborn, npx: behindNpx() });
-    await weir.initialize();
-    await weir.request('tools/list');
-    const mark = await markOf(weir.pid);
-    const guard = guardOf(weir.pid) ?? 0;
-    // Six children, three grandchildren, and what npx puts between itself and its server.
-    expect(marked(mark).length).toBeGreaterThanOrEqual(10);
-    const stray = await strayOf(weir);
-    expect(isAlive(stray)).toBe(true);
-    expect(marked(mark)).not.toContain(stray);
-    if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
-    weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
-    end(weir);
-    await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
-    await until(() => !isAlive(guard), 1000);
-    const { code } = await weir.ended;
-    expect(code).toBe(isOrderly(name) ? 0 : null);
-  });
-}
-
-for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
-  onLinux(
-    'AGG-CHILD-5',
-    `after ${name} a grandchild that obeys is gone at once, whatever it shed`,
-    async () => {
-      await using weir = startWeir({ clean: stubborn.clean, e: fixture('echo') });
+// Each waits for seconds and works for milliseconds, so these run at the same time.
+describe.concurrent('a gateway that ends', () => {
+  for (const [name, end] of Object.entries(ENDINGS)) {
+    onLinux('AGG-CHILD-5', `after ${name} no child, no grandchild and no guard is left`, async () => {
+      await using weir = startWeir({ ...stubborn, npx: behindNpx() });
       await weir.initialize();
+      await weir.request('tools/list');
+      const mark = await markOf(weir.pid);
+      const guard = guardOf(weir.pid) ?? 0;
+      // Six children, three grandchildren, and what npx puts between itself and its server.
+      expect(marked(mark).length).toBeGreaterThanOrEqual(10);
       const stray = await strayOf(weir);
       expect(isAlive(stray)).toBe(true);
+      expect(marked(mark)).not.toContain(stray);
       if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
+      weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
+      end(weir);
+      await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
+      await until(() => !isAlive(guard), 1000);
+      const { code } = await weir.ended;
+      expect(code).toBe(isOrderly(name) ? 0 : null);
+    });
+  }
+
+  for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
+    onLinux(
+      'AGG-CHILD-5',
+      `after ${name} a grandchild that obeys is gone at once, whatever it shed`,
+      async () => {
+        await using weir = startWeir({ clean: stubborn.clean, e: fixture('echo') });
+        await weir.initialize();
+        const stray = await strayOf(weir);
+        expect(isAlive(stray)).toBe(true);
+        if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
+        ENDINGS[name]?.(weir);
+        await until(() => !isAlive(stray), 1500);
+      },
+    );
+  }
+
+  for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
+    onLinux('AGG-CHILD-5', `after ${name} in the middle of the start nothing is left either`, async () => {
+      await using weir = startWeir(
+        { ...stubborn, mute: fixture('silent') },
+        { args: ['--startup-timeout', '20s'] },
+      );
+      await weir.initialize();
+      const mark = await markOf(weir.pid);
+      const guard = guardOf(weir.pid) ?? 0;
       ENDINGS[name]?.(weir);
-      await until(() => !isAlive(stray), 1500);
+      await until(() => marked(mark).length === 0 && !isAlive(weir.pid), 5000);
+      await until(() => !isAlive(guard), 1000);
+    });
+  }
+
+  onLinux(
+    ['AGG-CHILD-3', 'AGG-CHILD-5'],
+    'a start that fails leaves nothing of those that had started',
+    async () => {
+      await using weir = startWeir(
+        { ...stubborn, broken: fixture('silent') },
+        { args: ['--startup-timeout', '2s'] },
+      );
+      await weir.initialize();
+      const mark = await markOf(weir.pid);
+      const { code, stderr } = await weir.ended;
+      expect(code).toBe(1);
+      expect(stderr).toContain("'broken'");
+      await until(() => marked(mark).length === 0, 1000);
     },
   );
-}
 
-for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
-  onLinux('AGG-CHILD-5', `after ${name} in the middle of the start nothing is left either`, async () => {
-    await using weir = startWeir(
-      { ...stubborn, mute: fixture('silent') },
-      { args: ['--startup-timeout', '20s'] },
-    );
-    await weir.initialize();
-    const mark = await markOf(weir.pid);
-    const guard = guardOf(weir.pid) ?? 0;
-    ENDINGS[name]?.(weir);
-    await until(() => marked(mark).length === 0 && !isAlive(weir.pid), 5000);
-    await until(() => !isAlive(guard), 1000);
-  });
-}
-
-onLinux(
-  ['AGG-CHILD-3', 'AGG-CHILD-5'],
-  'a start that fails leaves nothing of those that had started',
-  async () => {
-    await using weir = startWeir(
-      { ...stubborn, broken: fixture('silent') },
-      { args: ['--startup-timeout', '2s'] },
-    );
-    await weir.initialize();
-    const mark = await markOf(weir.pid);
-    const { code, stderr } = await weir.ended;
-    expect(code).toBe(1);
-    expect(stderr).toContain("'broken'");
-    await until(() => marked(mark).length === 0, 1000);
-  },
-);
-
-onLinux(
-  ['AGG-CHILD-4', 'AGG-CHILD-5'],
-  'a server that dies leaves no grandchild behind, while the gateway lives on',
-  async () => {
-    await using weir = startWeir({ forks: fixture('forks'), e: fixture('echo') });
-    await weir.initialize();
-    const [self, grandchild] = textOf(await weir.callTool('forks:pids'))
-      .split(' ')
-      .map(Number) as [number, number];
-    expect(isAlive(grandchild)).toBe(true);
-    process.kill(self, 'SIGKILL');
-    await until(() => !isAlive(grandchild), 5000);
-    expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
-  },
-);
+  onLinux(
+    ['AGG-CHILD-4', 'AGG-CHILD-5'],
+    'a server that dies leaves no grandchild behind, while the gateway lives on',
+    async () => {
+      await using weir = startWeir({ forks: fixture('forks'), e: fixture('echo') });
+      await weir.initialize();
+      const [self, grandchild] = textOf(await weir.callTool('forks:pids'))
+        .split(' ')
+        .map(Number) as [number, number];
+      expect(isAlive(grandchild)).toBe(true);
+      process.kill(self, 'SIGKILL');
+      await until(() => !isAlive(grandchild), 5000);
+      expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
+    },
+  );
+});

@@ -96,7 +96,7 @@ describe('a limit of calls at a time', () => {
   verifies('HEALTH-5', 'lets a thousand wait, and tells the next one which limit it is', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1 });
     await weir.tools();
-    void work(weir, 'first', 300);
+    void work(weir, 'first', 500);
     const waiting = Array.from({ length: 1000 }, (_, n) => work(weir, `${n}`, 0));
     const refused = await work(weir, 'too many', 0);
     expect(errorOf(refused)).toMatch(
@@ -166,7 +166,7 @@ describe('a limit of calls at a time', () => {
   });
 });
 
-describe('a call that waits for a person', () => {
+describe.concurrent('a call that waits for a person', () => {
   const answer = { action: 'accept', content: {} };
   const tight = { mcpConcurrentLimit: 1, mcpGlobalTimeout: 1000 };
   /** All is as before: one call fits, and no second. */
@@ -244,7 +244,7 @@ describe('a call that waits for a person', () => {
   });
 });
 
-describe('a limit of calls in a session', () => {
+describe.concurrent('a limit of calls in a session', () => {
   verifies('HEALTH-5', 'holds for each client, and says how to raise it', async () => {
     await using weir = limited({ mcpSessionLimit: 3 });
     await weir.tools();
@@ -291,7 +291,7 @@ describe('a limit of calls in a session', () => {
   });
 });
 
-describe('the execution tracker', () => {
+describe.concurrent('the execution tracker', () => {
   verifies('HEALTH-5', 'says of each session and server what the gate then does', async () => {
     await using weir = serveInProcess(
       { b: fixture('busy'), c: fixture('busy') },
@@ -333,7 +333,7 @@ describe('the execution tracker', () => {
   });
 });
 
-describe('stop', () => {
+describe.concurrent('stop', () => {
   verifies('HEALTH-5', 'calls off what runs and what waits, and refuses until resume', async () => {
     await using weir = limited({ mcpConcurrentLimit: 25 });
     await weir.tools();
@@ -372,7 +372,7 @@ describe('stop', () => {
   });
 });
 
-describe('stop while a person is asked', () => {
+describe.concurrent('stop while a person is asked', () => {
   verifies(['HEALTH-5', 'ERA-2'], 'withdraws the question before it ends the call', async () => {
     await using weir = limited();
     await weir.initialize(EVERYTHING);
@@ -404,7 +404,7 @@ describe('stop while a person is asked', () => {
   });
 });
 
-describe('a time limit', () => {
+describe.concurrent('a time limit', () => {
   verifies(
     'HEALTH-4',
     'ends a call at its server and for its client: of the tool, the server, or all',
@@ -458,7 +458,7 @@ describe('a time limit', () => {
   });
 });
 
-describe('a call whose server is lost', () => {
+describe.concurrent('a call whose server is lost', () => {
   const dying = (more: Json = {}): Json & { file: string } => ({
     file: join(temporaryFolder(), 'died'),
     ...more,

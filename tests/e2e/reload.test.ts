@@ -72,7 +72,7 @@ function callOnAndOn(weir: Weir, name: string): { stop(): Promise<string[]> } {
   };
 }
 
-describe('a config file that changes', () => {
+describe.concurrent('a config file that changes', () => {
   verifies(
     'HEALTH-3',
     'adds, removes, changes and breaks servers while calls run on the others, which never notice',
@@ -253,7 +253,7 @@ describe('a config file that changes', () => {
   });
 });
 
-describe('on HTTP', () => {
+describe.concurrent('on HTTP', () => {
   for (const era of ['legacy', 'modern'] as const)
     verifies('HEALTH-3', `a ${era} client keeps its connection and hears of the change`, async () => {
       const folder = temporaryFolder();
@@ -283,7 +283,7 @@ describe('on HTTP', () => {
     });
 });
 
-describe('names', () => {
+describe.concurrent('names', () => {
   verifies(
     ['HEALTH-3', 'AGG-SEP-4'],
     'are not lost to a newcomer, and are free once their server is taken out',
@@ -304,7 +304,7 @@ describe('names', () => {
   );
 });
 
-describe('a config in a pipe', () => {
+describe.concurrent('a config in a pipe', () => {
   const onUnix = verifies.skipIf(process.platform === 'win32' ? 'Windows has no such pipes' : undefined);
 
   onUnix('HEALTH-3', 'is read once; nobody waits for more to come out of it', async () => {
@@ -332,7 +332,7 @@ describe('a config in a pipe', () => {
   });
 });
 
-describe('SIGHUP', () => {
+describe.concurrent('SIGHUP', () => {
   const onUnix = verifies.skipIf(process.platform === 'win32' ? 'Windows has no such signal' : undefined);
 
   onUnix('HEALTH-3', 'reads the config again, and is no end', async () => {

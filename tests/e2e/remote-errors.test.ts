@@ -206,7 +206,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
   });
 });
 
-describe('a server that cannot be reached', () => {
+describe.concurrent('a server that cannot be reached', () => {
   verifies('MANAGED-4', 'fails the start with a sentence that says where and what to do', async () => {
     const told = async (url: string): Promise<string> => {
       const { stderr, code } = await runUntilFailed({ far: { url } });

@@ -38,7 +38,7 @@ async function reopen(server: RawServer, handler: Handler): Promise<RawServer> {
 
 const named = (name: string): Json[] => [{ name, inputSchema: { type: 'object' } }];
 
-describe('a session that the server has forgotten', () => {
+describe.concurrent('a session that the server has forgotten', () => {
   verifies('MANAGED-4', 'is begun again behind the scenes, and the call repeated once', async () => {
     const first = await serveHttp(toolServer('legacy', says('first')));
     await using weir = serveInProcess({ far: { url: first.url } });
@@ -86,7 +86,7 @@ describe('a session that the server has forgotten', () => {
   });
 });
 
-describe('a server that is killed and comes back at its address', () => {
+describe.concurrent('a server that is killed and comes back at its address', () => {
   verifies(
     'MANAGED-4',
     'of the modern era: calls fail meanwhile and work again, and its changes are heard again',
@@ -195,7 +195,7 @@ verifies('MANAGED-4', 'a task is listened to again where the stream for it has b
   expect(listening).toHaveLength(2);
 });
 
-describe('a server of the oldest kind', () => {
+describe.concurrent('a server of the oldest kind', () => {
   verifies('MANAGED-4', 'may name its address once more, and answers all the same', async () => {
     await using remote = await serveHttp(
       oldest((send, { id }, nameAddress) => {
@@ -244,7 +244,7 @@ function intercepted(take: (body: string) => void): ServerResponse {
   return response as unknown as ServerResponse;
 }
 
-describe('a stream that ends before its time', () => {
+describe.concurrent('a stream that ends before its time', () => {
   verifies(
     'MANAGED-4',
     'the answer to a call is fetched from where it broke off, after the wait asked for',
@@ -313,7 +313,7 @@ describe('a stream that ends before its time', () => {
   );
 });
 
-describe('the standing stream of a server', () => {
+describe.concurrent('the standing stream of a server', () => {
   verifies('MANAGED-4', 'stands before anything is asked, however slow it is to open', async () => {
     const order: string[] = [];
     const rest = toolServer('legacy', says('x'));
@@ -351,7 +351,7 @@ describe('the standing stream of a server', () => {
   });
 });
 
-describe('a server that comes late', () => {
+describe.concurrent('a server that comes late', () => {
   verifies(
     ['MANAGED-4', 'AGG-CHILD-3'],
     'is tried again in the background, and its tools are published when it comes',

@@ -30,7 +30,7 @@ async function gatewaysIn(folder: string): Promise<number> {
   return commandLinesWith(folder).filter((line) => line.includes('.cjs')).length;
 }
 
-describe('a config that contains the gateway itself', () => {
+describe.concurrent('a config that contains the gateway itself', () => {
   const ways: Record<string, (folder: string) => ServerEntry> = {
     'by its path': (folder) => gatewayOver(join(folder, 'mcp.json')),
     'by a relative path': (folder) => ({ ...gatewayOver('./mcp.json'), cwd: folder }),
@@ -61,7 +61,7 @@ describe('a config that contains the gateway itself', () => {
     });
 });
 
-describe('gateways behind one another', () => {
+describe.concurrent('gateways behind one another', () => {
   verifies('AGG-CFG-4', 'work where each has a config of its own', async () => {
     const folder = temporaryFolder();
     const last = configFile(folder, 'c.json', { e: fixture('echo') });
@@ -107,7 +107,7 @@ describe('gateways behind one another', () => {
   });
 });
 
-describe('other doors', () => {
+describe.concurrent('other doors', () => {
   verifies('AGG-CFG-4', 'weir lock leaves the entry out that is the gateway itself', async () => {
     const folder = temporaryFolder();
     const file = configFile(folder, 'mcp.json', {
@@ -148,12 +148,12 @@ describe('other doors', () => {
   );
 });
 
-describe('a url that points to the gateway itself', () => {
+describe.concurrent('a url that points to the gateway itself', () => {
   for (const [type, path] of [
     ['http', 'mcp'],
     ['sse', 'sse'],
   ] as const)
-    verifies('AGG-CFG-4', `is skipped with one warning: ${type}`, async () => {
+    verifies('AGG-CFG-4', `is skipped with one warning: ${type}`, async ({ expect }) => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/mcp`;
       const self = { type, url: `http://127.0.0.1:${port}/${path}` };
@@ -168,7 +168,7 @@ describe('a url that points to the gateway itself', () => {
       expect([...served.stderr.matchAll(SKIPPED)]).toHaveLength(1);
     });
 
-  verifies('AGG-CFG-4', 'is cut where two gateways on HTTP lead to each other', async () => {
+  verifies('AGG-CFG-4', 'is cut where two gateways on HTTP lead to each other', async ({ expect }) => {
     const [one, other] = [await freePort(), await freePort()];
     const urlOf = (port: number): string => `http://127.0.0.1:${port}/mcp`;
     const serve = (port: number, to: number): Promise<ServeProcess> =>

@@ -52,8 +52,8 @@ const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('')
 
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
-describe('wrong usage', () => {
-  verifies('AGG-CLI-1', 'no --config', async () => {
+describe.concurrent('wrong usage', () => {
+  verifies('AGG-CLI-1', 'no --config', async ({ expect }) => {
     expect(await refused()).toMatchInlineSnapshot(`
       "--config is missing: it names the file with your servers
 
@@ -63,7 +63,7 @@ describe('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-CLI-1', 'an unknown option', async () => {
+  verifies('AGG-CLI-1', 'an unknown option', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--seperator', '__')).toMatchInlineSnapshot(`
       "Unknown option: --seperator (did you mean --separator?)
 
@@ -73,7 +73,7 @@ describe('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-SEP-1', 'an empty separator', async () => {
+  verifies('AGG-SEP-1', 'an empty separator', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--separator', '')).toMatchInlineSnapshot(`
       "Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")
 
@@ -83,7 +83,7 @@ describe('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-SEP-1', 'a separator with a space', async () => {
+  verifies('AGG-SEP-1', 'a separator with a space', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--separator', 'a b')).toMatchInlineSnapshot(`
       "Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"
 
@@ -94,17 +94,21 @@ describe('wrong usage', () => {
   });
 });
 
-describe('the config file', () => {
-  verifies('AGG-CFG-3', 'is missing: the whole path is named, wherever a host started us', async () => {
-    expect(await refused('--config', 'no-such-file.json')).toMatchInlineSnapshot(`
+describe.concurrent('the config file', () => {
+  verifies(
+    'AGG-CFG-3',
+    'is missing: the whole path is named, wherever a host started us',
+    async ({ expect }) => {
+      expect(await refused('--config', 'no-such-file.json')).toMatchInlineSnapshot(`
       "Config file not found: <folder>/no-such-file.json
       Check what follows --config.
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CFG-3', 'is a directory', async () => {
+  verifies('AGG-CFG-3', 'is a directory', async ({ expect }) => {
     expect(await refused('--config', '.')).toMatchInlineSnapshot(`
       "Config file not found: <folder> is a directory; name the file in it
       Check what follows --config.
@@ -113,7 +117,7 @@ describe('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-3', 'is empty', async () => {
+  verifies('AGG-CFG-3', 'is empty', async ({ expect }) => {
     expect(await failure('')).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/mcp.json, line 1, column 1: The file is empty: write at least { "mcpServers": {} }
       Nothing was started.
@@ -121,7 +125,7 @@ describe('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-3', 'is not UTF-8: nothing in it is guessed', async () => {
+  verifies('AGG-CFG-3', 'is not UTF-8: nothing in it is guessed', async ({ expect }) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'latin.json'), Buffer.from('{"mcpServers":\n{"caf\u00E9":{}}}', 'latin1'));
     expect(told(await runWeir(['--config', 'latin.json'], { folder }), folder)).toMatchInlineSnapshot(`
@@ -131,7 +135,7 @@ describe('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-3', 'has a trailing comma', async () => {
+  verifies('AGG-CFG-3', 'has a trailing comma', async ({ expect }) => {
     const text = '{\n  "mcpServers": {\n    "files": { "command": "npx", },\n  }\n}\n';
     expect(await failure(text)).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/mcp.json, line 3, column 32: Trailing comma before }: remove it (only a .jsonc file may have one)
@@ -140,7 +144,7 @@ describe('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-2', 'has no mcpServers', async () => {
+  verifies('AGG-CFG-2', 'has no mcpServers', async ({ expect }) => {
     expect(await failure('{ "mcpServer": {} }')).toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
         $.mcpServers
@@ -151,8 +155,11 @@ describe('the config file', () => {
     `);
   });
 
-  verifies(['AGG-CFG-2', 'AGG-CFG-4'], "has a mistake under another host's word for mcpServers", async () => {
-    expect(await failure('{ "servers": { "files": { "comand": "npx" } } }')).toMatchInlineSnapshot(`
+  verifies(
+    ['AGG-CFG-2', 'AGG-CFG-4'],
+    "has a mistake under another host's word for mcpServers",
+    async ({ expect }) => {
+      expect(await failure('{ "servers": { "files": { "comand": "npx" } } }')).toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
         $.servers.files.command (line 1)
           Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place
@@ -160,21 +167,30 @@ describe('the config file', () => {
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('MANAGED-2', "hands the engine's socket to a container, also where there is none", async () => {
-    const dockerConfig = { image: 'mcp/time', containerName: 'time', volumes: ['/var/run/docker.sock:/x'] };
-    expect(await failure(JSON.stringify({ mcpServers: { time: { dockerConfig } } }))).toMatchInlineSnapshot(`
+  verifies(
+    'MANAGED-2',
+    "hands the engine's socket to a container, also where there is none",
+    async ({ expect }) => {
+      const dockerConfig = { image: 'mcp/time', containerName: 'time', volumes: ['/var/run/docker.sock:/x'] };
+      expect(await failure(JSON.stringify({ mcpServers: { time: { dockerConfig } } })))
+        .toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
         $.mcpServers.time.dockerConfig.volumes[0] (line 1)
           This volume would hand the container engine (/run/docker.sock) to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies(['AGG-CFG-2', 'AGG-CFG-3'], 'has several mistakes: all are told, and no value', async () => {
-    const text = `{
+  verifies(
+    ['AGG-CFG-2', 'AGG-CFG-3'],
+    'has several mistakes: all are told, and no value',
+    async ({ expect }) => {
+      const text = `{
   "mcpServers": {
     "files": { "command": "npx", "args": "-y s3cr3t" },
     "git": { "comand": "s3cr3t" },
@@ -182,9 +198,9 @@ describe('the config file', () => {
     "my db": { "command": "npx" }
   }
 }`;
-    const shown = await failure(text);
-    expect(shown).not.toContain('s3cr3t');
-    expect(shown).toMatchInlineSnapshot(`
+      const shown = await failure(text);
+      expect(shown).not.toContain('s3cr3t');
+      expect(shown).toMatchInlineSnapshot(`
       "Invalid config: 3 mistakes in <folder>/mcp.json
         $.mcpServers.files.args (line 3)
           args must be an array of strings: write "args": ["--port", "8080"]
@@ -196,21 +212,25 @@ describe('the config file', () => {
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-ENV-2', 'names variables that are not set: all of them, with their places', async () => {
-    const entry = {
-      command: 'npx',
-      args: ['${DB_TOOL}'],
-      env: { URL: 'postgres://me:${DB_PASSWORD}@$DB_HOST/db' },
-    };
-    const text = await failure(
-      { postgres: entry, git: { command: '$DB_TOOL' } },
-      { env: { DB_HOST: 's3cr3t' } },
-    );
-    expect(text).not.toContain('s3cr3t');
-    expect(text).not.toContain('postgres://me');
-    expect(text).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-ENV-2',
+    'names variables that are not set: all of them, with their places',
+    async ({ expect }) => {
+      const entry = {
+        command: 'npx',
+        args: ['${DB_TOOL}'],
+        env: { URL: 'postgres://me:${DB_PASSWORD}@$DB_HOST/db' },
+      };
+      const text = await failure(
+        { postgres: entry, git: { command: '$DB_TOOL' } },
+        { env: { DB_HOST: 's3cr3t' } },
+      );
+      expect(text).not.toContain('s3cr3t');
+      expect(text).not.toContain('postgres://me');
+      expect(text).toMatchInlineSnapshot(`
       "Missing environment variable(s): DB_TOOL, DB_PASSWORD
         DB_TOOL in mcpServers.postgres.args[0]
         DB_PASSWORD in mcpServers.postgres.env.URL
@@ -220,11 +240,12 @@ describe('the config file', () => {
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 });
 
-describe('a server', () => {
-  verifies('AGG-CHILD-2', 'whose command is not to be found', async () => {
+describe.concurrent('a server', () => {
+  verifies('AGG-CHILD-2', 'whose command is not to be found', async ({ expect }) => {
     expect(await failure({ gone: { command: 'no-such-program', args: ['s3cr3t'] } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "no-such-program"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)
       All servers have been stopped. Mend 'gone', or start without it by --keep-going.
@@ -232,7 +253,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose command is a path to nowhere', async () => {
+  verifies('AGG-CHILD-2', 'whose command is a path to nowhere', async ({ expect }) => {
     expect(await failure({ gone: { command: '/no/such/program' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "/no/such/program"; check the path
       All servers have been stopped. Mend 'gone', or start without it by --keep-going.
@@ -240,7 +261,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose command has its arguments in it', async () => {
+  verifies('AGG-CHILD-2', 'whose command has its arguments in it', async ({ expect }) => {
     expect(await failure({ files: { command: 'node /srv/files.js' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': command not found: "node /srv/files.js"; write its arguments in "args", or check the path
       All servers have been stopped. Mend 'files', or start without it by --keep-going.
@@ -266,7 +287,7 @@ describe('a server', () => {
     },
   );
 
-  verifies('AGG-CHILD-2', 'whose command may not be executed', async () => {
+  verifies('AGG-CHILD-2', 'whose command may not be executed', async ({ expect }) => {
     const folder = temporaryFolder();
     const command = join(folder, 'server.sh');
     writeFileSync(command, '#!/bin/sh\n');
@@ -277,7 +298,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose interpreter is missing', async () => {
+  verifies('AGG-CHILD-2', 'whose interpreter is missing', async ({ expect }) => {
     const folder = temporaryFolder();
     const command = join(folder, 'server.sh');
     writeFileSync(command, '#!/no/such/shell\n');
@@ -289,7 +310,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose folder does not exist', async () => {
+  verifies('AGG-CHILD-2', 'whose folder does not exist', async ({ expect }) => {
     expect(await failure({ files: { ...fixture('echo'), cwd: '/no/such/folder' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': working directory does not exist: "/no/such/folder"; create it or correct "cwd"
       All servers have been stopped. Mend 'files', or start without it by --keep-going.
@@ -297,7 +318,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that exits with code 3: its last words are shown', async () => {
+  verifies('AGG-CHILD-2', 'that exits with code 3: its last words are shown', async ({ expect }) => {
     expect(await failure({ db: fixture('exit-at-start') })).toMatchInlineSnapshot(`
       "<time> info [db] exit-at-start: the database is not there
       Server 'db' failed during initialization: it exited with code 3
@@ -307,7 +328,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that is killed', async () => {
+  verifies('AGG-CHILD-2', 'that is killed', async ({ expect }) => {
     expect(await failure({ db: scripted("process.kill(process.pid, 'SIGKILL')") })).toMatchInlineSnapshot(`
       "Server 'db' failed during initialization: it was killed by SIGKILL
       All servers have been stopped. Mend 'db', or start without it by --keep-going.
@@ -315,7 +336,7 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that never answers', async () => {
+  verifies('AGG-CHILD-2', 'that never answers', async ({ expect }) => {
     expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
@@ -323,49 +344,65 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that waits for somebody to answer a question on its stderr', async () => {
-    const asks = scripted("process.stderr.write('Ok to proceed? (y)'); process.stdin.resume()");
-    expect(await failure({ npx: { ...asks, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CHILD-2',
+    'that waits for somebody to answer a question on its stderr',
+    async ({ expect }) => {
+      const asks = scripted("process.stderr.write('Ok to proceed? (y)'); process.stdin.resume()");
+      expect(await failure({ npx: { ...asks, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "<time> info [npx] Ok to proceed? (y)
       Server 'npx' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
         stderr | Ok to proceed? (y)
       All servers have been stopped. Mend 'npx', or start without it by --keep-going.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that speaks HTTP instead: what it wrote to stdout gives it away', async () => {
-    const web = scripted("console.log('\\nListening on http://localhost:3000'); process.stdin.resume()");
-    expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CHILD-2',
+    'that speaks HTTP instead: what it wrote to stdout gives it away',
+    async ({ expect }) => {
+      const web = scripted("console.log('\\nListening on http://localhost:3000'); process.stdin.resume()");
+      expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'web' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
         stdout | Listening on http://localhost:3000
       All servers have been stopped. Mend 'web', or start without it by --keep-going.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that answers the handshake and nothing more, under a limit for all', async () => {
-    const options = { args: ['--startup-timeout', '2s'] };
-    expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CHILD-2',
+    'that answers the handshake and nothing more, under a limit for all',
+    async ({ expect }) => {
+      const options = { args: ['--startup-timeout', '2s'] };
+      expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer tools/list within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that refuses the handshake: what it says cannot spoil the terminal', async () => {
-    const refuses = scripted(`
+  verifies(
+    'AGG-CHILD-2',
+    'that refuses the handshake: what it says cannot spoil the terminal',
+    async ({ expect }) => {
+      const refuses = scripted(`
       import { rpcError, serve } from 'stdio';
       serve({ name: 'no', on: { initialize() { throw rpcError(-32000, 'licence\\u001b[31m expired\\nsince May'); } } });
     `);
-    expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
+      expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
       "Server 'no' failed during initialization: it answered with the error -32000: licence\\x1b[31m expired\\x0asince May
       All servers have been stopped. Mend 'no', or start without it by --keep-going.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that refuses to list the tools it says it has', async () => {
+  verifies('AGG-CHILD-2', 'that refuses to list the tools it says it has', async ({ expect }) => {
     const refuses = scripted(`
       import { rpcError, serve } from 'stdio';
       serve({ name: 'no', on: { 'tools/list'() { throw rpcError(-32603, 'no database'); } } });
@@ -377,21 +414,25 @@ describe('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that prints a banner on stdout first works all the same', async () => {
+  verifies('AGG-CHILD-2', 'that prints a banner on stdout first works all the same', async ({ expect }) => {
     await using weir = startWeir({ babble: fixture('babble') });
     expect(await weir.tools()).toEqual(['babble:echo']);
   });
 
-  verifies('AGG-CHILD-2', 'that declares no tools runs once it has answered its handshake', async () => {
-    await using weir = startWeir({ words: fixture('no-tools') });
-    expect(await weir.tools()).toEqual([]);
-    const { result } = await weir.request('prompts/list');
-    expect(result).toMatchObject({ prompts: [{ name: 'words:greet' }] });
-  });
+  verifies(
+    'AGG-CHILD-2',
+    'that declares no tools runs once it has answered its handshake',
+    async ({ expect }) => {
+      await using weir = startWeir({ words: fixture('no-tools') });
+      expect(await weir.tools()).toEqual([]);
+      const { result } = await weir.request('prompts/list');
+      expect(result).toMatchObject({ prompts: [{ name: 'words:greet' }] });
+    },
+  );
 });
 
-describe('names that collide', () => {
-  verifies('AGG-SEP-2', 'because a key and a tool hold the separator', async () => {
+describe.concurrent('names that collide', () => {
+  verifies('AGG-SEP-2', 'because a key and a tool hold the separator', async ({ expect }) => {
     const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
     expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
       "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'
@@ -401,7 +442,7 @@ describe('names that collide', () => {
     `);
   });
 
-  verifies('AGG-SEP-4', 'because there is no prefix', async () => {
+  verifies('AGG-SEP-4', 'because there is no prefix', async ({ expect }) => {
     const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('old') };
     expect(await failure(config, { args: ['--no-prefix'] })).toMatchInlineSnapshot(`
       "Name 'echo' is wanted by two servers: 'a' and 'b'
@@ -433,21 +474,28 @@ describe('names that collide', () => {
   );
 });
 
-describe('a failed start', () => {
-  verifies(['AGG-CHILD-3', 'AGG-REG-3'], 'answers the requests that wait, then exits with 1', async () => {
-    const { code, stdout } = await runOver({ ok: fixture('echo'), db: fixture('exit-at-start') }, { input });
-    expect(code).toBe(1);
-    const [greeting, ...answers] = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { id: unknown });
-    expect(greeting).toMatchObject({ id: 1, result: { serverInfo: { name: 'mcp-simple-aggregator' } } });
-    // Its last words are on stderr alone.
-    const message = "Server 'db' failed during initialization: it exited with code 3";
-    expect(answers).toEqual(
-      ['list', 3].map((id) => ({ jsonrpc: '2.0', id, error: { code: -32000, message } })),
-    );
-  });
+describe.concurrent('a failed start', () => {
+  verifies(
+    ['AGG-CHILD-3', 'AGG-REG-3'],
+    'answers the requests that wait, then exits with 1',
+    async ({ expect }) => {
+      const { code, stdout } = await runOver(
+        { ok: fixture('echo'), db: fixture('exit-at-start') },
+        { input },
+      );
+      expect(code).toBe(1);
+      const [greeting, ...answers] = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { id: unknown });
+      expect(greeting).toMatchObject({ id: 1, result: { serverInfo: { name: 'mcp-simple-aggregator' } } });
+      // Its last words are on stderr alone.
+      const message = "Server 'db' failed during initialization: it exited with code 3";
+      expect(answers).toEqual(
+        ['list', 3].map((id) => ({ jsonrpc: '2.0', id, error: { code: -32000, message } })),
+      );
+    },
+  );
 
   verifies.skipIf(linux)('AGG-CHILD-3', 'leaves no server running', async () => {
     const token = `token-${process.pid}-${Date.now()}`;
@@ -467,7 +515,7 @@ describe('a failed start', () => {
     expect(commandLinesWith(token)).toEqual([]);
   });
 
-  verifies(['AGG-CLI-2', 'AGG-CHILD-3'], 'is told in the log file too', async () => {
+  verifies(['AGG-CLI-2', 'AGG-CHILD-3'], 'is told in the log file too', async ({ expect }) => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'logs'));
     const args = ['--log-file', join(folder, 'logs', 'weir.log')];

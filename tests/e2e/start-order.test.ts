@@ -38,7 +38,7 @@ function listed({ result }: Received): string[] {
   return ((result?.['tools'] ?? []) as { name: string }[]).map(({ name }) => name);
 }
 
-describe('the first list', () => {
+describe.concurrent('the first list', () => {
   verifies('AGG-REG-3', 'waits for every server, and is in the order of the config', async () => {
     const config = { slow: fixture('slow-start', '700'), quick: fixture('old') };
     await using weir = startWeir(config, { args: ['--debug'] });
@@ -65,7 +65,7 @@ describe('the first list', () => {
   });
 });
 
-describe('greetings', () => {
+describe.concurrent('greetings', () => {
   verifies(['AGG-REG-3', 'ERA-4'], 'are answered at once, while servers hang', async () => {
     await using weir = startWeir({ mute: { ...mute, startupTimeout: 60_000 } });
     const discovered = await weir.request('server/discover', modernMeta());
@@ -87,7 +87,7 @@ describe('greetings', () => {
   });
 });
 
-describe('--keep-going', () => {
+describe.concurrent('--keep-going', () => {
   const keepGoing = { args: ['--keep-going', '--debug'] };
 
   verifies(
@@ -143,7 +143,7 @@ describe('--keep-going', () => {
   });
 });
 
-describe('servers are started', () => {
+describe.concurrent('servers are started', () => {
   const debug = { args: ['--debug'] };
   const started = /\[\w+\] started as process/u;
 
@@ -181,7 +181,7 @@ describe('servers are started', () => {
   });
 });
 
-describe('servers are told', () => {
+describe.concurrent('servers are told', () => {
   const capabilities = { sampling: { tools: {} }, elicitation: { form: {} }, 'x-odd': { big: [1, null] } };
   const clientOf = async (weir: Weir, tool: string): Promise<Json> =>
     JSON.parse(textOf(await weir.callTool(tool))) as Json;
@@ -247,7 +247,7 @@ describe('servers are told', () => {
   );
 });
 
-describe('time limits', () => {
+describe.concurrent('time limits', () => {
   verifies('AGG-CHILD-2', 'count from the opening where that is later than the start', async () => {
     await using weir = startWeir({ mute: { ...mute, startupTimeout: 500 } }, { args: ['--debug'] });
     await weir.says('[mute] started as process');
@@ -265,7 +265,7 @@ describe('time limits', () => {
   });
 });
 
-describe('the end of stdin during the start', () => {
+describe.concurrent('the end of stdin during the start', () => {
   const requests = [
     {
       jsonrpc: '2.0',
@@ -310,7 +310,7 @@ describe('the end of stdin during the start', () => {
   });
 });
 
-describe('the limit of a start', () => {
+describe.concurrent('the limit of a start', () => {
   verifies('AGG-CHILD-2', 'grows while more servers start than the machine has places for', async () => {
     const places = 2 * availableParallelism();
     // Each needs more than the 5 s that it has alone, and less than the 10 s that twice as many have together.

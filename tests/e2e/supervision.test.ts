@@ -45,7 +45,8 @@ function watched(
   return { weir, events };
 }
 
-describe('a server that crashes', () => {
+// Each waits more than it works, so all run at the same time.
+describe.concurrent('a server that crashes', () => {
   verifies(
     ['HEALTH-2', 'AGG-CHILD-4'],
     'is up again a second later: its tools go and come, its calls fail and work',
@@ -203,7 +204,7 @@ describe('a server that crashes', () => {
   }
 });
 
-describe('a server that runs', () => {
+describe.concurrent('a server that runs', () => {
   verifies('HEALTH-1', 'is asked in the way of its era whether it is there', async () => {
     const asked = join(temporaryFolder(), 'asked');
     const listening = (name: string): ServerEntry =>
@@ -281,7 +282,7 @@ describe('a server that runs', () => {
   );
 });
 
-describe('a server that is slow to start', () => {
+describe.concurrent('a server that is slow to start', () => {
   for (const [what, end] of [
     ['disabled', (weir: InProcess) => weir.gateway.disable('s')],
     ['taken out of the config', (weir: InProcess) => weir.gateway.reload({ mcpServers: {} })],
@@ -298,18 +299,20 @@ describe('a server that is slow to start', () => {
     });
 });
 
-describe('a server that each session has for itself', () => {
+describe.concurrent('a server that each session has for itself', () => {
   const own = { sharing: 'per-session' } as const;
+  /** Tells the processes of this test from those of the others. */
+  const MINE = 'of-sharing-test';
 
   onLinux(
     ['HEALTH-2', 'HEALTH-3'],
     'outlives a crash of the shared one, and ends when it is disabled',
     async () => {
-      const { weir, events } = watched({ a: { ...fixture('crash'), ...own }, e: fixture('echo') });
+      const { weir, events } = watched({ a: { ...fixture('crash', MINE), ...own }, e: fixture('echo') });
       await using _ = weir;
       await weir.tools();
       const pid = Number(textOf(await weir.callTool('a:pid')));
-      const shared = children().find((child) => child !== pid && commandOf(child).includes('crash.mjs')) ?? 0;
+      const shared = children().find((child) => child !== pid && commandOf(child).includes(MINE)) ?? 0;
       process.kill(shared, 'SIGKILL');
       await told(events, 'server-connected', 3);
       expect(Number(textOf(await weir.callTool('a:pid')))).toBe(pid);
@@ -328,7 +331,7 @@ function commandOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 }
 
-describe('a server at an address', () => {
+describe.concurrent('a server at an address', () => {
   verifies(['HEALTH-1', 'HEALTH-2'], 'is found out to be away, and found again when it is back', async () => {
     const first = await serveHttp(toolServer('legacy', says('first')));
     const { weir, events } = watched(
@@ -410,7 +413,7 @@ describe('a server at an address', () => {
   });
 });
 
-describe('what is known of a server', () => {
+describe.concurrent('what is known of a server', () => {
   /** Runs a gateway over this config in a folder of its own; the same folder remembers. */
   async function run(
     folder: string,
