@@ -1,3 +1,4 @@
+// @module-tag slow
 // What is kept survives what may happen to those who write it: SIGKILL, each other, and a full disk.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -263,25 +263,29 @@ describe('apps', () => {
     expect((await appsOf(ask)).get('a:show')).toBe('ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html');
   });
 
-  verifies('AGG-CALL-3', 'of real servers read as they do directly, also where each runs twice', async () => {
-    const { pdf, map, threejs, react } = fleet(temporaryFolder());
-    const single = { pdf, map, threejs, react } as Record<string, ServerEntry>;
-    const twice = Object.entries(single).flatMap(([key, entry]) => [
-      [`${key}1`, entry],
-      [`${key}2`, entry],
-    ]);
-    const direct = new Map<string, string>();
-    for (const [key, { command = '', args = [] }] of Object.entries(single)) {
-      await using server = new Weir({ command, args, env: {}, cwd: temporaryFolder() });
-      direct.set(key, (await readApps(server)).join());
-    }
-    await using once = serveInProcess(single, { startupTimeout: 30_000 });
-    expect(await readApps(once)).toEqual([...direct.values()]);
-    await using both = serveInProcess(Object.fromEntries(twice) as Record<string, ServerEntry>, {
-      startupTimeout: 30_000,
-    });
-    expect(await readApps(both)).toEqual([...direct.values()].flatMap((text) => [text, text]));
-  });
+  verifies.slow(
+    'AGG-CALL-3',
+    'of real servers read as they do directly, also where each runs twice',
+    async () => {
+      const { pdf, map, threejs, react } = fleet(temporaryFolder());
+      const single = { pdf, map, threejs, react } as Record<string, ServerEntry>;
+      const twice = Object.entries(single).flatMap(([key, entry]) => [
+        [`${key}1`, entry],
+        [`${key}2`, entry],
+      ]);
+      const direct = new Map<string, string>();
+      for (const [key, { command = '', args = [] }] of Object.entries(single)) {
+        await using server = new Weir({ command, args, env: {}, cwd: temporaryFolder() });
+        direct.set(key, (await readApps(server)).join());
+      }
+      await using once = serveInProcess(single, { startupTimeout: 30_000 });
+      expect(await readApps(once)).toEqual([...direct.values()]);
+      await using both = serveInProcess(Object.fromEntries(twice) as Record<string, ServerEntry>, {
+        startupTimeout: 30_000,
+      });
+      expect(await readApps(both)).toEqual([...direct.values()].flatMap((text) => [text, text]));
+    },
+  );
 });
 
 /** All that is read of the apps that tools name, but for their URIs. */

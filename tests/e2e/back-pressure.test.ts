@@ -1,3 +1,4 @@
+// @module-tag slow
 // Whoever stops reading makes others wait at most where that is the point, and fills nobody's memory.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -179,7 +179,7 @@ describe.concurrent('a server of both ways that clients share', () => {
     expect((await who(session)).era).toBe('legacy');
   });
 
-  onLinux(
+  onLinux.slow(
     'HEALTH-3',
     'does not sleep while its second process works, and takes it with it when it does',
     async () => {

@@ -416,7 +416,7 @@ describe.concurrent('the socket', () => {
     expect(await machine.ps()).toHaveLength(1);
   });
 
-  onUnix('HEALTH-3', 'of a gateway that is suspended does not hold up the others', async () => {
+  onUnix.slow('HEALTH-3', 'of a gateway that is suspended does not hold up the others', async () => {
     const machine = new Machine();
     await using one = await machine.start({ e: fixture('echo') });
     await using two = await machine.start({ e: fixture('echo') }, 'other.json');
@@ -428,23 +428,27 @@ describe.concurrent('the socket', () => {
     expect(stdout).toContain(`Gateway ${two.pid}, stdio`);
   });
 
-  onUnix('HEALTH-3', 'of a gateway that is suspended takes no order that is carried out later', async () => {
-    const machine = new Machine();
-    await using weir = await machine.start({ e: fixture('echo') });
-    weir.kill('SIGSTOP');
-    const [disabled, stopped] = await Promise.all([machine.weir('disable', 'e'), machine.weir('stop')]);
-    const [logs, history] = await Promise.all([
-      machine.weir('logs', 'e'),
-      machine.weir('history', '--pid', String(weir.pid)),
-    ]);
-    weir.kill('SIGCONT');
-    for (const { code, stderr } of [disabled, stopped, logs, history])
-      expect([code, stderr]).toEqual([
-        1,
-        `Gateway ${weir.pid} does not answer: it is stopped, or has too much to do.\n`,
+  onUnix.slow(
+    'HEALTH-3',
+    'of a gateway that is suspended takes no order that is carried out later',
+    async () => {
+      const machine = new Machine();
+      await using weir = await machine.start({ e: fixture('echo') });
+      weir.kill('SIGSTOP');
+      const [disabled, stopped] = await Promise.all([machine.weir('disable', 'e'), machine.weir('stop')]);
+      const [logs, history] = await Promise.all([
+        machine.weir('logs', 'e'),
+        machine.weir('history', '--pid', String(weir.pid)),
       ]);
-    expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
-  });
+      weir.kill('SIGCONT');
+      for (const { code, stderr } of [disabled, stopped, logs, history])
+        expect([code, stderr]).toEqual([
+          1,
+          `Gateway ${weir.pid} does not answer: it is stopped, or has too much to do.\n`,
+        ]);
+      expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
+    },
+  );
 
   onUnix('HEALTH-3', 'that nothing comes from keeps nobody who presses Ctrl-C', async () => {
     const machine = new Machine();

@@ -148,7 +148,7 @@ describe.concurrent('odd beginnings', () => {
   });
 });
 
-verifies('AGG-REG-3', 'a flood during the start fills no memory: the client waits', async () => {
+verifies.slow('AGG-REG-3', 'a flood during the start fills no memory: the client waits', async () => {
   await using weir = serveInProcess({ slow: fixture('slow-start', '1500') });
   weir.send({ id: 'hello', method: 'initialize', params: hello });
   await weir.answer('hello');

@@ -1,3 +1,4 @@
+// @module-tag slow
 // In whatever state the gateway is when its client closes stdin: what was asked is answered or refused, and 5 s later nothing is left.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

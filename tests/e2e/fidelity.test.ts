@@ -217,7 +217,7 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
 const CALL = '"method":"tools/call"';
 
 describe('a line', () => {
-  verifies('AGG-CALL-1', 'of 32 MB passes in both directions without a byte changed', async () => {
+  verifies.slow('AGG-CALL-1', 'of 32 MB passes in both directions without a byte changed', async () => {
     const tape = new Tape('legacy');
     const large = `[${`${HARD},`.repeat(Math.ceil((32 * 1024 * 1024) / HARD.length))}"${'é'.repeat(1024 * 1024)}"]`;
     tape.answer('tools/call', `"result":{"content":[],"structuredContent":${large}}`);

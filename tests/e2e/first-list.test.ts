@@ -72,7 +72,7 @@ function notices({ messages }: InProcess): string[] {
 const instructionsOf = ({ result }: Received): unknown => result?.['instructions'];
 
 describe.concurrent('with remembered catalogues', () => {
-  verifies(
+  verifies.slow(
     ['AGG-REG-3', 'SCALE-2', 'AGG-CLI-1'],
     'the command answers initialize and the first list before the servers run',
     async () => {
@@ -294,7 +294,7 @@ describe.concurrent('with remembered catalogues', () => {
     expect(readdirSync(state)).not.toContain('catalogues');
   });
 
-  verifies(['AGG-REG-3', 'ERA-1'], 'HTTP clients get instructions and lists at once', async () => {
+  verifies.slow(['AGG-REG-3', 'ERA-1'], 'HTTP clients get instructions and lists at once', async () => {
     const a = changeable('one');
     const options = remembering();
     await (async () => {

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The least that anyone may expect; what is aimed at stands in the benchmark.
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

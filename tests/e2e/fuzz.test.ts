@@ -1,3 +1,4 @@
+// @module-tag slow
 // Thousands of random and broken lines from either side: the gateway answers or ignores them, and mixes nothing up.
 import { isUtf8 } from 'node:buffer';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Many clients at once: no answer reaches another one, and those that vanish leave nothing behind.
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';

@@ -407,7 +407,7 @@ describe.concurrent('a session', () => {
     expect(all.every(({ id, data }) => id !== undefined && data !== undefined)).toBe(true);
   });
 
-  test('that takes long becomes a stream, so that its client can come back', async () => {
+  test('that takes long becomes a stream, so that its client can come back', { tags: ['slow'] }, async () => {
     await using http = await serveTest({ stall: fixture('stall') });
     const client = await openSession(http.url);
     const events = await client.stream(client.call('stall:stall'));
@@ -416,7 +416,7 @@ describe.concurrent('a session', () => {
     await client.end();
   });
 
-  verifies(
+  verifies.slow(
     ['ERA-1', 'SAFE-1'],
     'that nobody uses is ended; where there are too many the idlest gives way',
     async () => {
@@ -530,7 +530,7 @@ describe.concurrent('requests that come before the last one is answered', () => 
   });
 });
 
-test('a client that does not read is given up, the others never wait', async () => {
+test('a client that does not read is given up, the others never wait', { tags: ['slow'] }, async () => {
   const flood = scripted(`
     import { notify, serve, text, tool } from 'stdio';
     const piece = 'x'.repeat(1 << 20);

@@ -77,7 +77,7 @@ describe.concurrent('a restart', () => {
     });
   });
 
-  verifies(
+  verifies.slow(
     'ERA-1',
     'answers calls that do not end in time with an error that says to call again',
     async () => {

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The package as npm packs it, installed where nothing else is.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';

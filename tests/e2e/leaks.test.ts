@@ -1,3 +1,4 @@
+// @module-tag slow
 // However the command ends, nothing that it started is alive five seconds later.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

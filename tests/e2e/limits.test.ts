@@ -47,7 +47,7 @@ async function whenSeen(weir: Pick<InProcess, 'gateway'>, isSo: (seen: Seen) => 
 const errorOf = ({ error, result }: Received): string => error?.message ?? JSON.stringify(result);
 
 describe('a limit of calls at a time', () => {
-  verifies(['HEALTH-4', 'HEALTH-5'], 'holds for a program that uses the gateway, too', async () => {
+  verifies.slow(['HEALTH-4', 'HEALTH-5'], 'holds for a program that uses the gateway, too', async () => {
     await using weir = limited({ mcpConcurrentLimit: 2, mcpGlobalTimeout: 1000 });
     await weir.tools();
     const call = (label: string, ms: number): Promise<unknown> =>
@@ -405,7 +405,7 @@ describe.concurrent('stop while a person is asked', () => {
 });
 
 describe.concurrent('a time limit', () => {
-  verifies(
+  verifies.slow(
     'HEALTH-4',
     'ends a call at its server and for its client: of the tool, the server, or all',
     async () => {
@@ -429,14 +429,14 @@ describe.concurrent('a time limit', () => {
     },
   );
 
-  verifies('HEALTH-4', 'begins when the call does: time in the queue does not count', async () => {
+  verifies.slow('HEALTH-4', 'begins when the call does: time in the queue does not count', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 2000 });
     await weir.tools();
     const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 600));
     expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3', '4']);
   });
 
-  verifies('HEALTH-4', 'is extended by progress, to ten times its length at most', async () => {
+  verifies.slow('HEALTH-4', 'is extended by progress, to ten times its length at most', async () => {
     await using weir = limited({ mcpGlobalTimeout: 500 });
     await weir.tools();
     // It counts whether or not the client has asked to hear of it.

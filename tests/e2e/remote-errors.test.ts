@@ -141,22 +141,26 @@ describe.each(ERAS)('a server of the %s era', (era) => {
     expect(calls).toBe(2);
   });
 
-  verifies('MANAGED-4', 'an answer over the limit fails its own call, as JSON and as an event', async () => {
-    const long = 'x'.repeat(100 * 1024 * 1024);
-    for (const misbehave of [
-      ({ message }, response) => sendJson(response, answerText(message.id, long)),
-      ({ message }, response) => {
-        const events = openEvents(response);
-        events.send(answerText(message.id, long));
-        events.end();
-      },
-    ] satisfies Handler[]) {
-      const { message } = await errorOf(era, misbehave, { maxMessageSize: 1024 * 1024 });
-      expect(message).toMatch(
-        /^Server 'far' sent a message of 1048\d{5} bytes, over the limit of 1048576; raise/,
-      );
-    }
-  });
+  verifies.slow(
+    'MANAGED-4',
+    'an answer over the limit fails its own call, as JSON and as an event',
+    async () => {
+      const long = 'x'.repeat(100 * 1024 * 1024);
+      for (const misbehave of [
+        ({ message }, response) => sendJson(response, answerText(message.id, long)),
+        ({ message }, response) => {
+          const events = openEvents(response);
+          events.send(answerText(message.id, long));
+          events.end();
+        },
+      ] satisfies Handler[]) {
+        const { message } = await errorOf(era, misbehave, { maxMessageSize: 1024 * 1024 });
+        expect(message).toMatch(
+          /^Server 'far' sent a message of 1048\d{5} bytes, over the limit of 1048576; raise/,
+        );
+      }
+    },
+  );
 
   verifies(
     'MANAGED-4',
@@ -207,7 +211,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
 });
 
 describe.concurrent('a server that cannot be reached', () => {
-  verifies('MANAGED-4', 'fails the start with a sentence that says where and what to do', async () => {
+  verifies.slow('MANAGED-4', 'fails the start with a sentence that says where and what to do', async () => {
     const told = async (url: string): Promise<string> => {
       const { stderr, code } = await runUntilFailed({ far: { url } });
       expect(code).toBe(1);

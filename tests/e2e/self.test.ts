@@ -120,7 +120,7 @@ describe.concurrent('other doors', () => {
     expect(stderr).toMatch(SKIPPED);
   });
 
-  verifies(['AGG-CFG-4', 'HEALTH-3'], 'a reload skips it and touches no other server', async () => {
+  verifies.slow(['AGG-CFG-4', 'HEALTH-3'], 'a reload skips it and touches no other server', async () => {
     const folder = temporaryFolder();
     await using weir = startWeir({ e: fixture('echo'), p: fixture('ignores-sigterm') }, { folder });
     await weir.tools();

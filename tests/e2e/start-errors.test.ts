@@ -336,7 +336,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that never answers', async ({ expect }) => {
+  verifies.slow('AGG-CHILD-2', 'that never answers', async ({ expect }) => {
     expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers have been stopped. Mend 'mute', or start without it by --keep-going.
@@ -344,7 +344,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies(
+  verifies.slow(
     'AGG-CHILD-2',
     'that waits for somebody to answer a question on its stderr',
     async ({ expect }) => {
@@ -359,7 +359,7 @@ describe.concurrent('a server', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'AGG-CHILD-2',
     'that speaks HTTP instead: what it wrote to stdout gives it away',
     async ({ expect }) => {
@@ -373,7 +373,7 @@ describe.concurrent('a server', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'AGG-CHILD-2',
     'that answers the handshake and nothing more, under a limit for all',
     async ({ expect }) => {
@@ -497,7 +497,7 @@ describe.concurrent('a failed start', () => {
     },
   );
 
-  verifies.skipIf(linux)('AGG-CHILD-3', 'leaves no server running', async () => {
+  verifies.skipIf(linux).slow('AGG-CHILD-3', 'leaves no server running', async () => {
     const token = `token-${process.pid}-${Date.now()}`;
     const config = {
       ok: fixture('echo', token),

@@ -90,7 +90,7 @@ describe.concurrent('greetings', () => {
 describe.concurrent('--keep-going', () => {
   const keepGoing = { args: ['--keep-going', '--debug'] };
 
-  verifies(
+  verifies.slow(
     ['AGG-CHILD-3', 'AGG-REG-3'],
     'lists and calls the others when one never answers and one does not exist',
     async () => {
@@ -119,7 +119,7 @@ describe.concurrent('--keep-going', () => {
     expect(Date.now() - timeOf(weir, /\[echo\] ready/u)).toBeLessThan(900);
   });
 
-  verifies('AGG-REG-3', 'announces latecomers, and lists them in their place', async () => {
+  verifies.slow('AGG-REG-3', 'announces latecomers, and lists them in their place', async () => {
     await using weir = startWeir({ late: fixture('slow-start', '2500'), echo: fixture('old') }, keepGoing);
     await weir.initialize();
     expect(listed(await weir.request('tools/list'))).toEqual(['echo:echo']);
@@ -311,7 +311,7 @@ describe.concurrent('the end of stdin during the start', () => {
 });
 
 describe.concurrent('the limit of a start', () => {
-  verifies('AGG-CHILD-2', 'grows while more servers start than the machine has places for', async () => {
+  verifies.slow('AGG-CHILD-2', 'grows while more servers start than the machine has places for', async () => {
     const places = 2 * availableParallelism();
     // Each needs more than the 5 s that it has alone, and less than the 10 s that twice as many have together.
     const servers = Array.from({ length: 2 * places }, (_, index) => [

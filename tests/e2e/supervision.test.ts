@@ -68,7 +68,7 @@ describe.concurrent('a server that crashes', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'HEALTH-2',
     'is tried after 1, 5 and 15 s of real time, killed each time, and then disabled',
     async () => {
@@ -229,7 +229,7 @@ describe.concurrent('a server that runs', () => {
     }
   });
 
-  onLinux('HEALTH-2', 'but answers nothing any more is ended and started anew', async () => {
+  onLinux.slow('HEALTH-2', 'but answers nothing any more is ended and started anew', async () => {
     const { weir, events } = watched(
       { a: fixture('crash'), e: fixture('echo') },
       { supervision: { ...QUICK, probeEveryMs: 300, silenceMs: 500, probeLimitMs: 1000 } },

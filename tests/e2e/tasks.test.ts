@@ -326,7 +326,7 @@ function subscriptionOf(params: Json | undefined): unknown {
   return (params?.['_meta'] as Json | undefined)?.['io.modelcontextprotocol/subscriptionId'];
 }
 
-verifies(
+verifies.slow(
   'AGG-CALL-3',
   'a tool of a real server that works as a task alone does so on two of them',
   async () => {
