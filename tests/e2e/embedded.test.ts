@@ -1,26 +1,16 @@
 // Small programs that embed the gateway, each a process of its own: what keeps them alive, and what lets them end.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { fixture, temporaryFolder, type Ended } from './harness.ts';
+import { bundleProgram } from './program.ts';
 
-/** Bundles a program whose `createGateway` comes from the sources, and runs it until it ends. */
+/** Runs a program that embeds the gateway until it ends. */
 async function runProgram(text: string): Promise<Ended> {
-  const outfile = join(temporaryFolder(), 'program.mjs');
-  await build({
-    stdin: { contents: text, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@weir/source'],
-    logLevel: 'silent',
-    outfile,
-  });
+  const file = await bundleProgram(text);
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [outfile], (_, stdout, stderr) =>
+    const child = execFile(process.execPath, [file], (_, stdout, stderr) =>
       resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
     );
   });
