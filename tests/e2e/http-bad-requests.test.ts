@@ -363,7 +363,7 @@ describe('who takes their time', () => {
     'SAFE-1',
     'costs no more than others who are refused, however slowly it sends its 150 parts',
     async () => {
-      await using slowed = await startWithLimits({ headers: 1000, request: 3000 });
+      await using slowed = await startWithLimits({ headers: 2000, request: 3000 });
       const { head, body } = beginnings(slowed.url, slowed.token);
       const before = slowed.cpu();
       const slow = Array.from({ length: 10 }, () => [

@@ -87,7 +87,7 @@ describe('a limit of calls at a time', () => {
     await using weir = limited();
     await weir.tools();
     expect(weir.gateway.directory.limits).toBeUndefined();
-    await Promise.all(Array.from({ length: 60 }, (_, n) => work(weir, `${n}`, 100)));
+    await Promise.all(Array.from({ length: 60 }, (_, n) => work(weir, `${n}`, 700)));
     expect((await seen(weir)).most).toBe(60);
     expect(weir.gateway.canExecute('b')).toBe(true);
     expect(weir.gateway.canExecute('unknown')).toBe(false);
@@ -96,7 +96,7 @@ describe('a limit of calls at a time', () => {
   verifies('HEALTH-5', 'lets a thousand wait, and tells the next one which limit it is', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1 });
     await weir.tools();
-    void work(weir, 'first', 500);
+    void work(weir, 'first', 1500);
     const waiting = Array.from({ length: 1000 }, (_, n) => work(weir, `${n}`, 0));
     const refused = await work(weir, 'too many', 0);
     expect(errorOf(refused)).toMatch(

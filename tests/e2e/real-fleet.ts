@@ -24,7 +24,7 @@ export function realServers(folder: string, api: string): Record<string, FleetSe
     filesystem: fleet(files)['filesystem']!,
     playwright: more(servers['playwright']!, ['--executable-path', join(folder, 'no-browser')]),
     context7: { ...servers['context7']!, env: { CONTEXT7_API_URL: api } },
-    pdf: more(servers['pdf']!, [join(files, 'sample.pdf')]),
+    pdf: more(servers['pdf']!, [paperIn(folder)]),
     debug: { ...servers['debug']!, env: { DEBUG_LOG_FILE: join(folder, 'debug.log') } },
     notion: { ...servers['notion']!, env: { BASE_URL: api, NOTION_TOKEN: 'none' } },
   };
@@ -32,6 +32,11 @@ export function realServers(folder: string, api: string): Record<string, FleetSe
 
 function more(server: FleetServer, args: string[]): FleetServer {
   return { ...server, args: [...server.args, ...args] };
+}
+
+/** The file of the server 'pdf', which empties it; 'filesystem' must not see that in its listings. */
+function paperIn(folder: string): string {
+  return join(folder, 'papers', 'sample.pdf');
 }
 
 /** Empties the folder and fills it again, so that every run finds the same. */
@@ -50,6 +55,8 @@ export function resetFiles(folder: string): void {
     writeFileSync(join(files, name), content);
     utimesSync(join(files, name), 1_700_000_000, 1_700_000_000);
   }
+  mkdirSync(join(folder, 'papers'));
+  writeFileSync(paperIn(folder), PDF);
 }
 
 const PNG =
@@ -73,7 +80,7 @@ export function realSteps(folder: string): Record<string, Step[]> {
     thinking: thinking(),
     playwright: playwright(folder),
     context7: context7(),
-    pdf: pdf(join(folder, 'files', 'sample.pdf')),
+    pdf: pdf(paperIn(folder)),
     react: [call('get-time', {}, time), read('ui://get-time/mcp-app.html')],
     map: map(),
     debug: debug(),
