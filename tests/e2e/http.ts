@@ -21,6 +21,8 @@ import { createTestGateway, type InProcessOptions } from './in-process.ts';
 
 const TOKEN = 'a-token-for-tests-that-is-long-enough';
 const ACCEPT = 'application/json, text/event-stream';
+/** Calls in flight have 5 s, what is written last half a second, then servers 2 s; the machine may be busy. */
+export const SERVE_GONE_WITHIN_MS = 9000;
 
 export type Headers = Record<string, string | undefined>;
 
@@ -57,7 +59,11 @@ export class HttpTest implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.front.close();
+    const closed = this.front.close();
+    if (await isSettledWithin(SERVE_GONE_WITHIN_MS, closed)) return closed;
+    throw new Error(
+      `the gateway did not end within ${SERVE_GONE_WITHIN_MS} ms\n${this.logged.slice(-20).join('\n')}`,
+    );
   }
 }
 
@@ -127,9 +133,11 @@ export class ServeProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.kill('SIGTERM');
-    if (await isSettledWithin(15_000, this.ended)) return;
+    if (await isSettledWithin(SERVE_GONE_WITHIN_MS, this.ended)) return;
     this.kill('SIGKILL');
-    throw new Error(`weir serve did not end within 15 s\nstderr:\n${this.stderr.slice(-3000)}`);
+    throw new Error(
+      `weir serve did not end within ${SERVE_GONE_WITHIN_MS} ms\nstderr:\n${this.stderr.slice(-3000)}`,
+    );
   }
 }
 
