@@ -12,9 +12,9 @@ import {
   Weir,
   commandFor,
   type ServerEntry,
-} from '../e2e/harness.ts';
-import { startServe } from '../e2e/http.ts';
-import { until } from '../fixtures/processes/living.ts';
+} from '../support/harness.ts';
+import { startServe } from '../support/http.ts';
+import { until } from '../support/processes.ts';
 import { verifies } from '../verifies.ts';
 
 const onUnix = verifies.skipIf(process.platform === 'win32' ? 'needs Unix' : undefined);

@@ -5,8 +5,8 @@ import { Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { fixture } from '../e2e/harness.ts';
-import { modern, send, serveTest, wireText } from '../e2e/http.ts';
+import { fixture } from '../support/harness.ts';
+import { modern, send, serveTest, wireText } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 
 const CONNECTIONS = 50;

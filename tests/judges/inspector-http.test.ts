@@ -1,8 +1,8 @@
 // The official Inspector on the command line, over HTTP: it sees the same through `weir serve` as at the server itself.
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { temporaryFolder, type Json } from '../e2e/harness.ts';
-import { startServe, type ServeProcess } from '../e2e/http.ts';
+import { temporaryFolder, type Json } from '../support/harness.ts';
+import { startServe, type ServeProcess } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 import { conformanceCommand, startConformanceServer, type ConformanceServer } from './conformance-server.ts';
 import { inspectorCli, node22, noJudges } from './judges.ts';

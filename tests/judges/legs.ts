@@ -1,5 +1,5 @@
 // The conformance suite against one server, by three roads: itself, through the gateway on HTTP, through the gateway on stdio.
-import { startServe } from '../e2e/http.ts';
+import { startServe } from '../support/http.ts';
 import { conformanceCommand, startConformanceServer, type Make } from './conformance-server.ts';
 import { runConformance, type Requirements, type Verdict } from './run-conformance.ts';
 

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { GONE_WITHIN_MS, isSettledWithin, type Command } from '../e2e/harness.ts';
+import { GONE_WITHIN_MS, isSettledWithin, type Command } from '../support/harness.ts';
 
 const NEWLINE = 0x0a;
 

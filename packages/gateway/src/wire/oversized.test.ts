@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inChunks } from '../../../../tests/json-texts.ts';
+import { inChunks } from '../../../../tests/support/json-texts.ts';
 import { OversizedLine, readLoosely, type PartialHead } from './oversized.ts';
 
 const LINES: readonly [string, PartialHead['id'], PartialHead['meant']][] = [
