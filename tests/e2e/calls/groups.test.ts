@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createGateway, type McpConfig } from '@weir/gateway';
 import { describe, expect, test } from 'vitest';
-import { until } from '../fixtures/processes/living.ts';
 import {
   fixture,
   runWeir,
@@ -16,7 +15,7 @@ import {
   type Era,
   type Json,
   type Received,
-} from './harness.ts';
+} from '../../support/harness.ts';
 import {
   Events,
   modern,
@@ -30,8 +29,9 @@ import {
   type HttpTest,
   type LegacyClient,
   type Sent,
-} from './http.ts';
-import { counted, serveInProcess } from './in-process.ts';
+} from '../../support/http.ts';
+import { counted, serveInProcess } from '../../support/in-process.ts';
+import { until } from '../../support/processes.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 

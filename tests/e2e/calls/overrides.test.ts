@@ -2,11 +2,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { until } from '../fixtures/processes/living.ts';
-import { verifies } from '../verifies.ts';
-import { fixture, runWeir, scripted, serverWith, startWeir, temporaryFolder, textOf } from './harness.ts';
-import { counted, serveInProcess } from './in-process.ts';
-import type { Json } from './line-client.ts';
+import {
+  fixture,
+  runWeir,
+  scripted,
+  serverWith,
+  startWeir,
+  temporaryFolder,
+  textOf,
+} from '../../support/harness.ts';
+import { counted, serveInProcess } from '../../support/in-process.ts';
+import type { Json } from '../../support/line-client.ts';
+import { until } from '../../support/processes.ts';
+import { verifies } from '../../verifies.ts';
 
 /** Lists definitions as they are written here, and answers with the name that was called. */
 const listing = (...definitions: string[]): ReturnType<typeof scripted> =>
