@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // Tests run the packages from source: no build stands between an edit and its test.
@@ -9,8 +10,31 @@ export const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
 };
 
+const cores = availableParallelism();
+
+/** Folders of tests that take a while as a whole: `npm run test:quick` leaves them out. */
+const LONG = 'tests/{attack,docker,fleet,judges,matrix,tools}/**/*.test.ts';
+
+/** What all tests with real processes have in common. */
+const withProcesses = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // They wait more than they work, so two files a core run at a time.
+  maxWorkers: 2 * cores,
+  // They race with real clocks, which a machine that stands still for a second decides. `npm test` names each.
+  retry: 1,
+  // They run when the unit tests are through.
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
+    tags: [
+      {
+        name: 'slow',
+        description: 'waits for seconds or works for seconds; `npm run test:quick` leaves it out',
+      },
+    ],
     projects: [
       {
         ...shared,
@@ -18,6 +42,9 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**'],
+          maxWorkers: cores,
+          // A process a file would cost as much as the tests themselves.
+          isolate: false,
           // Thousands of random texts take a while where other things run.
           testTimeout: 30_000,
         },
@@ -25,17 +52,15 @@ export default defineConfig({
       {
         ...shared,
         test: {
+          ...withProcesses,
           name: 'e2e',
           include: ['tests/**/*.test.ts'],
-          exclude: ['**/node_modules/**'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          // These start processes by the dozen: two files at a time, and only when the unit tests are through.
-          maxWorkers: 2,
-          // They race with real clocks, which a machine that stands still for a second decides. `npm test` names each.
-          retry: 1,
-          sequence: { groupOrder: 1 },
+          exclude: ['**/node_modules/**', LONG],
         },
+      },
+      {
+        ...shared,
+        test: { ...withProcesses, name: 'long', include: [LONG], exclude: ['**/node_modules/**'] },
       },
     ],
     coverage: {

@@ -9,7 +9,7 @@ import { root, runMain } from './steps.mjs';
 await runMain(() => {
   ensureBuilt();
   const files = ['tests/judges/through-gateway.test.ts', 'tests/judges/client-scenarios.test.ts'];
-  const options = ['--project', 'e2e', '--reporter=default', '--disableConsoleIntercept=true'];
+  const options = ['--project', 'long', '--reporter=default', '--disableConsoleIntercept=true'];
   const { status } = spawnSync(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', ...files, ...options],

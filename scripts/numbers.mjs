@@ -3,7 +3,7 @@
 // `npm run numbers`: sizes, names, comments and the path of a call, as Markdown.
 //   --root PATH        another checkout that has been built; several, `--root old=PATH --root new=PATH`, become columns
 //   --list FOLDER      the sentences of comments that break the rules there, instead
-//   --lower            writes the counts of today into tests/ratchet.json, if none of them has grown, instead
+//   --lower            writes the counts of today into tests/repository/ratchet.json, if none of them has grown, instead
 //   --dispatch, --id   names of functions between which calls are counted, where they are not those of today
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ import { root, runMain } from './steps.mjs';
 /** @typedef {import('./numbers/ratchet.mjs').Counts} Counts */
 
 const WIDEST = 10;
-const ratchetFile = join(root, 'tests', 'ratchet.json');
+const ratchetFile = join(root, 'tests', 'repository', 'ratchet.json');
 const { values } = parseArgs({
   options: {
     root: { type: 'string', multiple: true, default: [root] },

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm test`: everything that CI runs, one after the other. `--static` stops before the tests (`npm run check`).
+// `npm test`: everything that CI runs. `--static` stops before the tests (`npm run check`); `--quick` runs the unit tests and
+// those with real processes that are not slow (`npm run test:quick`).
 // Ends with one line, "N passed, N failed, N skipped"; each static check counts as one. What was skipped is named above it.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { unpackPackages } from './debian-packages.mjs';
@@ -29,8 +30,9 @@ const otherNodes = ['node22', 'node24'];
 /** @type {Line[]} */
 const lines = [];
 
-staticChecks();
-if (!process.argv.includes('--static')) {
+await staticChecks();
+if (process.argv.includes('--quick')) quickTests();
+else if (!process.argv.includes('--static')) {
   installJudges();
   vitest();
   checkByNode('wrong numbers are caught', ['scripts/mutate.mjs']);
@@ -38,16 +40,44 @@ if (!process.argv.includes('--static')) {
 }
 finish();
 
-function staticChecks() {
+/** All at the same time, because most of them use one core; the output of each is printed whole, in this order. */
+async function staticChecks() {
   check('build', ensureBuilt);
-  checkByNode('format', [bin.oxfmt, '--check']);
-  checkByNode('lint', [bin.oxlint, '--type-aware', '--deny-warnings', '--report-unused-disable-directives']);
-  checkByNode('types', [bin.tsc, '-b']);
-  checkByNode('unused code and dependencies', [bin.knip]);
+  /** @type {[name: string, args: string[]][]} */
+  const checks = [
+    ['format', [bin.oxfmt, '--check']],
+    ['lint', [bin.oxlint, '--type-aware', '--deny-warnings', '--report-unused-disable-directives']],
+    ['types', [bin.tsc, '-b']],
+    ['unused code and dependencies', [bin.knip]],
+    ['package @weir/gateway', [bin.publint, 'packages/gateway', '--strict']],
+    ['package mcp-weir', [bin.publint, 'packages/cli', '--strict']],
+    ['generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']],
+  ];
+  const runs = checks.map(([, args]) => quietly(args));
+  for (const [index, [name, args]] of checks.entries()) {
+    const { status, output } = await /** @type {ReturnType<typeof quietly>} */ (runs[index]);
+    check(name, () => {
+      if (output !== '') console.log(output);
+      if (status !== 0) throw new Error(`"${args.join(' ')}" ended with exit code ${status}`);
+    });
+  }
   checkShell();
-  checkByNode('package @weir/gateway', [bin.publint, 'packages/gateway', '--strict']);
-  checkByNode('package mcp-weir', [bin.publint, 'packages/cli', '--strict']);
-  checkByNode('generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']);
+}
+
+/** The tests that neither wait nor work for long, without coverage. */
+function quickTests() {
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  const status = node([
+    bin.vitest,
+    'run',
+    '--project=unit',
+    '--project=e2e',
+    '--tags-filter=!slow',
+    ...reporters,
+  ]);
+  const failed = existsSync(report) ? readReport({ isSkippedCounted: false }) : 0;
+  if (failed === 0) add('no error outside a test', status === 0 ? 'passed' : 'failed');
 }
 
 /** Judges the guard by shellcheck, which is Debian's where there is no other. */
@@ -112,9 +142,12 @@ function readProofs() {
   if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
-/** Counts every test, and returns how many failed. */
-function readReport() {
-  const tests = testsIn(report);
+/**
+ * Counts every test, and returns how many failed.
+ * @param {{ isSkippedCounted?: boolean }} [options] tests that a filter leaves out are reported as skipped, too
+ */
+function readReport({ isSkippedCounted = true } = {}) {
+  const tests = testsIn(report).filter(({ outcome }) => isSkippedCounted || outcome !== 'skipped');
   lines.push(...tests);
   return tests.filter(({ outcome }) => outcome === 'failed').length;
 }
@@ -215,6 +248,22 @@ function node(args, executable = process.execPath) {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return status ?? signal ?? error?.message;
+}
+
+/**
+ * Runs Node on a script and keeps what it prints.
+ * @param {string[]} args
+ * @returns {Promise<{ status: number | string | null; output: string }>}
+ */
+function quietly(args) {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ status: error.message, output }));
+    child.once('close', (code, signal) => resolve({ status: code ?? signal, output: output.trim() }));
+  });
 }
 
 /**

@@ -12,9 +12,9 @@ export interface Requirement {
 
 /** Numbers that no constant of the code has, and what holds them instead. */
 export const MEASURED: Readonly<Record<string, string>> = {
-  'AGG-PERF-1': 'tests/e2e/floors.test.ts measures them',
-  'PERF-1': 'tests/bench.test.ts measures the bars of bench/gates.mjs',
-  'PERF-2': 'tests/bench.test.ts measures the bars of bench/gates.mjs',
+  'AGG-PERF-1': 'tests/tools/performance-floors.test.ts measures them',
+  'PERF-1': 'tests/tools/bench.test.ts measures the bars of bench/gates.mjs',
+  'PERF-2': 'tests/tools/bench.test.ts measures the bars of bench/gates.mjs',
 };
 
 export const requirements: readonly Requirement[] = [

@@ -1,16 +1,23 @@
-import { test } from 'vitest';
+import { test, type TestContext } from 'vitest';
 
-type Body = () => void | Promise<void>;
+/** Tests that run at the same time take `expect` from the context for snapshots. */
+type Body = (context: TestContext) => void | Promise<void>;
 
-interface Verifies {
-  /** A test that proves one or more requirements of tests/requirements.ts; their ids open its title. */
+interface Declare {
   (ids: string | string[], name: string, body: Body, timeout?: number): void;
+}
+
+interface Proof extends Declare {
+  /** The same for a test that takes seconds, which `npm run test:quick` leaves out. */
+  readonly slow: Declare;
+}
+
+/** A test that proves one or more requirements of tests/requirements.ts; their ids open its title. */
+interface Verifies extends Proof {
   /** A requirement known to be broken: turns red on the day it works. */
-  fails(ids: string | string[], name: string, body: Body, timeout?: number): void;
+  readonly fails: Declare;
   /** Proves it only where it can be tried; `reason` says what is missing, and the test run names it as skipped. */
-  skipIf(
-    reason: string | undefined,
-  ): (ids: string | string[], name: string, body: Body, timeout?: number) => void;
+  skipIf(reason: string | undefined): Proof;
 }
 
 export const verifies: Verifies = Object.assign(
@@ -18,14 +25,18 @@ export const verifies: Verifies = Object.assign(
     test(title(ids, name), body, timeout);
   },
   {
+    slow(ids: string | string[], name: string, body: Body, timeout?: number): void {
+      test(title(ids, name), { tags: ['slow'], ...(timeout !== undefined && { timeout }) }, body);
+    },
     fails(ids: string | string[], name: string, body: Body, timeout?: number): void {
       test.fails(title(ids, name), body, timeout);
     },
-    skipIf(reason: string | undefined) {
+    skipIf(reason: string | undefined): Proof {
       if (reason === undefined) return verifies;
-      return (ids: string | string[], name: string, body: Body, timeout?: number): void => {
+      const skip: Declare = (ids, name, body, timeout) => {
         test.skip(`${title(ids, name)} (${reason})`, body, timeout);
       };
+      return Object.assign(skip, { slow: skip });
     },
   },
 );

@@ -6,11 +6,11 @@ const NO_OAUTH = 'not built yet: Weir knows one token of its own, and neither OA
 const RELAYED =
   'by design: texts and results are relayed byte for byte. A client must treat them as untrusted';
 
-const START = 'tests/e2e/start-errors.test.ts';
-const BAD_REQUESTS = 'tests/e2e/http-bad-requests.test.ts';
-const BACK_PRESSURE = 'tests/e2e/back-pressure.test.ts';
-const HOSTILE_SERVERS = 'tests/e2e/hostile.test.ts';
-const FEATURES = 'tests/e2e/features.test.ts';
+const START = 'tests/e2e/lifecycle/start-errors.test.ts';
+const BAD_REQUESTS = 'tests/e2e/http/refused-requests.test.ts';
+const BACK_PRESSURE = 'tests/e2e/calls/back-pressure.test.ts';
+const HOSTILE_SERVERS = 'tests/e2e/calls/hostile-peers.test.ts';
+const FEATURES = 'tests/e2e/calls/features.test.ts';
 const LOAD = 'packages/gateway/src/config/load.test.ts';
 
 export const CONFIGS = [
@@ -26,7 +26,7 @@ export const CONFIGS = [
     [LOAD, 'prints no secret, however the file is damaged'],
   ]),
   attackCase(6, "A server sees a short list of variables and its own env, not the gateway's environment.", [
-    ['tests/e2e/environment.test.ts', 'is a short safe list and its own env, and nothing else'],
+    ['tests/e2e/config/environment.test.ts', 'is a short safe list and its own env, and nothing else'],
   ]),
   attackCase(
     7,
@@ -47,10 +47,10 @@ export const CONFIGS = [
     ],
   ]),
   attackCase(11, 'A server that ignores SIGTERM, and its children, are killed.', [
-    ['tests/e2e/leaks.test.ts', 'no child, no grandchild and no guard is left'],
+    ['tests/e2e/lifecycle/leftover-processes.test.ts', 'no child, no grandchild and no guard is left'],
   ]),
   attackCase(12, 'A server that exits at every start is tried after 1, 5 and 15 s, then disabled.', [
-    ['tests/e2e/supervision.test.ts', 'is tried after 1, 5 and 15 s of real time'],
+    ['tests/e2e/lifecycle/supervision.test.ts', 'is tried after 1, 5 and 15 s of real time'],
   ]),
   attackCase(13, 'On Windows an argument that could leave its quotes is refused.', [
     [
@@ -94,7 +94,7 @@ export const LISTS = [
   attackCase(
     22,
     'Tools of two servers that look alike carry the key of their server.',
-    [['tests/e2e/names.test.ts', 'stands between key and tool, and is a colon by default']],
+    [['tests/e2e/calls/names.test.ts', 'stands between key and tool, and is a colon by default']],
     'a warning about confusable letters is not built yet',
   ),
   attackCase(
@@ -102,7 +102,7 @@ export const LISTS = [
     "A tool with another server's prefix, an odd or a long name never routes to another server.",
     [
       [HOSTILE_SERVERS, 'hides no tool that can be used behind those that cannot'],
-      ['tests/e2e/names.test.ts', 'never win over a listed name'],
+      ['tests/e2e/calls/names.test.ts', 'never win over a listed name'],
     ],
   ),
   notBuilt(24, "A description may name another server's tool.", RELAYED),
@@ -113,7 +113,10 @@ export const LISTS = [
   ),
   attackCase(26, 'References in schemas are not followed, and patterns are not run.'),
   attackCase(27, 'A tool with an invalid x-mcp-header is left out, alone.', [
-    ['tests/e2e/remote.test.ts', 'a tool that marks its arguments wrongly is left out, and only that one'],
+    [
+      'tests/e2e/remote/remote-servers.test.ts',
+      'a tool that marks its arguments wrongly is left out, and only that one',
+    ],
   ]),
   attackCase(28, 'A list without end is cut off; the rest is used.', [
     [FEATURES, 'that never end stop where they begin to repeat themselves, and the rest is used'],
@@ -152,19 +155,19 @@ export const RESULTS = [
   attackCase(
     37,
     'A question reaches only a client that can be asked it; no address is opened by Weir.',
-    [['tests/e2e/addresses.test.ts', 'needs a client that can visit one']],
+    [['tests/e2e/eras/url-elicitation.test.ts', 'needs a client that can visit one']],
     'forms that ask for passwords are not recognised',
   ),
   attackCase(38, 'In the course of one call a client is asked 256 times at most.'),
   attackCase(39, 'A requestState that was changed, replayed or swapped is refused.', [
-    ['tests/e2e/request-state.test.ts', 'that was changed anywhere is refused, and disturbs nothing'],
-    ['tests/e2e/request-state.test.ts', 'can be used once'],
-    ['tests/e2e/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+    ['tests/e2e/eras/request-state.test.ts', 'that was changed anywhere is refused, and disturbs nothing'],
+    ['tests/e2e/eras/request-state.test.ts', 'can be used once'],
+    ['tests/e2e/eras/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
   ]),
   attackCase(40, 'Nothing in _meta makes a client another client.', [
-    ['tests/e2e/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+    ['tests/e2e/eras/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
     [
-      'tests/e2e/tasks.test.ts',
+      'tests/e2e/calls/tasks.test.ts',
       'are told of, and shown in lists, to the client that they were made for alone',
     ],
   ]),
@@ -236,7 +239,7 @@ export const HTTP = [
     'the limit is for all clients: Weir cannot tell users apart yet',
   ),
   attackCase(61, 'A call whose client hangs up is called off at its server.', [
-    ['tests/e2e/http-front.test.ts', 'is called off at its server when the client hangs up'],
+    ['tests/e2e/http/sessions.test.ts', 'is called off at its server when the client hangs up'],
   ]),
   attackCase(62, 'Requests with two lengths or without an end of their header are refused and closed.', [
     [BAD_REQUESTS, 'two lengths, no host, a header without end: refused and closed'],
@@ -245,15 +248,21 @@ export const HTTP = [
     [BAD_REQUESTS, 'a session id that is not one of ours, a stream that nobody opened'],
   ]),
   attackCase(64, 'Answers of clients with the same ids never cross.', [
-    ['tests/e2e/http-clients.test.ts', '10,000 interleaved calls with a canary in each: none crosses'],
-    ['tests/e2e/http-clients.test.ts', 'the same where both are modern and have the same token'],
+    ['tests/e2e/http/many-clients.test.ts', '10,000 interleaved calls with a canary in each: none crosses'],
+    ['tests/e2e/http/many-clients.test.ts', 'the same where both are modern and have the same token'],
   ]),
   attackCase(65, 'A cache hint of a list is the most private of its servers.', [
-    ['tests/e2e/aggregate.test.ts', 'of a list are the smallest and most private of all that are in it'],
+    [
+      'tests/e2e/calls/aggregate.test.ts',
+      'of a list are the smallest and most private of all that are in it',
+    ],
   ]),
   attackCase(66, '/healthz and /readyz tell no address, command or token.'),
   attackCase(67, 'Without a token Weir serves this machine alone, or does not start.', [
-    ['tests/e2e/http-command.test.ts', 'goes without a token only when told so, and only on this machine'],
+    [
+      'tests/e2e/cli/serve-command.test.ts',
+      'goes without a token only when told so, and only on this machine',
+    ],
   ]),
   attackCase(68, 'X-Forwarded-* and Forwarded decide nothing.'),
 ];

@@ -1,5 +1,5 @@
 // @ts-check
-// Counts that may only go down: `tests/ratchet.json` holds the present ones, and tests/architecture.test.ts compares.
+// Counts that may only go down: `tests/repository/ratchet.json` holds the present ones, and tests/repository/architecture.test.ts compares.
 import { basename } from 'node:path/posix';
 import { breachesIn } from './comments.mjs';
 import { folderOf, isGenerated } from './sources.mjs';
@@ -72,8 +72,10 @@ export function differences(present, table) {
     const [now, allowed] = [present[key] ?? 0, table[key] ?? 0];
     if (now === allowed) return [];
     return now > allowed
-      ? [`${key}: ${now}, above the ${allowed} of tests/ratchet.json`]
-      : [`${key}: ${now}, below the ${allowed} of tests/ratchet.json: run npm run numbers -- --lower`];
+      ? [`${key}: ${now}, above the ${allowed} of tests/repository/ratchet.json`]
+      : [
+          `${key}: ${now}, below the ${allowed} of tests/repository/ratchet.json: run npm run numbers -- --lower`,
+        ];
   });
 }
 

@@ -19,9 +19,9 @@ import {
   type Config,
   type Json,
   type Weir,
-} from '../e2e/harness.ts';
-import { eventually, modern, startServe, wireText, type Sent, type ServeProcess } from '../e2e/http.ts';
-import { openEvents, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
+} from '../support/harness.ts';
+import { eventually, modern, startServe, wireText, type Sent, type ServeProcess } from '../support/http.ts';
+import { openEvents, serveHttp, toolServer, type Handler } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 const MB = 1024 * 1024;

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewayReport } from '@weir/gateway';
 import { expect } from 'vitest';
-import { runUntilFailed, runWeir, startWeir } from '../e2e/harness.ts';
-import { sendJson, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
-import { until } from '../fixtures/processes/living.ts';
+import { runUntilFailed, runWeir, startWeir } from '../support/harness.ts';
+import { until } from '../support/processes.ts';
+import { sendJson, serveHttp, toolServer, type Handler } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 const KEY = 'k3y1n0f2a9b8c7d6';

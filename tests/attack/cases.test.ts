@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CASES, numbersOf } from '../../scripts/attack/cases.mjs';
-import { root, sourceFiles } from '../source-files.ts';
+import { root, sourceFiles } from '../support/source-files.ts';
 
 /** The numbers of the tests in this folder, as their titles are written. */
 const tested = new Set(

@@ -1,9 +1,9 @@
 // Definitions that clients refuse: one of them hides neither its siblings nor the lists of other servers.
 import { describe, expect } from 'vitest';
-import { commandFor, connectSdk, scripted, textOf, type Json, type ServerEntry } from '../e2e/harness.ts';
-import { open, serveInProcess } from '../e2e/in-process.ts';
-import { itemsOf } from '../e2e/line-client.ts';
-import { serveHttp, toolServer } from '../e2e/remote-server.ts';
+import { commandFor, connectSdk, scripted, textOf, type Json, type ServerEntry } from '../support/harness.ts';
+import { open, serveInProcess } from '../support/in-process.ts';
+import { itemsOf } from '../support/line-client.ts';
+import { serveHttp, toolServer } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 const SCHEMA = { type: 'object' };

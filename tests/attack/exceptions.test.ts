@@ -1,8 +1,8 @@
 // A mistake of the gateway's own, planted on a path that a peer's message takes, ends that peer's business and nothing else.
 import { describe, expect } from 'vitest';
-import { fixture, scripted, textOf } from '../e2e/harness.ts';
-import { eventually } from '../e2e/http.ts';
-import { serveInProcess, type InProcess } from '../e2e/in-process.ts';
+import { fixture, scripted, textOf } from '../support/harness.ts';
+import { eventually } from '../support/http.ts';
+import { serveInProcess, type InProcess } from '../support/in-process.ts';
 import { verifies } from '../verifies.ts';
 
 const told = ({ logged }: InProcess): string[] => logged.filter((line) => line.includes('planted'));

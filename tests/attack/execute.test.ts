@@ -12,9 +12,9 @@ import {
   Weir,
   commandFor,
   type ServerEntry,
-} from '../e2e/harness.ts';
-import { startServe } from '../e2e/http.ts';
-import { until } from '../fixtures/processes/living.ts';
+} from '../support/harness.ts';
+import { startServe } from '../support/http.ts';
+import { until } from '../support/processes.ts';
 import { verifies } from '../verifies.ts';
 
 const onUnix = verifies.skipIf(process.platform === 'win32' ? 'needs Unix' : undefined);
@@ -36,7 +36,7 @@ function fakeDocker(): { env: Record<string, string>; calls: () => string } {
 
 const named = { image: 'mcp/time', containerName: 'mcp-time' };
 
-describe('M2: docker arguments are judged as they are executed', () => {
+describe.concurrent('M2: docker arguments are judged as they are executed', () => {
   const values: [field: string, entry: ServerEntry, env?: Record<string, string>][] = [
     ['image', { image: '--volume=/:/host$', args: ['alpine', 'sh'] }],
     ['image', { image: '${IMAGE}' }, { IMAGE: '--privileged$' }],
@@ -117,7 +117,7 @@ async function failedAsNobody(
   return await weir.ended;
 }
 
-describe('14: a server that every user can replace', () => {
+describe.concurrent('14: a server that every user can replace', () => {
   const openFolder = (): string => {
     const folder = join(temporaryFolder(), 'open');
     mkdirSync(folder);
@@ -153,7 +153,7 @@ describe('14: a server that every user can replace', () => {
   );
 });
 
-describe('L1: every header of a request is seen', () => {
+describe.concurrent('L1: every header of a request is seen', () => {
   const many = 'a:b\r\n'.repeat(2500);
   const request = (host: string, more: string): string =>
     `POST /mcp HTTP/1.1\r\nHost: ${host}\r\n${many}${more}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
@@ -181,7 +181,7 @@ describe('L1: every header of a request is seen', () => {
   });
 });
 
-describe('L2: a client that waits for 100 is admitted first', () => {
+describe.concurrent('L2: a client that waits for 100 is admitted first', () => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
   const head = (url: string, more: string): string =>
     `POST /mcp HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n` +
@@ -235,7 +235,7 @@ function exchange(
   });
 }
 
-describe('L9: the control socket', () => {
+describe.concurrent('L9: the control socket', () => {
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   const requests: [what: string, text: string][] = [
     ['an id 5,000 deep', `{"id":${deep(5000)},"method":"ps"}\n`],

@@ -14,8 +14,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { commandFor, fixture, runWeir, startWeir, temporaryFolder, textOf, Weir } from '../e2e/harness.ts';
-import { startServe } from '../e2e/http.ts';
+import {
+  commandFor,
+  fixture,
+  runWeir,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  Weir,
+} from '../support/harness.ts';
+import { startServe } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 
 const onUnix = verifies.skipIf(process.platform === 'win32' ? 'needs Unix' : undefined);

@@ -1,7 +1,7 @@
 // Requests that are kept while they are in flight are charged to their clients.
 import { describe } from 'vitest';
-import { fixture, scripted } from '../e2e/harness.ts';
-import { begin, eventually, modern, serveTest, type Sent } from '../e2e/http.ts';
+import { fixture, scripted } from '../support/harness.ts';
+import { begin, eventually, modern, serveTest, type Sent } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 
 const MB = 1_000_000;

@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runUntilFailed, runWeir, scripted, startWeir, temporaryFolder, textOf } from '../e2e/harness.ts';
-import { send, startServe } from '../e2e/http.ts';
+import { runUntilFailed, runWeir, scripted, startWeir, temporaryFolder, textOf } from '../support/harness.ts';
+import { send, startServe } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 
 /** Answers with its own arguments and one variable. */

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { fixture, scripted, textOf, type ServerEntry } from '../e2e/harness.ts';
-import { open, serveInProcess } from '../e2e/in-process.ts';
-import { itemsOf } from '../e2e/line-client.ts';
+import { fixture, scripted, textOf, type ServerEntry } from '../support/harness.ts';
+import { open, serveInProcess } from '../support/in-process.ts';
+import { itemsOf } from '../support/line-client.ts';
 import { verifies } from '../verifies.ts';
 
 /** A web server that counts the requests it gets. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { fixture } from '../e2e/harness.ts';
+import { fixture } from '../support/harness.ts';
 import {
   eventually,
   modern,
@@ -13,7 +13,7 @@ import {
   startServe,
   type Headers,
   type ServeProcess,
-} from '../e2e/http.ts';
+} from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 
 let weir: ServeProcess;

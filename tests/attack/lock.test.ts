@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { runWeir, scripted, startWeir, temporaryFolder } from '../e2e/harness.ts';
+import { runWeir, scripted, startWeir, temporaryFolder } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 
 interface Locked {

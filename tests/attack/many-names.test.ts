@@ -2,9 +2,16 @@
 import { describe, expect } from 'vitest';
 import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/turns.ts';
 import { GROWTH_MB, Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
-import { scripted, serverWith, startWeir, textOf, type Received, type ServerEntry } from '../e2e/harness.ts';
-import { serveInProcess } from '../e2e/in-process.ts';
-import type { LineClient } from '../e2e/line-client.ts';
+import {
+  scripted,
+  serverWith,
+  startWeir,
+  textOf,
+  type Received,
+  type ServerEntry,
+} from '../support/harness.ts';
+import { serveInProcess } from '../support/in-process.ts';
+import type { LineClient } from '../support/line-client.ts';
 import { verifies } from '../verifies.ts';
 
 /** A server whose tool `next` goes over to the next batch of names: `tool_BATCH_0` …; the first batch is small. */

@@ -1,8 +1,15 @@
 // Whose a name is: the config decides, not which servers happen to run.
 import { describe, expect } from 'vitest';
-import { fixture, scripted, serverWith, textOf, type Received, type ServerEntry } from '../e2e/harness.ts';
-import { serveInProcess, type InProcess } from '../e2e/in-process.ts';
-import { itemsOf } from '../e2e/line-client.ts';
+import {
+  fixture,
+  scripted,
+  serverWith,
+  textOf,
+  type Received,
+  type ServerEntry,
+} from '../support/harness.ts';
+import { serveInProcess, type InProcess } from '../support/in-process.ts';
+import { itemsOf } from '../support/line-client.ts';
 import { verifies } from '../verifies.ts';
 
 /** A server that never answers the handshake. */

@@ -12,9 +12,9 @@ import {
   temporaryFolder,
   type Received,
   type ServerEntry,
-} from '../e2e/harness.ts';
-import { modern, openSession, rpc, send, serveTest, type Sent } from '../e2e/http.ts';
-import { createTestGateway, open, serveInProcess } from '../e2e/in-process.ts';
+} from '../support/harness.ts';
+import { modern, openSession, rpc, send, serveTest, type Sent } from '../support/http.ts';
+import { createTestGateway, open, serveInProcess } from '../support/in-process.ts';
 import { verifies } from '../verifies.ts';
 
 const MB = 1_000_000;

@@ -1,8 +1,8 @@
 // The measure of all attacks: the probe sees one long turn, and reaches no server.
 import { expect, test } from 'vitest';
 import { GROWTH_MB, Probe, told } from '../../scripts/attack/measure.mjs';
-import { scripted, startWeir, textOf } from '../e2e/harness.ts';
-import { startServe } from '../e2e/http.ts';
+import { scripted, startWeir, textOf } from '../support/harness.ts';
+import { startServe } from '../support/http.ts';
 
 /** Tells how much of the probe has reached it. */
 const curious = {

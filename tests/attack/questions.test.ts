@@ -9,7 +9,7 @@ import {
   type Json,
   type Received,
   type ServerEntry,
-} from '../e2e/harness.ts';
+} from '../support/harness.ts';
 import {
   modern,
   openSession,
@@ -18,9 +18,9 @@ import {
   type Events,
   type HttpTest,
   type LegacyClient,
-} from '../e2e/http.ts';
-import { open, serveInProcess, type InProcess } from '../e2e/in-process.ts';
-import { again, EVERYTHING, questionsOf } from '../e2e/rounds.ts';
+} from '../support/http.ts';
+import { open, serveInProcess, type InProcess } from '../support/in-process.ts';
+import { again, EVERYTHING, questionsOf } from '../support/rounds.ts';
 import { verifies } from '../verifies.ts';
 
 const FORM = { message: 'Well?', requestedSchema: { type: 'object', properties: {} } };

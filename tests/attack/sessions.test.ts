@@ -1,8 +1,8 @@
 // Clients that come and go without a word leave room for those that come after them.
 import { describe, expect } from 'vitest';
-import { textOf, type Json } from '../e2e/harness.ts';
-import { openSession, serveTest, type LegacyClient } from '../e2e/http.ts';
-import { answerText, sendJson, serveHttp, type RawServer } from '../e2e/remote-server.ts';
+import { textOf, type Json } from '../support/harness.ts';
+import { openSession, serveTest, type LegacyClient } from '../support/http.ts';
+import { answerText, sendJson, serveHttp, type RawServer } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 const MOST = 256;

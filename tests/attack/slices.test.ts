@@ -7,9 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { MOST_BYTES, MOST_ELEMENTS } from '../../packages/gateway/src/wire/turns.ts';
 import { Probe, told, type Figures } from '../../scripts/attack/measure.mjs';
-import { fixture, scripted, startWeir, temporaryFolder, textOf, type ServerEntry } from '../e2e/harness.ts';
-import { eventually, modern, open, send, startServe, wireText, type ServeProcess } from '../e2e/http.ts';
-import { answerText, openEvents, serveHttp, toolServer, type Handler } from '../e2e/remote-server.ts';
+import {
+  fixture,
+  scripted,
+  startWeir,
+  temporaryFolder,
+  textOf,
+  type ServerEntry,
+} from '../support/harness.ts';
+import { eventually, modern, open, send, startServe, wireText, type ServeProcess } from '../support/http.ts';
+import { answerText, openEvents, serveHttp, toolServer, type Handler } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 /** A server whose tool `attack` runs `script`, and whose tool `hello` answers. */

@@ -9,11 +9,11 @@ import {
   type Json,
   type Received,
   type ServerEntry,
-} from '../e2e/harness.ts';
-import { open, openSession, modern, send, serveTest } from '../e2e/http.ts';
-import { serveInProcess, type InProcess } from '../e2e/in-process.ts';
-import { itemsOf } from '../e2e/line-client.ts';
-import { openEvents, serveHttp, toolServer } from '../e2e/remote-server.ts';
+} from '../support/harness.ts';
+import { open, openSession, modern, send, serveTest } from '../support/http.ts';
+import { serveInProcess, type InProcess } from '../support/in-process.ts';
+import { itemsOf } from '../support/line-client.ts';
+import { openEvents, serveHttp, toolServer } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
 /** What a string must not hold, one character a byte. */

@@ -1,8 +1,8 @@
 // The truth table of docs/names.md, cell by cell.
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { fixture, scripted, textOf, type Received, type ServerEntry } from '../e2e/harness.ts';
-import { serveInProcess, type InProcess } from '../e2e/in-process.ts';
+import { fixture, scripted, textOf, type Received, type ServerEntry } from '../support/harness.ts';
+import { serveInProcess, type InProcess } from '../support/in-process.ts';
 import { verifies } from '../verifies.ts';
 
 interface Offer {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { runUntilFailed, startWeir, temporaryFolder, type Config } from '../e2e/harness.ts';
+import { runUntilFailed, startWeir, temporaryFolder, type Config } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, IMAGE, managed, noEngine, noNetwork, ours } from './engine.ts';
 

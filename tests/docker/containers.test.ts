@@ -9,8 +9,8 @@ import {
   startWeir,
   temporaryFolder,
   textOf,
-} from '../e2e/harness.ts';
-import { connectHttp, startServe } from '../e2e/http.ts';
+} from '../support/harness.ts';
+import { connectHttp, startServe } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, inspect, managed, noEngine, noNetwork, ours } from './engine.ts';
 

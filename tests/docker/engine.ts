@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll } from 'vitest';
 import { IMAGE, importImage } from '../../scripts/container-image.mjs';
 import { startEngine, whyNoEngine } from '../../scripts/dockerd.mjs';
-import type { ServerEntry } from '../e2e/harness.ts';
+import type { ServerEntry } from '../support/harness.ts';
 
 export { IMAGE };
 

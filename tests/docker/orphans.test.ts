@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createForeign } from '../../scripts/container-image.mjs';
-import { runWeir, startWeir, temporaryFolder, type Weir } from '../e2e/harness.ts';
+import { runWeir, startWeir, temporaryFolder, type Weir } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import {
   contained,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectSdk, type Era } from '../e2e/harness.ts';
+import { connectSdk, type Era } from '../support/harness.ts';
 import { conformanceCommand, type ConformanceServer, startConformanceServer } from './conformance-server.ts';
 import { noJudges } from './judges.ts';
 import { type Requirements, runConformance, type Verdict } from './run-conformance.ts';

@@ -1,8 +1,8 @@
 // The official Inspector on the command line, over HTTP: it sees the same through `weir serve` as at the server itself.
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { temporaryFolder, type Json } from '../e2e/harness.ts';
-import { startServe, type Served } from '../matrix/serve.ts';
+import { temporaryFolder, type Json } from '../support/harness.ts';
+import { startServe, type ServeProcess } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 import { conformanceCommand, startConformanceServer, type ConformanceServer } from './conformance-server.ts';
 import { inspectorCli, node22, noJudges } from './judges.ts';
@@ -20,15 +20,15 @@ const folder = temporaryFolder();
 
 describe('the Inspector over HTTP, through the gateway and directly', () => {
   let server: ConformanceServer;
-  let gateway: Served;
+  let gateway: ServeProcess;
   beforeAll(async () => {
     if (noJudges !== undefined) return;
     [server, gateway] = await Promise.all([
       startConformanceServer(),
-      startServe({ conformance: conformanceCommand() }, ['--no-prefix']),
+      startServe({ conformance: conformanceCommand() }, { args: ['--no-prefix'] }),
     ]);
   });
-  afterAll(() => Promise.all([server?.stop(), gateway?.stop()]));
+  afterAll(() => Promise.all([server?.stop(), gateway?.[Symbol.asyncDispose]()]));
 
   for (const [method, args] of Object.entries(REQUESTS))
     for (const era of ERAS)

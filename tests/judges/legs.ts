@@ -1,5 +1,5 @@
 // The conformance suite against one server, by three roads: itself, through the gateway on HTTP, through the gateway on stdio.
-import { startServe } from '../matrix/serve.ts';
+import { startServe } from '../support/http.ts';
 import { conformanceCommand, startConformanceServer, type Make } from './conformance-server.ts';
 import { runConformance, type Requirements, type Verdict } from './run-conformance.ts';
 
@@ -39,8 +39,8 @@ async function startTarget(leg: Leg, make: Make): Promise<Target> {
 }
 
 async function throughGateway(entry: { url: string } | { command: string; args: string[] }): Promise<Target> {
-  const { url, stop } = await startServe({ conformance: entry }, ['--no-prefix', '--no-auth']);
-  return { url, [Symbol.asyncDispose]: stop };
+  const gateway = await startServe({ conformance: entry }, { args: ['--no-prefix', '--no-auth'] });
+  return { url: gateway.url, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
 /** Verdicts that can be compared: by scenario, each check with its status, without the traffic that the suite notes as INFO. */

@@ -1,6 +1,5 @@
 // What must work between a client and a server, whatever lies between them. Each function proves one feature.
 import { expect, vi } from 'vitest';
-import type { Era, Json, Received } from '../e2e/harness.ts';
 import {
   completion,
   contentsOf,
@@ -13,6 +12,7 @@ import {
   tools,
 } from '../fixtures/matrix/offers.mjs';
 import { rawAt } from '../fixtures/stdio.mjs';
+import type { Era, Json, Received } from '../support/harness.ts';
 import { ANSWERS, call, request, type Seat } from './seat.ts';
 
 /** What a cell of the matrix is about. */

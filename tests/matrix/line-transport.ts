@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { Command } from '../e2e/harness.ts';
+import { GONE_WITHIN_MS, isSettledWithin, type Command } from '../support/harness.ts';
 
 const NEWLINE = 0x0a;
 
@@ -46,7 +46,11 @@ export class LineTransport implements Transport {
     if (this.#child === undefined || this.#child.exitCode !== null) return;
     const exit = once(this.#child, 'exit');
     this.#child.stdin.end();
-    await exit;
+    if (await isSettledWithin(GONE_WITHIN_MS, exit)) return;
+    this.#child.kill('SIGKILL');
+    throw new Error(
+      `the process did not end within ${GONE_WITHIN_MS} ms\nstderr:\n${this.stderr.slice(-3000)}`,
+    );
   }
 
   #write(line: string): void {

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { commandFor, fixture, type Config, type Era } from '../e2e/harness.ts';
+import { commandFor, fixture, type Config, type Era } from '../support/harness.ts';
+import { startServe, type ServeProcess } from '../support/http.ts';
 import { verifies } from '../verifies.ts';
 import { asking, features, type Cell } from './features.ts';
 import { takeSeat, type Address, type Seat } from './seat.ts';
-import { startServe, type Served } from './serve.ts';
 
 type Upstream = Cell['upstream'];
 
@@ -70,7 +70,7 @@ class Column {
   readonly #upstream: Upstream;
   readonly #stops: (() => Promise<void>)[] = [];
   #config: Promise<Config> | undefined;
-  #gateway: Promise<Served> | undefined;
+  #gateway: Promise<ServeProcess> | undefined;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
@@ -119,9 +119,9 @@ class Column {
   }
 
   async #onHttp(): Promise<Address> {
-    this.#gateway ??= startServe(await this.#start(), ['--no-prefix']);
+    this.#gateway ??= startServe(await this.#start(), { args: ['--no-prefix'] });
     const gateway = await this.#gateway;
-    this.#stops.push(gateway.stop);
+    this.#stops.push(() => gateway[Symbol.asyncDispose]());
     return gateway;
   }
 

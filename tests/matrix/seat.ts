@@ -6,8 +6,8 @@ import {
   type ClientOptions,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { Command, Era, Json, Received } from '../e2e/harness.ts';
-import { modernMeta } from '../e2e/harness.ts';
+import type { Command, Era, Json, Received } from '../support/harness.ts';
+import { modernMeta } from '../support/harness.ts';
 import { LineTransport } from './line-transport.ts';
 
 /** Where a server can be reached. */

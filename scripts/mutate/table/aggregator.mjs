@@ -107,7 +107,7 @@ export const AGGREGATOR = [
     file: gateway('front/stdio.ts'),
     from: 'LAST_ANSWERS_MS = 2000',
     to: ['LAST_ANSWERS_MS = 1000', 'LAST_ANSWERS_MS = 2500'],
-    proofs: [{ file: 'tests/e2e/last-answers.test.ts', name: 'get 2 s' }],
+    proofs: [{ file: 'tests/e2e/lifecycle/shutdown-times.test.ts', name: 'get 2 s' }],
   },
   {
     id: 'AGG-CHILD-5',
@@ -115,7 +115,7 @@ export const AGGREGATOR = [
     file: gateway('front/stdio.ts'),
     from: 'KILL_AFTER_MS = 4000',
     to: ['KILL_AFTER_MS = 3000', 'KILL_AFTER_MS = 5000'],
-    proofs: [{ file: 'tests/e2e/last-answers.test.ts', name: 'servers are killed 4 s after' }],
+    proofs: [{ file: 'tests/e2e/lifecycle/shutdown-times.test.ts', name: 'servers are killed 4 s after' }],
   },
   {
     id: 'AGG-CHILD-5',
@@ -274,7 +274,9 @@ export const AGGREGATOR = [
     file: 'vitest.config.ts',
     from: `${what}: 80`,
     to: [`${what}: 79`],
-    proofs: [{ file: 'tests/toolchain.test.ts', name: 'four fifths of lines, branches and functions' }],
+    proofs: [
+      { file: 'tests/repository/toolchain.test.ts', name: 'four fifths of lines, branches and functions' },
+    ],
   })),
   ...['package.json', 'packages/cli/package.json', 'packages/gateway/package.json'].map((file) => ({
     id: 'AGG-QA-1',
@@ -282,7 +284,9 @@ export const AGGREGATOR = [
     file,
     from: '>=20.19',
     to: ['>=18', '>=22'],
-    proofs: [{ file: 'tests/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' }],
+    proofs: [
+      { file: 'tests/repository/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' },
+    ],
   })),
   {
     id: 'AGG-QA-1',
@@ -290,6 +294,8 @@ export const AGGREGATOR = [
     file: 'tsconfig.base.json',
     from: '"target": "ES2023"',
     to: ['"target": "ES2021"'],
-    proofs: [{ file: 'tests/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' }],
+    proofs: [
+      { file: 'tests/repository/toolchain.test.ts', name: 'Node 20.19 or later, and ES2022 or later' },
+    ],
   },
 ];

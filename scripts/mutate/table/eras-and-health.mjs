@@ -1,7 +1,7 @@
 // @ts-check
 import { gateway, test } from './places.mjs';
 
-const noLimit = { file: 'tests/e2e/limits.test.ts', name: 'is none at -1' };
+const noLimit = { file: 'tests/e2e/calls/limits.test.ts', name: 'is none at -1' };
 const lost = test(
   'upstream/supervision/supervisor.test.ts',
   'is tried after 1, 5 and 15 s, then disabled for good',
@@ -33,7 +33,7 @@ export const ERAS_AND_HEALTH = [
     file: gateway('upstream/startup-timeouts.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000'],
-    proofs: [{ file: 'tests/e2e/eras.test.ts', name: 'silent to the probe is legacy after 2 s' }],
+    proofs: [{ file: 'tests/e2e/eras/negotiation.test.ts', name: 'silent to the probe is legacy after 2 s' }],
     slow: true,
   },
   {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { FoundGateway, ToolInvocationRequest } from '@weir/gateway';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { until } from '../../../../tests/fixtures/processes/living.ts';
+import { until } from '../../../../tests/support/processes.ts';
 import type { Context } from '../context.ts';
 import { PROGRAM } from '../program.ts';
 import { followHistory, showHistory } from './history.ts';

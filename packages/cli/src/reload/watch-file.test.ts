@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { until } from '../../../../tests/fixtures/processes/living.ts';
+import { until } from '../../../../tests/support/processes.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { fingerprint } from './fingerprint.ts';
 import { watchFile } from './watch-file.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe } from 'vitest';
-import { jsonText } from '../../../../tests/json-texts.ts';
-import { parseJson } from '../../../../tests/parse-json.ts';
+import { jsonText } from '../../../../tests/support/json-texts.ts';
+import { parseJson } from '../../../../tests/support/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { RpcError } from '../errors.ts';
 import { readMessage, type Message } from '../wire/message.ts';

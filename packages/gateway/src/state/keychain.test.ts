@@ -1,4 +1,4 @@
-// Our side of the conversation, with commands that stand in for the real ones; tests/keychain.test.ts has a real keyring.
+// Our side of the conversation, with commands that stand in for the real ones; tests/integration/state/keychain.test.ts has a real keyring.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

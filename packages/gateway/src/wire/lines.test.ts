@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { inChunks } from '../../../../tests/json-texts.ts';
+import { inChunks } from '../../../../tests/support/json-texts.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { LineReader } from './lines.ts';
 import type { Oversized } from './oversized.ts';

@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { idText, inChunks, jsonText, lineBytes, messageText, mutated } from '../../../../tests/json-texts.ts';
-import { parseJson } from '../../../../tests/parse-json.ts';
+import {
+  idText,
+  inChunks,
+  jsonText,
+  lineBytes,
+  messageText,
+  mutated,
+} from '../../../../tests/support/json-texts.ts';
+import { parseJson } from '../../../../tests/support/parse-json.ts';
 import { verifies } from '../../../../tests/verifies.ts';
 import { findMember, readMembers, stringValue, type Members } from './json/members.ts';
 import { validateValue, skipSpace, skipValue } from './json/scan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { parseJson as parseStrictly } from '../../../../../tests/parse-json.ts';
+import { parseJson as parseStrictly } from '../../../../../tests/support/parse-json.ts';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { JsonSyntaxError, parseJson } from './parse-json.ts';
 

@@ -1,0 +1,98 @@
+// Servers beside the one that clients share: whoever counts them hears of every end.
+import { describe, expect, test } from 'vitest';
+import { silentLog } from '../../../packages/gateway/src/log.ts';
+import { ServerRecords } from '../../../packages/gateway/src/state/server-records.ts';
+import { createMemoryStores } from '../../../packages/gateway/src/state/stores.ts';
+import { Fleet, type FleetOptions } from '../../../packages/gateway/src/upstream/fleet.ts';
+import { Chain } from '../../../packages/gateway/src/upstream/gateway-chain.ts';
+import type { DedicatedServer } from '../../../packages/gateway/src/upstream/pool/instances.ts';
+import { Accounts } from '../../../packages/gateway/src/wire/account.ts';
+import { fixture, scripted } from '../../support/harness.ts';
+
+const echo = { ...fixture('echo'), sharing: 'per-session' as const };
+const nobody = { request() {}, notification() {} };
+
+function createFleet(kept: Partial<Pick<FleetOptions, 'stores' | 'configPath'>> = {}): Fleet {
+  return new Fleet(
+    { echo },
+    {
+      stores: createMemoryStores(),
+      ...kept,
+      chain: new Chain(() => '0123456789abcdef'),
+      commandName: 'weir',
+      clientInfo: { name: 'test', version: '0' },
+      maxMessageSize: 1024 * 1024,
+      accounts: new Accounts(1024 * 1024),
+      env: process.env,
+      log: silentLog,
+      capabilities: Promise.resolve('{}'),
+      onlyEra: () => undefined,
+      keepGoing: true,
+      on: { ...nobody, changed() {}, ready() {}, gone() {}, supervised() {} },
+    },
+  );
+}
+
+async function startApart(fleet: Fleet): Promise<DedicatedServer> {
+  await fleet.start(() => {});
+  const apart = fleet.startDedicated('echo', { capabilities: '{}' }, nobody);
+  await apart.started;
+  return apart;
+}
+
+describe('a server that was started apart has ended', () => {
+  test('when its like are restarted', async () => {
+    const fleet = createFleet();
+    const apart = await startApart(fleet);
+    await fleet.supervisor.restart('echo');
+    await apart.ended;
+    expect(apart.upstream.peer.gone).toBeDefined();
+    await fleet.stop();
+  });
+
+  test('when its entry in the config is another one', async () => {
+    const fleet = createFleet();
+    const apart = await startApart(fleet);
+    const { settled } = fleet.apply({ echo: { ...echo, env: { A: 'b' } } }, {});
+    await Promise.all([settled, apart.ended]);
+    expect(apart.upstream.peer.gone).toBeDefined();
+    await fleet.stop();
+  });
+
+  test('and is waited for by who ends all, until nothing is left of it', async () => {
+    const fleet = createFleet();
+    const apart = await startApart(fleet);
+    void apart.stop();
+    await apart.ended;
+    expect(fleet.conversations()).toContain(apart.upstream);
+    await fleet.stop();
+    expect(fleet.conversations()).not.toContain(apart.upstream);
+  });
+});
+
+test('a server that comes back while its last calls are answered waits for them, also where it had failed before', async () => {
+  const [stores, configPath] = [createMemoryStores(), 'config.json'];
+  const slow = scripted(`
+    import { serve, text, tool } from 'stdio';
+    import { setTimeout as delay } from 'node:timers/promises';
+    serve({ name: 'slow', tools: [tool('wait')], call: { wait: () => delay(700).then(() => text('done')) } });`);
+  const known = [{ serverKey: 'slow', entry: slow, enabled: true }];
+  const memory = new ServerRecords({ store: stores.servers, configPath, log: silentLog }, known);
+  memory.remember(
+    'slow',
+    { enabled: true, autoDisabled: false, failureCount: 1, wasUnreachable: false },
+    true,
+  );
+  await memory.flush();
+  const fleet = createFleet({ stores, configPath });
+  await fleet.start(() => {});
+  await fleet.apply({ slow }, {}).settled;
+  const first = fleet.children.get('slow');
+  const call = first?.callTool({ name: 'wait' });
+  await expect.poll(() => first?.usage.inFlight).toBe(1);
+  fleet.apply({}, {});
+  await fleet.apply({ slow }, {}).settled;
+  expect(first?.peer.gone).toBeDefined();
+  await expect(call).resolves.toMatchObject({ content: [{ text: 'done' }] });
+  await fleet.stop();
+});

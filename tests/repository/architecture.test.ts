@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { describe, expect, test } from 'vitest';
+import { breachesIn } from '../../scripts/numbers/comments.mjs';
+import { countAll, differences, type Table } from '../../scripts/numbers/ratchet.mjs';
+import { type SourceFile, sourceFiles } from '../support/source-files.ts';
+import { verifies } from '../verifies.ts';
+
+// Who may import whom. A package not listed here may not exist; `outside` is what users install with it.
+const packages: Record<string, { name: string; siblings: string[]; outside: string[] }> = {
+  'packages/gateway': { name: '@weir/gateway', siblings: [], outside: [] },
+  'packages/cli': { name: 'mcp-weir', siblings: ['@weir/gateway'], outside: [] },
+};
+
+// The stages of the gateway, lowest first: each may import itself and what stands to its left.
+const stages =
+  'shorten ← errors ← log ← hash ← time ← read-file ← wire ← protocol ← config ← state ← upstream ← registry ← call ← gateway ← front ← api ← admin ← index'.split(
+    ' ← ',
+  );
+
+// Read by the generator alone: zod must never reach a user's machine.
+const buildTimeOnly = ['packages/gateway/src/config/schema.ts'];
+
+// A fixture is a server one can see whole: half of them fit in forty lines, none is longer than two hundred.
+const fixtureLines = { median: 40, most: 200 };
+
+// Counts that may only go down. After a rewrite, a rename or a move, `npm run numbers -- --lower` writes them anew.
+const ratchet = JSON.parse(readFileSync(new URL('ratchet.json', import.meta.url), 'utf8')) as Table;
+
+const sources = sourceFiles('packages', /\/src\/.*\.ts$/);
+const present = countAll(sources.filter(({ path }) => !isTest(path)));
+const shipped = sources.filter(({ path }) => !isTest(path) && !buildTimeOnly.includes(path));
+
+describe('the architecture', () => {
+  test('every package stands in the table', () => {
+    const folders = new Set(sources.map(({ path }) => packageOf(path)));
+    expect([...folders].filter((folder) => packages[folder] === undefined)).toEqual([]);
+  });
+
+  test('packages import only the siblings and parts that the table grants', () => {
+    expect(foreignImports(shipped)).toEqual([]);
+  });
+
+  test('nobody reaches into another package', () => {
+    expect(deepImports(sources)).toEqual([]);
+  });
+
+  test('inside the gateway imports point to the left', () => {
+    expect(upwardImports(shipped)).toEqual([]);
+  });
+
+  test('nothing that runs imports what is only for the build', () => {
+    expect(buildTimeImports(shipped)).toEqual([]);
+  });
+
+  verifies('AGG-QA-1', 'no type is any', () => {
+    expect(anyTypes(sources)).toEqual([]);
+  });
+
+  test('the page about it names files that there are', () => {
+    const page = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    expect(missingFiles(page)).toEqual([]);
+  });
+
+  test('comments break the rules of plain English no more often than the table says', () => {
+    expect(differences(present.comments, ratchet.comments)).toEqual([]);
+  });
+
+  test('a package uses a file name once, but for those in the table', () => {
+    expect(differences(present.fileNames, ratchet.fileNames)).toEqual([]);
+  });
+
+  test('a package uses a type name once, but for those in the table', () => {
+    expect(differences(present.typeNames, ratchet.typeNames)).toEqual([]);
+  });
+
+  test('fixtures are small', () => {
+    expect(largeFixtures(sourceFiles('tests/fixtures', /\.(mjs|js|ts|sh)$/))).toEqual([]);
+  });
+});
+
+describe('the rules find what breaks them', () => {
+  const planted = (path: string, text: string): SourceFile[] => [{ path: `packages/${path}`, text }];
+
+  const breaches = (text: string): unknown[] => planted('gateway/src/wire/a.ts', text).flatMap(breachesIn);
+  const repeated = countAll([
+    ...planted('gateway/src/wire/a.ts', 'interface A {}\ntype B = 1;'),
+    ...planted('gateway/src/call/a.ts', 'export abstract class A {}'),
+    ...planted('cli/src/b.ts', 'export type A = 1;'),
+  ]);
+
+  test.each([
+    [
+      'an undeclared sibling',
+      foreignImports(planted('gateway/src/wire/a.ts', "import { x } from 'mcp-weir';")),
+    ],
+    ['an outside package', foreignImports(planted('cli/src/main.ts', "const z = await import('zod');"))],
+    ['a deep import', deepImports(planted('cli/src/main.ts', "import '@weir/gateway/src/errors.ts';"))],
+    [
+      'a path to a sibling',
+      deepImports(planted('cli/src/main.ts', "export * from '../../gateway/src/errors.ts';")),
+    ],
+    [
+      'an upward import',
+      upwardImports(planted('gateway/src/wire/a.ts', "import type { X } from '../call/b.ts';")),
+    ],
+    ['a file in no stage', upwardImports(planted('gateway/src/utils/a.ts', ''))],
+    [
+      'the schema',
+      buildTimeImports(planted('gateway/src/config/a.ts', "import { schema } from './schema.ts';")),
+    ],
+    ['any', anyTypes(planted('gateway/src/errors.ts', 'export const x = y as any;'))],
+    ['a large fixture', largeFixtures(planted('x.mjs', 'a\n'.repeat(201)))],
+    ['a file that is gone', missingFiles('Calls are made by `call/nobody`, after `call/resolve`.')],
+    ['an opening with What', breaches('/** What a client has sent. */')],
+    ['an opening with It', breaches('// It is closed.')],
+    ['an opening with a pronoun', breaches('/** Of whom it is asked. */')],
+    ['an opening further down', breaches('/**\n * Closes it.\n * Whoever reads gets the rest.\n */')],
+    ['a comment behind code', breaches('close(); // Somebody waits.')],
+    ['a person without a name', breaches('/** Sends a line that nobody reads. */')],
+    ['"is no"', breaches('// Drops what is no message.')],
+    ['a count above the table', differences({ wire: 3 }, { wire: 2 })],
+    ['a count below the table', differences({ wire: 1 }, { wire: 2 })],
+    ['a folder that is not in the table', differences({ wire: 1 }, {})],
+    ['a folder that is only in the table', differences({}, { wire: 1 })],
+    ['a file name used twice', differences(repeated.fileNames, {})],
+    ['a type name used twice', differences(repeated.typeNames, {})],
+    ['any in a generic', anyTypes(planted('gateway/src/errors.ts', 'const x: Map<string, any> = y;'))],
+  ])('%s', (_what, findings) => {
+    expect(findings).toHaveLength(1);
+  });
+
+  test('what is right is left alone', () => {
+    const text =
+      "import { a } from '../errors.ts';\nimport fs from 'node:fs';\n// any comment\nconst any = 'as any';";
+    const files = planted('gateway/src/wire/a.ts', text);
+    const findings = [foreignImports, deepImports, upwardImports, buildTimeImports, anyTypes].map((rule) =>
+      rule(files),
+    );
+    expect(findings.flat()).toEqual([]);
+  });
+
+  test('plain comments are left alone', () => {
+    const text = [
+      '/** Returns the lines that are no longer needed; undefined where there is no line. */',
+      '// Items of the list: how many there are. However, its end is open.',
+      "const url = 'http://nobody'; // Iterates; what follows is dropped.",
+    ].join('\n');
+    expect(breaches(text)).toEqual([]);
+    expect(differences({ wire: 2 }, { wire: 2 })).toEqual([]);
+  });
+});
+
+function foreignImports(files: SourceFile[]): string[] {
+  return findImports(files)
+    .filter(({ specifier }) => !/^(\.|node:)/.test(specifier))
+    .filter(({ path, specifier }) => {
+      const { name = '', siblings = [], outside = [] } = packages[packageOf(path)] ?? {};
+      return ![name, ...siblings, ...outside].includes(packageName(specifier));
+    })
+    .map(describeImport);
+}
+
+function deepImports(files: SourceFile[]): string[] {
+  return findImports(files).filter(reachesIntoSibling).map(describeImport);
+}
+
+function reachesIntoSibling({ path, specifier }: Import): boolean {
+  if (!specifier.startsWith('.')) {
+    const own = Object.values(packages).some(({ name }) => name === packageName(specifier));
+    return own && specifier !== packageName(specifier);
+  }
+  const target = join(dirname(path), specifier);
+  return !target.startsWith(`${packageOf(path)}/`) && !(isTest(path) && target.startsWith('tests/'));
+}
+
+function upwardImports(files: SourceFile[]): string[] {
+  const gateway = files.filter(({ path }) => path.startsWith('packages/gateway/src/'));
+  const homeless = gateway
+    .filter(({ path }) => stageOf(path) === -1)
+    .map(({ path }) => `${path} is in no stage`);
+  const upward = findImports(gateway)
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .filter(({ path, specifier }) => stageOf(join(dirname(path), specifier)) > stageOf(path))
+    .map(describeImport);
+  return [...homeless, ...upward];
+}
+
+function buildTimeImports(files: SourceFile[]): string[] {
+  return findImports(files)
+    .filter(({ typeOnly }) => !typeOnly)
+    .filter(({ path, specifier }) => buildTimeOnly.includes(join(dirname(path), specifier)))
+    .map(describeImport);
+}
+
+function anyTypes(files: SourceFile[]): string[] {
+  return files
+    .filter(({ text }) => /(?:[:<|&,(]|\bas|=>|\bsatisfies)\s*any\s*(?:[;,>)\]}|&=[]|$)/m.test(code(text)))
+    .map(({ path }) => path);
+}
+
+function missingFiles(page: string): string[] {
+  const named = [...page.matchAll(/`([a-z-]+\/[a-z/-]+)`/g)].map(([, name = '']) => name);
+  const known = new Set(sources.map(({ path }) => path));
+  return named
+    .filter((name) => stages.includes(name.split('/')[0] ?? ''))
+    .filter((name) => !known.has(`packages/gateway/src/${name}.ts`));
+}
+
+function largeFixtures(files: SourceFile[]): string[] {
+  return files
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+    .sort((one, other) => one.lines - other.lines)
+    .filter(
+      ({ lines }, index) => lines > (index < files.length / 2 ? fixtureLines.median : fixtureLines.most),
+    )
+    .map(({ path, lines }) => `${path} has ${lines} lines`);
+}
+
+interface Import {
+  readonly path: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+function findImports(files: SourceFile[]): Import[] {
+  const statement =
+    /^\s*(?:import|export)\s+(?<type>type\s)?[^'";]*?from\s*'(?<from>[^']+)'|^\s*import\s*'(?<bare>[^']+)'|\bimport\(\s*'(?<lazy>[^']+)'/gm;
+  return files.flatMap(({ path, text }) =>
+    [...withoutComments(text).matchAll(statement)].map(({ groups = {} }) => ({
+      path,
+      specifier: groups['from'] ?? groups['bare'] ?? groups['lazy'] ?? '',
+      typeOnly: groups['type'] !== undefined,
+    })),
+  );
+}
+
+function describeImport({ path, specifier }: Import): string {
+  return `${path} imports ${specifier}`;
+}
+
+function packageOf(path: string): string {
+  return path.split('/').slice(0, 2).join('/');
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function stageOf(path: string): number {
+  const [first = ''] = path.replace('packages/gateway/src/', '').split('/');
+  return stages.indexOf(first.replace(/\.ts$/, ''));
+}
+
+function isTest(path: string): boolean {
+  return /\.(test|case)\.ts$/.test(path);
+}
+
+function code(text: string): string {
+  return withoutComments(text).replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''");
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[^]*?\*\/|(^|\s)\/\/.*$/gm, '$1');
+}

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MUTATIONS } from '../../scripts/mutate/mutations.mjs';
+import { MEASURED, requirements } from '../requirements.ts';
+import { root } from '../support/source-files.ts';
+
+describe('the table of wrong numbers', () => {
+  test('has every number of a requirement that is done or begun', () => {
+    const tried = new Set(MUTATIONS.map(({ id, number }) => `${id}: ${number}`));
+    const untried = requirements
+      .filter(({ id }) => MEASURED[id] === undefined)
+      .flatMap(({ id, numbers = [] }) => numbers.map((number) => `${id}: ${number}`))
+      .filter((number) => !tried.has(number));
+    expect(untried).toEqual([]);
+  });
+
+  test('belongs to known requirements', () => {
+    const ids = new Set(requirements.map(({ id }) => id));
+    expect(MUTATIONS.filter(({ id }) => !ids.has(id))).toEqual([]);
+  });
+
+  test('finds each right number once, and the tests that hold it', () => {
+    const stale = MUTATIONS.filter(
+      ({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2,
+    );
+    expect(stale.map(({ file, from }) => `${from} in ${file}`)).toEqual([]);
+    const proofs = MUTATIONS.flatMap((mutation) => mutation.proofs);
+    expect(proofs.filter(({ file, name }) => name === '' || !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  test('changes something each time', () => {
+    expect(MUTATIONS.filter(({ from, to }) => to.length === 0 || to.includes(from))).toEqual([]);
+  });
+});
