@@ -86,6 +86,7 @@ verifies(['AGG-CLI-1', 'SAFE-1'], 'the help of weir serve lists its options and 
     '--port',
     '--allowed-host',
     '--no-auth',
+    '--metrics-public',
   ]);
   expect(SERVE_HELP).toContain('All options in weir --help apply, too.');
   const examples = SERVE_HELP.split('\n')

@@ -23,6 +23,7 @@ export interface Values extends Partial<CliArgs> {
   pid?: number;
   follow?: boolean;
   watch?: boolean;
+  metricsPublic?: boolean;
   failed?: boolean;
   server?: string;
   limit?: number;

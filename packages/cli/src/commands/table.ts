@@ -234,10 +234,15 @@ export const COMMANDS: readonly Command[] = [
         summary: 'require no token; only on this machine',
         set: (values) => (values.auth = false),
       },
+      {
+        name: '--metrics-public',
+        summary: 'serve /metrics without a token',
+        set: (values) => (values.metricsPublic = true),
+      },
     ],
     shared: START,
     notes: ({ name }) => `Clients connect to /mcp (Streamable HTTP) or /sse (HTTP+SSE) and send the token
-that Weir prints: "Authorization: Bearer TOKEN". Also: /healthz and /readyz.
+that Weir prints: "Authorization: Bearer TOKEN". Also: /healthz, /readyz, /metrics.
 
 Examples:
   ${name} serve --demo

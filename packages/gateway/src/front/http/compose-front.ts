@@ -5,6 +5,7 @@ import type { Admission } from './access.ts';
 import { healthRoutes } from './health-routes.ts';
 import { HttpFront } from './http-front.ts';
 import { McpEndpoint, PATH } from './mcp-endpoint.ts';
+import { metricsRoute } from './metrics-route.ts';
 import { RequestTurns } from './request-turns.ts';
 import type { HttpLimits } from './serve-http.ts';
 
@@ -17,11 +18,12 @@ export interface ComposeOptions {
   readonly serverInfo: Implementation;
   readonly maxBodySize?: number;
   readonly createId: () => string;
+  readonly metricsPublic?: boolean;
 }
 
 /** Mounts all routes of the HTTP front. */
 export function composeFront(gateway: Gateway, options: ComposeOptions): HttpFront {
-  const { server, address, admission, limits } = options;
+  const { server, address, admission, limits, metricsPublic = false } = options;
   const turns = new RequestTurns(gateway.log);
   const endpoint = new McpEndpoint(gateway, { ...options, turns });
   const front: HttpFront = new HttpFront(gateway, {
@@ -30,7 +32,11 @@ export function composeFront(gateway: Gateway, options: ComposeOptions): HttpFro
     admission,
     turns,
     endpoint,
-    routes: [...endpoint.routes, ...healthRoutes(gateway, () => front.isClosing)],
+    routes: [
+      ...endpoint.routes,
+      ...healthRoutes(gateway, () => front.isClosing),
+      metricsRoute(gateway, metricsPublic),
+    ],
     drainTime: limits.drain,
   });
   return front;

@@ -17,6 +17,8 @@ export interface HttpOptions {
   /** Bytes; 4 MiB by default. */
   readonly maxBodySize?: number;
   readonly limits?: Partial<HttpLimits>;
+  /** Serves /metrics without a token. */
+  readonly metricsPublic?: boolean;
 }
 
 /** Times are milliseconds. */
