@@ -242,7 +242,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     shared: START,
     notes: ({ name }) => `Clients connect to /mcp (Streamable HTTP) or /sse (HTTP+SSE) and send the token
-that Weir prints: "Authorization: Bearer TOKEN". Also: /healthz, /readyz, /metrics.
+it prints: "Authorization: Bearer TOKEN". Also: /healthz, /readyz, /metrics.
 
 Examples:
   ${name} serve --demo
