@@ -25,7 +25,7 @@ const { values } = parseArgs({
     root: { type: 'string', multiple: true, default: [root] },
     list: { type: 'string' },
     lower: { type: 'boolean', default: false },
-    dispatch: { type: 'string', default: '#dispatch' },
+    dispatch: { type: 'string', default: 'dispatch' },
     id: { type: 'string', multiple: true, default: ['expect/add', 'onResponse/add'] },
   },
 });

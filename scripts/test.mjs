@@ -115,7 +115,7 @@ function installJudges() {
 function vitest() {
   mkdirSync(join(root, '.cache'), { recursive: true });
   for (const file of [report, proofs]) rmSync(file, { force: true });
-  const reporters = ['--reporter=default', '--reporter=json', '--reporter=./tests/proof-reporter.ts'];
+  const reporters = ['--reporter=default', '--reporter=json', '--reporter=./tests/support/proof-reporter.ts'];
   const args = ['run', '--coverage', ...reporters, `--outputFile.json=${report}`];
   const status = node([bin.vitest, ...args]);
   const failed = existsSync(report) ? readReport() : 0;

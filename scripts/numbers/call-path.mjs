@@ -153,7 +153,7 @@ async function stackAtId(inspector, { url, ran, landmarks }, callTool) {
   const isMaker = (/** @type {Frame[]} */ frames) =>
     makers.some((names) => names.every((name, depth) => frames[depth]?.name === name));
   const stack = stacks.find(isMaker) ?? [];
-  const calls = stack.findIndex(({ name }) => name === landmarks.dispatch);
+  const calls = stack.findIndex(({ name }) => name.replace('#', '') === landmarks.dispatch);
   if (calls === -1)
     throw new Error(
       `A call does not lead from ${landmarks.dispatch} to ${landmarks.ids.join(' or ')}: name its functions by --dispatch and --id, or change their defaults in scripts/numbers.mjs`,

@@ -202,9 +202,13 @@ function anyTypes(files: SourceFile[]): string[] {
 function missingFiles(page: string): string[] {
   const named = [...page.matchAll(/`([a-z-]+\/[a-z/-]+)`/g)].map(([, name = '']) => name);
   const known = new Set(sources.map(({ path }) => path));
+  const folders = new Set(sources.map(({ path }) => `${dirname(path)}/`));
   return named
     .filter((name) => stages.includes(name.split('/')[0] ?? ''))
-    .filter((name) => !known.has(`packages/gateway/src/${name}.ts`));
+    .filter((name) => {
+      const path = `packages/gateway/src/${name}`;
+      return name.endsWith('/') ? !folders.has(path) : !known.has(`${path}.ts`);
+    });
 }
 
 function largeFixtures(files: SourceFile[]): string[] {

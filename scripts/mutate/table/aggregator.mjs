@@ -38,7 +38,7 @@ export const AGGREGATOR = [
   {
     id: 'AGG-CHILD-2',
     number: '5 s',
-    file: gateway('upstream/startup-timeouts.ts'),
+    file: gateway('upstream/transports.ts'),
     from: 'startup: 5000',
     to: ['startup: 4000', 'startup: 6000'],
     proofs: [test('time/deadline.test.ts', 'gives a server 5 s while 1 start')],
@@ -46,7 +46,7 @@ export const AGGREGATOR = [
   {
     id: 'AGG-CHILD-2',
     number: '60 s for launchers',
-    file: gateway('upstream/startup-timeouts.ts'),
+    file: gateway('upstream/transports.ts'),
     from: 'startup: 60_000, longest: 60_000',
     to: ['startup: 50_000, longest: 50_000', 'startup: 70_000, longest: 70_000'],
     proofs: [test('time/deadline.test.ts', 'keeps the limit of a launcher')],
@@ -54,7 +54,7 @@ export const AGGREGATOR = [
   {
     id: 'AGG-CHILD-2',
     number: '30 s at most',
-    file: gateway('upstream/startup-timeouts.ts'),
+    file: gateway('upstream/transports.ts'),
     from: 'startup: 5000, longest: 30_000',
     to: ['startup: 5000, longest: 25_000', 'startup: 5000, longest: 35_000'],
     proofs: [test('time/deadline.test.ts', 'gives a server 30 s while 100 start')],
@@ -105,8 +105,8 @@ export const AGGREGATOR = [
     id: 'AGG-CHILD-5',
     number: '2 s for requests that were read',
     file: gateway('front/stdio.ts'),
-    from: 'LAST_ANSWERS_MS = 2000',
-    to: ['LAST_ANSWERS_MS = 1000', 'LAST_ANSWERS_MS = 2500'],
+    from: 'DRAIN_MS = 2000',
+    to: ['DRAIN_MS = 1000', 'DRAIN_MS = 2500'],
     proofs: [{ file: 'tests/e2e/lifecycle/shutdown-times.test.ts', name: 'get 2 s' }],
   },
   {

@@ -22,7 +22,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'ERA-4',
     number: '2 s',
-    file: gateway('upstream/startup-timeouts.ts'),
+    file: gateway('upstream/transports.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000', 'probe: 3500'],
     proofs: [test('upstream/negotiate.test.ts', 'is greeted in the old way after 2 s')],
@@ -30,7 +30,7 @@ export const ERAS_AND_HEALTH = [
   {
     id: 'ERA-4',
     number: '2 s',
-    file: gateway('upstream/startup-timeouts.ts'),
+    file: gateway('upstream/transports.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000'],
     proofs: [{ file: 'tests/e2e/eras/negotiation.test.ts', name: 'silent to the probe is legacy after 2 s' }],

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { now } from '../time/clock.ts';
 
