@@ -1,8 +1,9 @@
 // The pages about the commands say what the command table says.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { COMMANDS, STDIO, titleOf } from './commands/table.ts';
+import { parse } from './args.ts';
+import { commandFor, COMMANDS, STDIO, titleOf } from './commands/table.ts';
 import { help } from './help.ts';
 import { programNamed } from './program.ts';
 
@@ -18,6 +19,29 @@ test('the README names every command', () => {
   const readme = readFileSync(new URL('README.md', root), 'utf8');
   expect(COMMANDS.filter((command) => !readme.includes(`\`${titleOf(command, program)}`))).toEqual([]);
 });
+
+const GUIDES = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)].filter(
+  (path) => path.endsWith('.md') && path !== 'docs/commands.md',
+);
+
+test.each(GUIDES)('%s shows only commands and options that exist', (path) => {
+  for (const line of commandLinesOf(readFileSync(new URL(path, root), 'utf8'))) {
+    const [first, ...words] = line.split(/\s+/u).slice(1);
+    const command = commandFor(first);
+    const rest = command === STDIO && first !== undefined ? [first, ...words] : words;
+    // N stands for any number.
+    const given = rest.map((word) => (word === 'N' ? '1' : word));
+    expect(() => parse(command, given, program), line).not.toThrow();
+  }
+});
+
+/** Returns the command lines of a page: in blocks the lines that begin with `weir`, in text the code that does. */
+function commandLinesOf(text: string): string[] {
+  const lines = text.matchAll(
+    /^ *(?:\$ )?(weir(?: (?!starts )[^\n#]*)?)(?: #.*)?$|`(weir [^`]*)`|-- (weir [^`\n]*)/gmu,
+  );
+  return Array.from(lines, ([, block, inline, host]) => (block ?? inline ?? host ?? '').trim());
+}
 
 /** Returns the page: a table of all commands, then the help of each. */
 function page(): string {
