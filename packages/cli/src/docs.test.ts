@@ -25,15 +25,22 @@ const GUIDES = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) =
 );
 
 test.each(GUIDES)('%s shows only commands and options that exist', (path) => {
-  for (const line of commandLinesOf(readFileSync(new URL(path, root), 'utf8'))) {
-    const [first, ...words] = line.split(/\s+/u).slice(1);
-    const command = commandFor(first);
-    const rest = command === STDIO && first !== undefined ? [first, ...words] : words;
-    // N stands for any number.
-    const given = rest.map((word) => (word === 'N' ? '1' : word));
-    expect(() => parse(command, given, program), line).not.toThrow();
-  }
+  const lines = commandLinesOf(readFileSync(new URL(path, root), 'utf8'));
+  expect(lines.flatMap(mistakeIn)).toEqual([]);
 });
+
+/** Returns the command line and what the command says against it, or nothing. */
+function mistakeIn(line: string): string[] {
+  // N stands for any number.
+  const words = line.split(/\s+/u).map((word) => (word === 'N' ? '1' : word));
+  const command = commandFor(words[1]);
+  try {
+    parse(command, words.slice(command === STDIO ? 1 : 2), program);
+    return [];
+  } catch (error) {
+    return [`${line}: ${(error as Error).message}`];
+  }
+}
 
 /** Returns the command lines of a page: in blocks the lines that begin with `weir`, in text the code that does. */
 function commandLinesOf(text: string): string[] {
