@@ -17,7 +17,7 @@ import type { Stage } from './stages/stage.ts';
 import { tasksRefusal } from './tasks/tasks.ts';
 import { translationOf } from './translate.ts';
 
-/** The steps between a resolved name and the server. Those that do not apply to a request cost it one check each. */
+/** The steps between a resolved name and the server. A stage that does not apply to a request costs it one check. */
 const STAGES: readonly Stage[] = [
   rootsFolder,
   resumeSuspended,

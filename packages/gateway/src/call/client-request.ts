@@ -16,10 +16,10 @@ import type { Permit } from './stages/limits/permit.ts';
 
 /** The client on whose behalf something is done, as one of its requests sees it. */
 export interface Caller {
-  /** Where the request came from. */
+  /** The connection that sent the request and gets the response. */
   readonly origin: Origin;
   readonly era: Era;
-  /** What a modern server is told of a client that does not say it with every request. */
+  /** `clientInfo` and capabilities that the gateway sends to a modern server for a legacy client. */
   readonly envelope: Envelope;
   /** The same for all requests of one client. */
   readonly client: ClientHandle;
@@ -27,11 +27,11 @@ export interface Caller {
 
 /** A client as the one whom servers ask. */
 export interface ClientHandle {
-  /** Who may answer for it: a state that one client was given is of no use to another. */
+  /** Key of the client. A `requestState` is bound to it, so that another client cannot use the state. */
   readonly identity: string;
-  /** Whether it stands for many programs, which one token lets in: what one of them says and does is not the others'. */
+  /** True where many programs may share one access token, so that nothing learned from one request applies to the next. */
   readonly isSharedToken: boolean;
-  /** It has said, once and for all, that there is something it can be asked; modern clients say it with each request. */
+  /** True where its handshake declared a capability for questions; modern clients declare capabilities with each request. */
   readonly canBeAsked: boolean;
   /** Returns true while it listens or waits for an answer; undefined where its front cannot tell. */
   isAttended?(): boolean | undefined;
@@ -39,13 +39,13 @@ export interface ClientHandle {
   readonly infoText?: string | undefined;
   /** Has declared in its handshake that it knows tasks; modern clients say it with each request. */
   readonly hasTasks?: boolean;
-  /** What makes calls, where that is no client of the protocol. */
+  /** Origin of its calls in the history; undefined for an MCP client. */
   readonly source?: InvocationSource;
-  /** Where it works, once a modern client has said so; null where that is nowhere here. */
+  /** Folder that a modern client works in, once it has said so; null where none of its roots is on this machine. */
   folder?: string | null;
-  /** A notification of a server's; `related` is the id of the request that it is about, where that is known. */
+  /** Gets a notification of a server; `related` is the id of the request that it is about, where that is known. */
   notified(upstream: Upstream, message: Message, related?: number): void;
-  /** Whom a question goes to; one about a call goes the way that the call came. */
+  /** Returns the recipient of a question; for a question about a call, the connection that the call came from. */
   recipient(origin?: Origin): Recipient;
 }
 
@@ -141,7 +141,7 @@ export class RequestWait implements Cancellable {
   }
 }
 
-/** What the client can do, as JSON: a modern one says it with each request, the others once. */
+/** Returns the client's capabilities as JSON: a modern client sends them with each request, a legacy one in its handshake. */
 export function capabilitiesOf({ era, envelope }: Caller, request: Message | undefined): string {
   if (era === 'legacy') return envelope.capabilities;
   return (request?.meta && valueText(request.meta, Meta.CLIENT_CAPABILITIES)) ?? '{}';

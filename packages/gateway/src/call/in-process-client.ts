@@ -31,7 +31,7 @@ export class InProcessClient implements ClientHandle {
 
   notified(): void {}
 
-  /** It has said that it can be asked nothing. */
+  /** Returns a recipient that refuses: a program declares no capability for questions. */
   recipient(): Recipient {
     return NOBODY;
   }
@@ -47,7 +47,7 @@ export class InProcessClient implements ClientHandle {
   }
 }
 
-/** Where a program waits for its answer, and hears of nothing on the way. */
+/** Settles the promise of one call; drops notifications. */
 class Awaited implements Origin {
   readonly account = NO_ACCOUNT;
   readonly #resolve: (result: unknown) => void;

@@ -26,7 +26,7 @@ export class ListChangeNotifier<View> {
     this.#sendLater();
   }
 
-  /** What changes until then is one notice. */
+  /** Delays notifications until the promise settles, so that a batch of changes sends one. */
   async hold(until: Promise<unknown>): Promise<void> {
     this.#holders++;
     clearTimeout(this.#timer);

@@ -17,19 +17,19 @@ export const LOG_LEVELS: readonly string[] = [
   'emergency',
 ];
 
-/** The least level of logs that a modern request asks for, if it asks for any that there is. */
+/** Returns the log level that a modern request asks for; undefined where the level is missing or unknown. */
 export function levelAskedBy({ meta }: Message): string | undefined {
   const level = meta && stringValue(meta, Meta.LOG_LEVEL);
   return level !== undefined && LOG_LEVELS.includes(level) ? level : undefined;
 }
 
-/** Whether a message of one level is for someone who has asked for another; without a wish everything is. */
+/** Returns true where a message of this level reaches the level asked for, or no level was asked for. */
 export function isWanted(level: string | undefined, asked: string | undefined): boolean {
   if (asked === undefined || level === undefined) return true;
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(asked);
 }
 
-/** Tells servers of the earlier revisions how much to log; the others learn it with each request. */
+/** Sets the log level of legacy servers; modern servers get it with each request. */
 export class LogLevels {
   readonly #told = new WeakMap<object, string>();
 

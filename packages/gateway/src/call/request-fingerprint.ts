@@ -12,7 +12,7 @@ const SCALAR = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 /** Loaded when it is first needed: most gateways never are asked anything. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
-/** What a request asks for, in whichever order it is written, without what may differ from try to try. */
+/** Hashes the method and the params of a request, regardless of key order and without the members that differ between attempts. */
 export function fingerprint({ method, params }: Message): string {
   const asked = JSON.stringify([method, params === undefined ? '' : askedFor(params)]);
   return crypto().createHash('sha256').update(asked).digest('base64url');

@@ -18,7 +18,7 @@ import type { CallLimits } from './stages/limits/call-limits.ts';
 import type { RestartWaiters } from './stages/restart-waiters.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
-/** What calls are resolved against. */
+/** The registry that calls are resolved against, with the services that calls use. */
 export interface Directory {
   readonly registry: Registry;
   /** The part of all servers that `registry` has; undefined where it has them all. */
@@ -29,47 +29,47 @@ export interface Directory {
   readonly tasks: Tasks;
   readonly history: History;
   readonly nameWarnings: NameWarnings;
-  /** Whether a caller is to be served by another conversation with a server than that which all share. */
+  /** Returns true where a request cannot use the shared connection to a server as it is, but needs `acquire`. */
   readonly needsAcquire: (upstream: Upstream, caller: Caller) => boolean;
-  /** The one for this caller. */
+  /** Returns the instance for this caller, and starts it where necessary. */
   readonly acquire: (upstream: Upstream, caller: Caller, folder?: string) => Promise<Instance>;
   /** Undefined where nothing is limited. */
   readonly limits: CallLimits | undefined;
   readonly restartWaiters: RestartWaiters;
-  /** What calls are resolved against by now. */
+  /** Returns the newest directory: this one may be replaced while a call waits. */
   readonly current: () => Directory;
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** When one of them that does not run is tried next, as the end of a sentence about it. */
   readonly retryHint: (serverKey: string) => string | undefined;
-  /** Whether a server is being started for the first time: it may be there in a moment. */
+  /** Returns true while a server starts for the first time. */
   readonly isStarting: (serverKey: string) => boolean;
   /** The name that stands before a server's questions to a person; undefined where the config has one server. */
   readonly askerOf: (serverKey: string) => string | undefined;
-  /** Told of every call and how long it took, where somebody wants to know. */
+  /** Logs every call with its duration; undefined unless the log shows debug lines. */
   readonly trace?: ((text: string) => void) | undefined;
 }
 
 /** Servers that an error names. */
 const MOST_NAMED = 5;
 
-/** What is called is noted: a name that nobody has listed must not fill the history. */
+/** Characters of a name that no server has listed. The history keeps names, so a client must not fill it with long ones. */
 const LONGEST_UNLISTED = 256;
 
-/** Where a request goes, and the JSON text of the name or URI that its server knows. */
+/** Server of a request, and the JSON text of the name or URI that the server knows. */
 export interface Target {
   readonly upstream: Upstream;
   readonly originalText: string;
-  /** What the client calls the resource, where that differs from what its server does. */
+  /** The client's URI of the resource, where the server's differs. */
   readonly publicUri?: string;
   /** A tool that does no harm when it is called twice, by its own account. */
   readonly isRepeatable?: boolean;
 }
 
-/** It is known whose it is, but that server does not run. */
+/** The name belongs to a server that does not run. */
 export class OwnerAway extends RpcError {
   readonly serverKey: string;
-  /** What the server calls it. */
+  /** The server's own name of the target. */
   readonly ownName: string;
 
   constructor(error: RpcError, owner: Owner) {
@@ -228,7 +228,7 @@ function awayOwner(directory: Directory, { owners, claim }: Meaning): Owner | un
   return claim.readings.find((reading) => reading.serverKey === serverKey);
 }
 
-/** Where there is one server, and names are its own, it knows best what it has; none is started for what it did not list. */
+/** Returns the only server, where names have no prefix, also for an unlisted name; never starts a lazy server for one. */
 function ofOnlyServer(
   directory: Directory,
   kind: 'tools' | 'prompts',
@@ -251,13 +251,13 @@ function isMissing({ registry, builder }: Directory, serverKey: string): boolean
   return builder.books.tools.isConfigured(serverKey) && !registry.upstreams.has(serverKey);
 }
 
-/** What a client has asked for. */
+/** Kind and name of a target, for error texts. */
 interface Wanted {
   readonly what: 'Tool' | 'Prompt' | 'Resource' | 'Task';
   readonly name: string;
 }
 
-/** Its server does not run: not yet, or no more. */
+/** Returns the error for a target whose server does not run. */
 function absent(directory: Directory, { what, name, serverKey }: Wanted & { serverKey: string }): RpcError {
   if (directory.isStarting(serverKey))
     return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.ownerStarting(what, name, serverKey));
@@ -265,7 +265,7 @@ function absent(directory: Directory, { what, name, serverKey }: Wanted & { serv
   return invalid(Texts.ownerNotRunning(what, name, serverKey, directory.retryHint(serverKey)), data);
 }
 
-/** Nobody has it, but one of those that still start may. */
+/** Returns an error where a server that still starts may own the name; undefined where none starts. */
 function notYet({ servers, isStarting }: Directory, { what, name }: Wanted): RpcError | undefined {
   const starting = [...servers].filter(isStarting);
   if (starting.length === 0) return undefined;

@@ -34,7 +34,7 @@ export function translationOf(request: ClientRequest, target: Target): Translati
   return asksAgain ? new FolderTranslation(withTask) : withTask;
 }
 
-/** Translates between a client and one server. It keeps no registry and no request, because a call may take long. */
+/** Translates between a client and one server. Keeps neither the registry nor the request in memory, because a call may take long. */
 class CallTranslation implements Translation {
   readonly #caller: Caller;
   readonly #upstream: Upstream;

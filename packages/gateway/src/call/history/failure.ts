@@ -9,7 +9,7 @@ const BYTES_READ = 8 * LONGEST_NOTED;
 
 const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
 
-/** What a server's answer to a call says went wrong. What a tool itself says of its failure may repeat arguments: it is left out. */
+/** Returns the error in a server's response to a call. Leaves out the text of a failed tool, because it may repeat arguments. */
 export function failureIn({ body, isError }: Message): ErrorInfo | undefined {
   if (isError) return rpcError(body);
   return body !== undefined && valueText(body, 'isError') === 'true' ? TOOL_FAILURE : undefined;

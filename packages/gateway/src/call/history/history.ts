@@ -19,7 +19,7 @@ import type {
 } from './invocation.ts';
 import { KeptResults } from './kept-results.ts';
 
-/** Where finished calls go that are to be kept, a line each; nothing in it may take time. */
+/** Receives finished calls as lines of JSON. `append` must not block. */
 interface HistorySink {
   append(lines: string): void;
   flush(): Promise<void>;
@@ -29,17 +29,17 @@ export interface HistoryOptions {
   readonly now: () => number;
   /** The first 24 characters of every id, unlike those of any other gateway; the number of the call follows. */
   readonly prefix: string;
-  /** Takes out of a text what nobody may read. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
   /** Keeps the arguments of calls as well. */
   readonly keepsArguments?: boolean;
-  /** false: nobody asks for the content of results, and it is not kept. */
+  /** false where no caller reads the content of results, so that it is not kept. */
   readonly keepsResults?: boolean | undefined;
   /** Without one only memory knows. */
   readonly sink?: HistorySink | undefined;
 }
 
-/** What a call is about. */
+/** Server, tool and caller of a call. */
 export interface Subject {
   readonly serverId: string;
   /** The name of the tool as JSON, one character a byte. */
@@ -62,7 +62,7 @@ interface Texts {
 
 const NOTHING: Subject = { serverId: '', toolText: '""', source: 'mcp-client' };
 
-/** How many calls memory knows. */
+/** Finished calls in memory, and the highest number of those in flight. */
 const KEPT = 1000;
 /** Bytes of arguments that are kept. */
 const LONGEST_ARGUMENTS = 4096;
@@ -167,7 +167,7 @@ export class History {
   }
 }
 
-/** One call. It is made for every one: what only readers need is worked out when they read. */
+/** Record of one call. Every call creates one, so work that only readers need is done when they read. */
 export class Invocation implements CallObserver {
   readonly #history: History;
   #number: number;
@@ -250,7 +250,7 @@ export class Invocation implements CallObserver {
     this.#retryAttempt++;
   }
 
-  /** Notes an answer of the server. It may be a failure; the call may go on even so. */
+  /** Notes an answer of the server. The answer may be an error that does not end the call. */
   answered(answer: Message): void {
     this.#failure = failureIn(answer);
     this.#answer = answer;
@@ -404,7 +404,7 @@ function shortName(text: string): string {
   return encode(quoted(readStart(bytes, 0, text.length, LONGEST_NAME) ?? ''));
 }
 
-/** Returns arguments as JSON, or how long they are in their place: a history is no archive. */
+/** Returns arguments as JSON, or their length where they are too long for the memory of the history. */
 function shortArguments(text: string): string {
   return text.length <= LONGEST_ARGUMENTS ? text : encode({ '…': `${text.length} bytes` });
 }

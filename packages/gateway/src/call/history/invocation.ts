@@ -1,4 +1,4 @@
-/** Who has asked for a call. */
+/** Kind of caller. */
 export type InvocationSource =
   | 'user-codeblock'
   | 'ai-autonomous'
@@ -41,9 +41,9 @@ export interface ToolInvocationRequest {
   readonly id: string;
   /** The key of the server; empty where the name led to none. */
   readonly serverId: string;
-  /** What the server calls the tool. */
+  /** Name of the tool on its server, without a prefix. */
   readonly toolName: string;
-  /** Kept only where somebody has asked for that. */
+  /** Present where the user has turned the recording of arguments on. */
   readonly parameters?: Record<string, unknown>;
   readonly source: InvocationSource;
   /** Present where the call came from a client that says who it is. */
@@ -63,14 +63,14 @@ export interface ToolInvocationRequest {
   readonly error?: ErrorInfo;
 }
 
-/** What limits the calls of one session, and what it has done so far. */
+/** Limits and past calls of one session. */
 export interface ExecutionTracker {
   readonly concurrentLimit: number;
-  /** -1 is no limit. */
+  /** -1 means unlimited. */
   readonly sessionLimit: number;
   readonly activeExecutions: Set<string>;
   readonly totalExecuted: number;
-  /** Somebody has asked to stop: nothing new begins. */
+  /** True while the user has paused all calls. */
   readonly stopped: boolean;
   readonly executionHistory: {
     readonly requestId: string;

@@ -5,7 +5,7 @@ const RING_BYTES = 4 * 1024 * 1024;
 /** Bytes of larger results that are kept by reference, all together; the oldest is dropped first. */
 const MOST_REFERENCED = 16 * 1024 * 1024;
 
-/** Keeps the bytes of the last results within two budgets. It parses nothing, and allocates nothing for a small result. */
+/** Keeps the bytes of the last results within two budgets. Parses nothing, and allocates nothing for a small result. */
 export class KeptResults {
   #ring: Buffer | undefined;
   /** Bytes written to the ring so far; it wraps around. */

@@ -11,7 +11,7 @@ import type { Tasks } from '../tasks/tasks.ts';
 import { OverBudget, type QuestionBudget } from './question-budget.ts';
 import type { SuspendedCalls } from './suspended-calls.ts';
 
-/** Who there is to be asked. */
+/** The clients that a question may go to, with the state of all questions. */
 export interface Audience {
   /** The call that the question belongs to, by the id under which it was sent; where the transport tells. */
   readonly related: number | undefined;
@@ -100,7 +100,7 @@ function passOn(
   elicitations.asked(upstream.serverKey, message, caller.client.identity);
   const [likeliest] = calls;
   if (likeliest !== undefined) unanswered.began(likeliest);
-  // Which one waits is not known for sure: no clock may run, but only one place is free for another call.
+  // The server did not name the call that asks, so all clocks stop, but only one call frees its place in the queue.
   calls.forEach((call, index) => call.pause({ keepsPlace: index > 0 }));
   relay(message, {
     from: upstream.peer,
@@ -153,7 +153,7 @@ export function callsOf({ peer }: Upstream, related?: number): InFlightRequest[]
     .filter(({ caller }) => caller !== undefined);
 }
 
-/** What clients are being asked by requests, for a server that works on their calls. */
+/** Returns the requests of a server that clients are answering now. */
 export function questionsOf({ peer }: Upstream): InFlightRequest[] {
   return peer.requests().filter((request) => request instanceof InFlightRequest);
 }

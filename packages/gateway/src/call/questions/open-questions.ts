@@ -12,11 +12,11 @@ interface Open extends Question {
   /** The server's id for its question, as JSON. */
   readonly id: string;
   readonly ticket: number;
-  /** Called once nobody waits for the answer any more. */
+  /** Called when the question is answered or withdrawn. */
   over(): void;
 }
 
-/** What a server has asked in the course of one call, and has no answer to yet. */
+/** Unanswered questions of a server during one call. */
 export class OpenQuestions {
   readonly #open = new Map<string, Open>();
   readonly #emptied: () => void;
@@ -44,7 +44,7 @@ export class OpenQuestions {
     this.#open.set(key, { key, method, params: modernQuestion(method, text), peer, id, ticket, over });
   }
 
-  /** Passes an answer on; one that nobody waits for goes nowhere. */
+  /** Sends an answer to the server; drops one whose question is closed. */
   answer(key: string, result: string): void {
     this.#reply(key, (id) => resultLine(id, result));
   }

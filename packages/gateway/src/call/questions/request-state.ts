@@ -1,6 +1,6 @@
 import { now as uptime } from '../../time/clock.ts';
 
-/** What a state says; openly, but nobody else can make one that says it. */
+/** Content of a `requestState`: readable by the client, but signed, so that no client can forge one. */
 export interface Claim {
   /** Of the call that waits here; 0 where none does, and the call is made anew. */
   readonly number: number;
@@ -9,7 +9,7 @@ export interface Claim {
   readonly fingerprint: string;
 }
 
-/** How long a client may take to come back with the answers. */
+/** Time that a client has to repeat the call with its answers. */
 export const ROUND_TIMEOUT_MS: number = 10 * 60 * 1000;
 
 const KEY_BYTES = 32;
@@ -34,7 +34,7 @@ export class RequestStates {
     return `${open}.${this.#mac(open, identity)}`;
   }
 
-  /** What a state of this client says; undefined where it is none of ours, of another client, or too old. */
+  /** Returns the claim of a state; undefined where the state is forged, expired, or another client's. */
   read(state: string, identity: string): Claim | undefined {
     const [, open, number, round, expires, fingerprint, mac] = STATE.exec(state) ?? [];
     if (open === undefined || fingerprint === undefined || mac === undefined) return undefined;

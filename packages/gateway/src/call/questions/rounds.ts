@@ -16,13 +16,13 @@ const MOST_ROUNDS = 32;
 /** A server that asks nothing but to be called again is given time. */
 const PAUSE_MS = 200;
 
-/** Leads a client of the earlier revisions through the rounds of a modern server: each question is a request to it. */
+/** Turns the input rounds of a modern server into requests to a legacy client. */
 export class Rounds {
   readonly #message: Message;
   readonly #caller: Caller;
   readonly #recipient: Recipient;
   readonly #server: Recipient;
-  /** Under which the server is known to be waited for: between two rounds, too, it is in use, and its end is the call's. */
+  /** Placeholder id that keeps the server marked busy between rounds; if the server dies, the call fails. */
   #place = 0;
   /** The ids of the questions that are open. */
   readonly #asking = new Set<number>();
@@ -60,7 +60,7 @@ export class Rounds {
     }
   }
 
-  /** Nobody waits for the answers any more. */
+  /** Withdraws the open questions. */
   stop(): void {
     clearTimeout(this.#pause);
     this.#server.forget(this.#place);

@@ -16,11 +16,11 @@ import { ROUND_TIMEOUT_MS, RequestStates, type Claim } from './request-state.ts'
 import { Unanswered } from './unanswered.ts';
 import { UrlElicitations } from './url-elicitations.ts';
 
-/** What comes right after a question may be another one for the same round, its withdrawal, or the answer to the call. */
+/** Waits for messages right after a question: another question joins the same round; a withdrawal or the response cancels it. */
 const GATHER_MS = 5;
 /** Each holds up a call of its server. */
 const MOST_SUSPENDED = 1000;
-/** Bytes of the requests of all parked calls. Their clients have left, so that no account could count them. */
+/** Bytes of the requests of all suspended calls. Their clients wait for no response, so no account counts them. */
 const MOST_SUSPENDED_BYTES = 64 * 1024 * 1024;
 
 /** A call whose server has asked something while it works. */
@@ -38,13 +38,13 @@ interface SuspendedCall extends Claim {
 }
 
 /**
- * A server of the earlier revisions asks while it works on a call. A modern client cannot be asked: its call is answered
- * with the question and kept, and goes on when the client makes it again with the answer.
+ * A legacy server asks during a call, but a modern client takes no requests. So the gateway answers the call with the
+ * question, suspends it, and resumes it when the client repeats it with the answer.
  */
 export class SuspendedCalls {
   /** Calls whose clients are asked by requests, round by round; between two rounds no server has them. */
   readonly inRounds: Set<InFlightRequest> = new Set();
-  /** Which client was sent to which address. */
+  /** The URL elicitations that each client was sent. */
   readonly elicitations: UrlElicitations = new UrlElicitations();
   readonly unanswered: Unanswered;
   readonly #states: RequestStates;
@@ -58,7 +58,7 @@ export class SuspendedCalls {
     this.unanswered = unanswered;
   }
 
-  /** How many calls have been asked something and are not over. */
+  /** Number of unfinished calls whose server has asked something. */
   get size(): number {
     return this.#suspended.size;
   }
@@ -102,7 +102,7 @@ export class SuspendedCalls {
     return undefined;
   }
 
-  /** Nobody will come back any more. */
+  /** Gives up the calls that wait for their client: no client can return after the end. */
   close(): void {
     for (const suspended of this.#suspended.values()) if (suspended.awaitsClient) this.#giveUp(suspended);
   }

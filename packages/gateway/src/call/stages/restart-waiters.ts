@@ -2,7 +2,7 @@ import type { Timers } from '../../time/schedule.ts';
 import type { ServerHealthStatus } from '../../upstream/supervision/health.ts';
 import type { ServerEvent } from '../../upstream/supervision/supervisor.ts';
 
-/** Nobody waits for longer, whatever becomes of the server. */
+/** Longest wait of a call for a restart, whatever happens to the server. */
 const LONGEST_WAIT_MS = 60_000;
 
 interface Wait {
@@ -24,11 +24,11 @@ export class RestartWaiters {
     this.#timers = timers;
   }
 
-  /** Whether the next attempt to start a server has made it one that may be called; `wasSent`, if it may have died of this call. */
+  /** Resolves with true when the next start of a server succeeds. `wasSent`: the server may have died of this call. */
   wait(serverKey: string, wasSent: boolean): Promise<boolean> {
     const status = this.#statusOf(serverKey);
     if (status === undefined || status.autoDisabledAt !== undefined) return Promise.resolve(false);
-    // It was not lost; whether a call may start it is another question.
+    // A disconnected server was not lost, so there is no restart to wait for.
     if (status.connectionState === 'disconnected') return Promise.resolve(true);
     return new Promise((resolve) => {
       const isTried = status.connectionState === 'connecting';
@@ -63,12 +63,12 @@ export class RestartWaiters {
       if (!servers.has(serverKey)) this.#settle(serverKey, () => false);
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits with false. */
   close(): void {
     for (const serverKey of this.#waits.keys()) this.#settle(serverKey, () => false);
   }
 
-  /** A call that its server dies of each time must not be what disables it for everybody. */
+  /** Returns true before the attempt whose failure disables the server: a call that kills it must not disable it for all clients. */
   #isLastAttempt(serverKey: string): boolean {
     const status = this.#statusOf(serverKey);
     return (

@@ -4,7 +4,7 @@ import { recordCall } from '../history/record-call.ts';
 import type { Target } from '../resolve.ts';
 import type { Stage } from './stage.ts';
 
-/** How often a call is made once more, where that can do no harm. */
+/** Maximum of retries of a call whose tool declares that repeating it does no harm. */
 const MAX_RETRIES = 3;
 /** Bytes of a request that is kept while it is in flight, so that it can be sent again. */
 const LARGEST_KEPT = 1024 * 1024;

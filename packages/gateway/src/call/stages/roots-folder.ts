@@ -105,7 +105,7 @@ function firstFolder(roots: unknown): string | undefined {
   return undefined;
 }
 
-/** Undefined for what is no file of this machine. */
+/** Returns the path of a file URI; undefined for any other URI. */
 function pathOf(uri: string): string | undefined {
   try {
     return fileURLToPath(uri);

@@ -19,7 +19,7 @@ interface Wanted {
   readonly cursor?: string;
 }
 
-/** What one server has answered. */
+/** One page of one server. */
 interface Page {
   /** Each a JSON text. */
   readonly tasks: readonly string[];
@@ -103,7 +103,7 @@ class TaskList implements Cancellable {
     return { tasks, nextCursor: stringValue(result, 'nextCursor') };
   }
 
-  /** What was made for another client is not shown. */
+  /** Returns false for a task of another client. */
   #isVisible(serverKey: string, task: Members): boolean {
     const { directory, caller } = this.#asked;
     const id = stringValue(task, 'taskId') ?? '';
@@ -127,7 +127,7 @@ class TaskList implements Cancellable {
     if (this.#asking.size === 0) this.#finish();
   }
 
-  /** Those that have refused or kept silent are left out, unless there is nobody else. */
+  /** Answers with the pages that arrived. Servers that refused or timed out are left out, unless all refused. */
   #finish(): void {
     const { origin } = this.#asked.caller;
     this.#stop();
@@ -156,7 +156,7 @@ function cursorFor(pages: ReadonlyMap<Upstream, Page>): string | undefined {
   return open.length === 0 ? undefined : Buffer.from(JSON.stringify(open)).toString('base64url');
 }
 
-/** The other direction: whom to ask for what; undefined for a cursor that nobody was given. */
+/** Returns the servers and cursors that a request asks for; undefined for a cursor that is not ours. */
 function wantedPages({ directory, message: { params } }: ClientRequest): Wanted[] | undefined {
   const { upstreams } = directory.registry;
   if (params === undefined || findMember(params, 'cursor') < 0)

@@ -33,7 +33,7 @@ export class TaskTranslation implements Translation {
   readonly #awaited: string | undefined;
   readonly #tasks: Tasks;
   readonly #builder: RegistryBuilder;
-  /** What the server was told instead. */
+  /** Progress token that the server got instead. */
   #sentToken: number | undefined;
 
   constructor(inner: Translation, { caller, directory, message }: ClientRequest, upstream: Upstream) {

@@ -8,7 +8,7 @@ import { readMessage, type Message } from '../../wire/message.ts';
 import type { Recipient } from '../../wire/peer.ts';
 import { Owners } from './task-owners.ts';
 
-/** What the modern revision calls the extension that tasks are; before that they were part of the protocol. */
+/** Name of the extension for tasks in the modern era; in the legacy era tasks are part of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** In `_meta`: the task that a message belongs to. */
@@ -21,7 +21,7 @@ const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
 const QUOTE = 0x22;
 
-/** Whether a server may answer a call with a task. */
+/** Returns true where a server may answer a call with a task. */
 export function offersTasks({ era, capabilities }: Upstream): boolean {
   if (era === 'legacy') return capabilities['tasks'] !== undefined;
   const extensions = capabilities['extensions'] as Record<string, unknown> | null | undefined;
@@ -50,12 +50,12 @@ export class Tasks {
     [this.#first] = this.#servers.size === 1 ? this.#servers : [];
   }
 
-  /** More servers than before. Those that are gone count on: what was told apart stays so. */
+  /** Adds servers. Removed servers stay, because public ids that carry their key remain valid. */
   setServers(servers: Iterable<string>): void {
     for (const serverKey of servers) this.#servers.add(serverKey);
   }
 
-  /** Where there is one server its ids stay as they are. */
+  /** False for a single server, whose task ids stay unchanged. */
   get areApart(): boolean {
     return this.#servers.size > 1;
   }
@@ -148,7 +148,7 @@ export class Tasks {
   }
 }
 
-/** Whether a task, as its server tells of it, has come to its end. */
+/** Returns true for a task whose status is final. */
 export function isOver(task: Members): boolean {
   return ENDS.has(stringValue(task, 'status') ?? '');
 }
@@ -158,7 +158,7 @@ export function taskIdOf({ params }: Message): string | undefined {
   return params && stringValue(params, 'taskId');
 }
 
-/** What a modern server is told of a client of before: one that also knows the extension could not follow a task here. */
+/** Returns the capabilities of a legacy client without the tasks extension, because it could not follow a modern task. */
 export function withoutTasks(capabilities: string): string {
   const bytes = Buffer.from(capabilities, 'latin1');
   const declared = readMembers(bytes, 0);

@@ -3,7 +3,7 @@ import type { Timers } from '../../../time/schedule.ts';
 /** Progress extends the time of a call, but not for ever. */
 export const MOST_EXTENSION = 10;
 
-/** The time that a call may take. It runs only while its server works on it. */
+/** The time that a call may take. Runs only while the server works on the call. */
 export class CallClock {
   readonly #limit: number;
   readonly #timers: Timers;

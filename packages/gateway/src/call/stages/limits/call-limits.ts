@@ -17,12 +17,12 @@ type LimitConfig = Pick<
   'mcpServers' | 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'
 >;
 
-/** How much of everything the calls of clients may have. Without a word of the config there is no limit. */
+/** Limits the number and the time of calls. Without settings in the config, there is no limit. */
 export class CallLimits {
   readonly #timers: Timers;
   readonly #commandName: string;
   readonly #queues = new Map<string, CallQueue>();
-  /** How many tools a client has called. */
+  /** Number of tool calls per client. */
   #made = new WeakMap<ClientHandle, number>();
   #config: LimitConfig;
   #isLimited: boolean;

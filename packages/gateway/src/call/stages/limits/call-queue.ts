@@ -1,9 +1,9 @@
-/** How many calls may wait for one server. */
+/** Maximum of calls in the queue of one server. */
 export const LONGEST_QUEUE = 1000;
 
 /** A call that waits for its turn. */
 export interface InLine {
-  /** Whose it is: clients take turns, however much one of them asks for. */
+  /** Key for the round-robin between clients, so that a busy client does not delay the others. */
   readonly client: object;
   /** Its turn has come. */
   begin(): void;
@@ -15,7 +15,7 @@ export class CallQueue {
   #active = 0;
   #size = 0;
   #isAdvancing = false;
-  /** What each client waits for; the one whose turn is next comes first. */
+  /** Queued calls per client, in round-robin order. */
   readonly #lines = new Map<object, InLine[]>();
 
   constructor(limit: number) {
@@ -31,7 +31,6 @@ export class CallQueue {
     this.#advance();
   }
 
-  /** How many wait. */
   get size(): number {
     return this.#size;
   }
@@ -63,7 +62,7 @@ export class CallQueue {
     this.#size++;
   }
 
-  /** It waits no more. */
+  /** Removes a call from the queue. */
   leave(call: InLine): void {
     const line = this.#lines.get(call.client) ?? [];
     const at = line.indexOf(call);

@@ -4,7 +4,7 @@ import type { CallObserver, CallPause, InFlightRequest } from '../../relay.ts';
 import { CallClock } from './call-clock.ts';
 import type { CallQueue } from './call-queue.ts';
 
-/** How long a call may take, and the error after that. */
+/** Timeout of a call, with its error. */
 export interface TimeLimit {
   readonly milliseconds: number;
   /** The error for a call that took longer than this many milliseconds. */
