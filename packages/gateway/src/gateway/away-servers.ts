@@ -1,7 +1,7 @@
 import { quoted, withoutTail } from '../errors.ts';
 import { isAwaited, type Health } from '../upstream/supervision/health.ts';
 
-/** A configured server that clients cannot use now, though nobody has switched it off. */
+/** A server that clients cannot use now, although neither the config nor the user has disabled it. */
 export interface AwayServer {
   readonly serverKey: string;
   readonly health: Health;

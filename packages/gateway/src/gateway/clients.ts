@@ -15,9 +15,9 @@ export interface Client extends Caller, ClientHandle {
   listsChanged(lists: ReadonlySet<ListName>): void;
   /** A server has been started again, and knows nothing of what its last start was asked to tell. */
   returned(upstream: Upstream): void;
-  /** It wants to hear of something that this server has. */
+  /** Returns true where it follows a resource or task of this server. */
   follows?(upstream: Pick<Upstream, 'serverKey'>): boolean;
-  /** Something that the person behind it should know, where its revision has a way to say that unasked. */
+  /** Shows a text to its user, where its era has a notification for that. */
   alert(text: string): void;
   /** The least level of logs that it has asked for, once and for all. */
   readonly logLevel: string | undefined;
@@ -34,7 +34,7 @@ export interface Front {
   detach(client: Client): void;
 }
 
-/** All clients there are, as servers and the gateway see them: somebody to tell things. */
+/** All connected clients. Sends them notifications of servers and of the gateway. */
 export class Clients implements Front {
   readonly clients: Set<Client> = new Set();
   readonly #log: Log;
@@ -76,16 +76,16 @@ export class Clients implements Front {
     return client?.isOnlyClient === true && client.hasSpoken ? client.era : undefined;
   }
 
-  /** One of them wants to hear of something that this server has. */
+  /** Returns true where one of them follows a resource or task of this server. */
   follow(upstream: Pick<Upstream, 'serverKey'>): boolean {
     return [...this.clients].some((client) => client.follows?.(upstream) === true);
   }
 
-  /** Passes on a notification of a server's; returns false where nobody may hear it. */
+  /** Sends a notification of a server to the clients that may get it; returns false where none may. */
   notified(upstream: Upstream, message: Message, related: number | undefined, to: Addressee): boolean {
     const owner = typeof to === 'string' ? undefined : this.known(to.identity);
     if (owner !== undefined) owner.notified(upstream, message, related);
-    // A client that stays the only one is told all: there is nobody else whose it could be.
+    // The only client gets every notification, because it cannot belong to another one.
     else if (to === 'all' || this.only?.isOnlyClient === true) {
       spend(this.clients.size, message.bytes.length);
       for (const client of this.clients) client.notified(upstream, message, related);

@@ -37,7 +37,7 @@ import { Parts } from './wiring.ts';
 
 const DEFAULT_COMMAND = 'weir';
 const CLIENT_NAME = 'mcp-aggregator-client';
-/** How long clients are not told of what a new config has changed already, so that they hear of all of it at once. */
+/** Holds list_changed notifications back after a reload, so that clients get one for all changes. */
 const ONE_NOTICE_MS = 2000;
 const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
@@ -92,7 +92,7 @@ export class Gateway implements AggregatorServer {
   readonly maxMessageSize: number;
   /** Counts the bytes that are held for each client and server. */
   readonly accounts: Accounts;
-  /** What the product calls itself towards the servers. */
+  /** Name and version that servers get in the handshake. */
   readonly clientInfo: Implementation;
   /** The command that hints tell users to run. */
   readonly commandName: string;
@@ -137,7 +137,7 @@ export class Gateway implements AggregatorServer {
       capabilities: this.#opening.promise,
     });
     this.server = this.#parts.clients;
-    // Whoever waits for the start hears of its failure; nobody has to.
+    // Prevents an unhandled rejection where no caller waits for the start.
     this.#settled.promise.catch(() => {});
   }
 
@@ -156,12 +156,12 @@ export class Gateway implements AggregatorServer {
     return this.#parts.fleet.children.has(serverKey);
   }
 
-  /** How many servers the config does not leave out. */
+  /** Number of servers that the config does not switch off. */
   get serverCount(): number {
     return this.#parts.fleet.children.size;
   }
 
-  /** Where names lead at this moment, where all servers are seen. */
+  /** The current directory of all servers, without a group. */
   get directory(): Directory {
     return this.view().directory;
   }
@@ -193,7 +193,7 @@ export class Gateway implements AggregatorServer {
     return this.#settled.promise;
   }
 
-  /** Whether every server has been tried: it runs, or it is known why it does not. */
+  /** True once every server has either started or failed. */
   get isTried(): boolean {
     return this.isSettled && this.#tried.isResolved;
   }
@@ -203,13 +203,13 @@ export class Gateway implements AggregatorServer {
     return this.settled.then(() => this.#tried.promise);
   }
 
-  /** What the client can do, as JSON. The first word counts: servers are greeted once. */
+  /** Sets the client's capabilities, as JSON. Only the first call counts, because each server gets one handshake. */
   open(capabilities: string): void {
     this.#opening.resolve(capabilities);
     this.recall(capabilities);
   }
 
-  /** Finds out which servers are disabled. What is remembered of the others can be recalled from then on. */
+  /** Finds out which servers are disabled. After that, `recall` can use the cached catalogues of the others. */
   prepare(): Promise<void> {
     return this.#parts.fleet.prepare();
   }
@@ -261,7 +261,7 @@ export class Gateway implements AggregatorServer {
     return this.#parts.events.subscribe(listener, types);
   }
 
-  /** What is known of each server that the config does not leave out. */
+  /** Returns the state of each server that the config does not switch off. */
   reports(): ServerReport[] {
     const { fleet } = this.#parts;
     return [...fleet.children.keys()].flatMap((serverKey) => reportOf(serverKey, fleet.supervisor) ?? []);
@@ -294,9 +294,9 @@ export class Gateway implements AggregatorServer {
   }
 
   /**
-   * Goes over to another config, of which `unexpanded` holds the entries before variables were replaced. What is new or
-   * changed is started, what is gone ends once its calls have (within 5 s), the rest never notices. A server that does
-   * not start is tried again like one that was lost. Resolves when all that is new runs, or has turned out not to.
+   * Goes over to another config, of which `unexpanded` holds the entries before variables were replaced. Starts new and
+   * changed servers, drains removed ones (within 5 s), and leaves the rest alone. A server that does not start is tried
+   * again like one that was lost. Resolves when all that is new runs, or has turned out not to.
    */
   async reload(config: McpConfig, unexpanded: GatewayOptions['unexpanded'] = {}): Promise<ConfigChanges> {
     const checked = checkConfig(config, this.#options.configPath);
@@ -353,7 +353,7 @@ export class Gateway implements AggregatorServer {
     this.#parts.wishes.hold(hold);
   }
 
-  /** A client wants to hear more or less: servers are told to log as much as the one wants that wants the most. */
+  /** Sets the most verbose level that any client asked for on all servers. */
   logLevelChanged(): void {
     this.#parts.wishes.logLevelChanged();
   }
@@ -381,9 +381,9 @@ export class Gateway implements AggregatorServer {
     try {
       if (this.chain.refusal !== undefined) throw this.chain.refusal;
       await fleet.prepare();
-      // A program that uses the gateway without a client has nobody who could answer a server's questions.
+      // A program without a client cannot answer a server's questions, so it declares no capabilities.
       if (clients.clients.size === 0) this.open('{}');
-      // What turns out to differ from what was remembered is one notice.
+      // Clients get one notification for all differences from the cached catalogues.
       if (this.isSettled) publication.hold(within(ONE_NOTICE_MS, this.#tried.promise));
       await fleet.start(() => this.#tried.resolve());
       if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
@@ -449,7 +449,7 @@ export class Gateway implements AggregatorServer {
     return this.#parts.fleet.supervisor;
   }
 
-  /** Whoever was told that it holds over restarts is not to be surprised by one. */
+  /** Throws where the state was not saved, because the caller expects it to survive a restart. */
   async #keep(serverKey: string): Promise<void> {
     const reason = await this.#parts.fleet.persistError(serverKey);
     if (reason !== undefined) throw new Error(Texts.notKept(serverKey, reason));

@@ -4,7 +4,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 /** UTF-16 units, as `length` and the hosts count them: Claude Code cuts every server's instructions at 2,048. */
 export const DEFAULT_BUDGET = 2000;
 
-/** Throws where a budget is no count of characters. */
+/** Throws where a budget is not a whole number from 0. */
 export function validateBudget(budget: number): void {
   if (Number.isSafeInteger(budget) && budget >= 0) return;
   throw new Error(

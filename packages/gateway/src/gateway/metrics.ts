@@ -78,7 +78,7 @@ export class Metrics {
     ].join('\n');
   }
 
-  /** Undefined for what is no server of the config: a hostile client must not make labels. */
+  /** Returns undefined for a key that the config does not have, so that a hostile client cannot create labels. */
   #of(serverKey: string): ServerCounters | undefined {
     const known = this.#counters.get(serverKey);
     if (known !== undefined || !this.#gateway.hasServer(serverKey)) return known;

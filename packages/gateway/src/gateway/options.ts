@@ -31,15 +31,15 @@ export interface GatewayOptions {
   /** `arguments` keeps those of every call in the history, too. */
   readonly history?: 'arguments';
   /**
-   * false keeps no results for `executionTracker`, as the command does: it has nobody to show them to, and large ones that
-   * are kept leave the memory late. Otherwise the last ones are kept.
+   * false keeps no results for `executionTracker`. The command sets it, because it never shows results and large ones would
+   * stay in memory. Otherwise the last ones are kept.
    */
   readonly keepResults?: boolean;
   /** Starts servers at their first call, and answers lists from what is remembered of them. */
   readonly lazy?: boolean;
   /** Lets the first list wait for the servers. Otherwise lists are answered from what is remembered, while servers start. */
   readonly fresh?: boolean;
-  /** Milliseconds after which a lazy server that nobody uses is ended; ten minutes unless set. */
+  /** Milliseconds without use after which a lazy server is stopped; ten minutes unless set. */
   readonly idleAfter?: number;
   /** Other times than the usual ones. */
   readonly supervision?: Partial<SupervisionRules>;

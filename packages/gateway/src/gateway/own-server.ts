@@ -30,9 +30,9 @@ const STATUS_TOOL = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-/** What the gateway offers of its own at a moment. */
+/** Tools and resources of the gateway itself. */
 export interface OwnOffer {
-  /** Whether the status tool is listed. */
+  /** True while the status tool is listed. */
   readonly hasStatus: boolean;
   /** Whole instructions of servers, by key; each is a resource. */
   readonly texts: ReadonlyMap<string, string>;

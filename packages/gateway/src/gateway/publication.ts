@@ -21,10 +21,10 @@ const MOST_COVERING = 1000;
 export interface PublicationOptions {
   readonly separator?: string;
   readonly noPrefix?: boolean;
-  /** Names that two servers want are no reason to fail. */
+  /** Starts also where two servers want the same name. */
   readonly keepGoing?: boolean;
   readonly log: Log;
-  /** What can be published now, in the order of the config. */
+  /** Returns the servers to publish, in the order of the config. */
   snapshot(): readonly Upstream[];
   /** Creates the gateway's own server of a view. */
   createOwn(view: View): OwnServer;
@@ -36,7 +36,7 @@ export interface PublicationOptions {
   listsChanged(view: View, lists: ReadonlySet<ListName>): void;
 }
 
-/** What all servers offer together, under public names: replaced whole whenever one of them comes, goes or changes. */
+/** The registry of all servers and its views. Replaces them whole whenever a server starts, stops or changes a list. */
 export class Publication {
   readonly builder: RegistryBuilder;
   /** All that is offered. */
@@ -91,7 +91,7 @@ export class Publication {
   setGroups(groups: ReadonlyMap<string, Group>, isUsed: (view: View) => boolean): string[] {
     for (const [name, view] of this.#parts) {
       const isConfigured = groups.has(name);
-      // It was emptied by an earlier config.
+      // An earlier config removed the group already, and its last session has ended.
       if (!isConfigured && !view.isConfigured && !isUsed(view)) this.#parts.delete(name);
       view.isConfigured = isConfigured;
     }
@@ -143,12 +143,12 @@ export class Publication {
     this.#replace(this.builder.without(this.whole.servers, serverKey), listedKinds(catalogue));
   }
 
-  /** What servers offer of these kinds has changed. Before the first list can be answered there is nothing to replace. */
+  /** Builds a new registry because lists of these kinds have changed. Does nothing before `open`. */
   rebuild(kinds: readonly Kind[]): void {
     if (!this.#isOpen) return;
     const { shares } = this.builder.uris;
     this.#replace(this.builder.build(this.#options.snapshot()), kinds);
-    // Where a URI or a template has moved, tools that name it have changed as well.
+    // Tool definitions contain URIs, so a new public URI changes tools as well.
     if (this.builder.uris.shares !== shares) this.#notices.changed(this.whole, ['tools', 'resources']);
   }
 
@@ -157,12 +157,12 @@ export class Publication {
     if (this.#isOpen) this.#publishViews(false);
   }
 
-  /** What changes until then is one notice. */
+  /** Holds list_changed notifications back until the promise settles, so that clients get one for all changes. */
   hold(until: Promise<unknown>): void {
     void this.#notices.hold(until);
   }
 
-  /** Nobody is told of anything any more. */
+  /** Stops all notifications. */
   close(): void {
     this.#notices.stop();
   }
@@ -197,13 +197,13 @@ export class Publication {
     const changed = this.#options.offerOwn(view, [...view.servers.upstreams.values()]);
     if (!isDue && changed.length === 0) return false;
     view.registry = this.builder.withOwn(view.servers, view.own);
-    // What has changed of all servers is known; of a group, both are compared.
+    // `#replace` announces changes of the servers to the whole view; a group compares its registries.
     const kinds = view.group === undefined ? changed : changedKinds(before, view.registry);
     if (this.#isOpen) this.#notices.changed(view, kinds);
     return true;
   }
 
-  /** What a server lists otherwise than was remembered; changed tools that are to wait for approval would be held back here. */
+  /** Returns the kinds of lists that differ from the cached catalogue. An approval of changed tools would belong here. */
   #corrected({ serverKey, catalogue }: Upstream, before: Upstream): Kind[] {
     const kinds = differingKinds(before.catalogue, catalogue);
     if (kinds.length > 0) this.#options.log.info(Texts.listsDiffer(serverKey, kinds));

@@ -51,17 +51,17 @@ export interface PartsOptions extends Omit<GatewayOptions, 'history' | 'state'> 
   readonly accounts: Accounts;
   readonly env: NonNullable<GatewayOptions['env']>;
   readonly commandName: string;
-  /** What the client can do, as JSON, once that is known. */
+  /** Resolves with the client's capabilities, as JSON. */
   readonly capabilities: Promise<string>;
 }
 
-/** What is known of a server's question: the call that it belongs to, the client whose server asks. */
+/** Origin of a server's question: the id of its call, and the client of a dedicated server. */
 interface QuestionContext {
   readonly related: number | undefined;
   readonly owner?: ClientHandle;
 }
 
-/** What a gateway consists of, and who of them hears of what happens to the others. */
+/** Creates the parts of a gateway and connects their events. */
 export class Parts {
   readonly clients: Clients;
   readonly events: GatewayEvents;
@@ -115,7 +115,7 @@ export class Parts {
     this.setGroups(config);
   }
 
-  /** The second conversations that clients of the earlier revisions share. */
+  /** The second sessions with remote servers that legacy clients share. */
   get legacyConnections(): Upstream[] {
     return this.#serving.legacyConnections;
   }
@@ -262,7 +262,7 @@ export class Parts {
     const { type } = event;
     this.restartWaiters.noted(event);
     if (this.#options.statusTool === true) this.publication.refresh();
-    // Not the reason: a server's last words are for who runs the gateway.
+    // Without the reason: the stderr tail of a server is for the user of the gateway, not for clients.
     if (type === 'server-auto-disabled')
       this.clients.alert(event.serverKey, autoDisabledAlert(event, this.#options.commandName));
     this.events.publish(event);

@@ -12,7 +12,7 @@ export interface WishesOptions {
   speaking(): readonly Upstream[];
 }
 
-/** What clients want of all servers: that they wait, and how much they log. */
+/** Applies back-pressure and the log level of clients to all servers. */
 export class Wishes {
   readonly #options: WishesOptions;
   #isHolding = false;
@@ -21,7 +21,7 @@ export class Wishes {
     this.#options = options;
   }
 
-  /** A client has stopped (or begun again) to read: the servers wait for it. */
+  /** Pauses all servers while a client does not read, and resumes them. */
   hold(hold: boolean): void {
     this.#isHolding = hold;
     for (const server of this.#options.speaking()) server.hold(hold);
@@ -43,7 +43,7 @@ export class Wishes {
     if (this.#isHolding) server.hold(true);
   }
 
-  /** It is to log as much as the one wants that wants the most. */
+  /** Sets the most verbose level that any client asked for. */
   #tellLogLevel(server: Upstream): void {
     const { clients, logLevels } = this.#options;
     const asked = [...clients.clients, ...callsOf(server)].map(({ logLevel }) => logLevel);
