@@ -47,7 +47,7 @@ export class Aliases<Entry extends Owner> {
     if (safe !== undefined) deleteFrom(this.#safe, safe, entry);
   }
 
-  /** Returns what a name may mean. Where it begins with a key, that is only what servers of such keys have. */
+  /** Returns what a name may mean. A name that begins with server keys means only entries of those servers. */
   entriesFor(name: string, claim: Claim | undefined, isSeen?: IsSeen): Entry[] {
     const found = new Set<Entry>();
     for (const reading of claim?.readings ?? []) {

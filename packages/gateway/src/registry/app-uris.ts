@@ -1,7 +1,7 @@
 import type { Listed, Listing } from '../upstream/catalogue/catalogue.ts';
 import { findMember, objectValue, readMembers, readString, type Members } from '../wire/json/members.ts';
 
-/** Where a tool's definition names the resource that shows its results; `start` and `end` include the quotes. */
+/** Position of the URI of an app resource in a tool's definition; `start` and `end` include the quotes. */
 export interface AppUri {
   readonly uri: string;
   readonly start: number;
@@ -11,16 +11,16 @@ export interface AppUri {
 /** In `_meta`: the key of the Apps extension before it got an object of its own, and that of another host. */
 const FLAT_KEYS: readonly string[] = ['ui/resourceUri', 'openai/outputTemplate'];
 
-/** What no tool without an app has in its definition, so that most are not looked into. */
+/** Bytes that every definition with an app contains, so that most definitions need no parsing. */
 const HINTS: readonly Buffer[] = ['resourceUri"', 'openai/outputTemplate"'].map((hint) => Buffer.from(hint));
 
 /** Pages in which such a hint stands somewhere: one search through a page costs less than one through each tool. */
 const hinted = new WeakMap<Buffer, boolean>();
 
-/** What was found in a list; it never changes, and is asked for at every change of any server. */
+/** URIs found per list. Cached, because lists are immutable and every rebuild of the registry reads them. */
 const found = new WeakMap<Listing, readonly AppUri[]>();
 
-/** The same for all tools of a server. */
+/** Returns the cached URIs of all tools of a server. */
 export function allAppUris(tools: Listing): readonly AppUri[] {
   return found.get(tools) ?? [];
 }

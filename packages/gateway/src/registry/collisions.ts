@@ -2,7 +2,7 @@ import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { escapeUnsafe } from '../log.ts';
 import type { Collision } from './public-names.ts';
 
-/** How many collisions an error names. */
+/** Collisions that an error names. */
 const MOST_NAMED = 5;
 
 /** Collisions that are remembered, and so the most that are reported: a server may list names without end. */
@@ -24,7 +24,7 @@ export class Collisions {
     return true;
   }
 
-  /** What a start says that refuses them. */
+  /** Returns the error for a start that fails because of collisions. */
   error(noPrefix: boolean): ConfigError {
     const collisions = [...this.#known.values()];
     const named = collisions

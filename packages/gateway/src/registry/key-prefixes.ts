@@ -8,7 +8,7 @@ type Keys = readonly string[];
 export interface Claim {
   /** The servers that the name belongs to: those of the longest key. */
   readonly owners: Keys;
-  /** What the name may mean: the own name that each fitting key leaves, the shortest key first. */
+  /** Possible owners: each matching key with the rest of the name, the shortest key first. */
   readonly readings: readonly Owner[];
 }
 

@@ -18,7 +18,7 @@ export interface Owner {
 /** A call is also accepted under a name written with one of these. */
 export const ALIAS_SEPARATORS: readonly string[] = [':', '__', '.', '/'];
 
-/** What the pickiest hosts and model APIs accept. */
+/** Characters: the strictest hosts and model APIs accept no more. */
 export const LONGEST_SAFE_NAME = 64;
 const HASH_LENGTH = 8;
 /** Characters that a name keeps before its hash. */

@@ -10,13 +10,13 @@ const CURSOR = 'weir:';
 /** Something that is listed. */
 interface Entry {
   readonly upstream: { readonly era: Era };
-  /** It can be called as a task alone, by a client that knows the tasks of its server's era. */
+  /** True for a tool that can only be called as a task; only clients that know the tasks of its server's era see it. */
   readonly mustBeTask: boolean;
   /** The bytes that hold its definition, and those of others. */
   readonly page: Buffer;
   /** Bytes of its definition, about. */
   readonly size: number;
-  /** Edits without which clients of the earlier era drop the whole list. */
+  /** Edits without which legacy clients drop the whole list. */
   readonly legacyEdits: readonly Edit[];
   /** The definition, one character a byte, put together from parts of the page. */
   definitionText(part: Part, edits?: readonly Edit[]): string;
@@ -36,7 +36,7 @@ export class Pages {
   readonly #kind: Kind;
   readonly #entries: { values(): Iterable<Entry> };
   readonly #hints: CacheHints;
-  /** By what tells readers apart; one for all where nothing has to be called as a task or edited. */
+  /** Lists per kind of reader; one for all where no entry needs a task or an edit. */
   readonly #built = new Map<string, Cut>();
   #hasTasks: boolean | undefined;
   #hasLegacyEdits: boolean | undefined;
@@ -47,7 +47,7 @@ export class Pages {
     this.#hints = hints;
   }
 
-  /** The result of the list request, or undefined for a cursor that nobody was given. */
+  /** Returns the result of the list request; undefined for an unknown cursor. */
   result(cursor: string | undefined, reader: Reader): Line | undefined {
     const page = this.#for(reader).page(cursor);
     return page && [reader.era === 'modern' ? `{${modernMembers(this.#hints)},` : '{', page, '}'];
@@ -80,7 +80,7 @@ interface Span {
 class Cut {
   readonly #list: string;
   readonly #entries: readonly Entry[];
-  /** For clients of the earlier era, where that makes a difference. */
+  /** True for legacy clients, where an entry needs an edit. */
   readonly #isEdited: boolean;
   /** By the cursor that leads to the page. */
   readonly #spans = new Map<string | undefined, Span>();
@@ -102,7 +102,7 @@ class Cut {
     close(entries.length);
   }
 
-  /** Returns undefined for a cursor that nobody was given. */
+  /** Returns undefined for an unknown cursor. */
   page(cursor: string | undefined): Buffer | undefined {
     const known = this.#pages.get(cursor);
     const span = this.#spans.get(cursor);
@@ -129,8 +129,8 @@ function cursorOf(index: number): string {
 }
 
 /**
- * Reads the text of a page, one character a byte, once for all definitions in it: a part of a text is no copy. Of a page that
- * is longer than ours only the parts are read.
+ * Decodes a page once, one character a byte, for all definitions in it, because V8 slices a string without a copy. Decodes only
+ * the parts of a page that is longer than ours.
  */
 function partsOfPages(): (page: Buffer) => Part {
   const parts = new Map<Buffer, Part>();
@@ -144,7 +144,7 @@ function partsOfPages(): (page: Buffer) => Part {
   };
 }
 
-/** What the modern era wants in the result of a list. */
+/** Returns the members that the modern era requires in the result of a list. */
 function modernMembers({ ttlMs, cacheScope }: CacheHints): string {
   return `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`;
 }

@@ -7,7 +7,7 @@ export interface PrefixMatch<Value> {
 /** Finds the prefixes that a text begins with: one look-up for each length that a prefix has, however many there are. */
 export class PrefixTable<Value> {
   readonly #values = new Map<string, Value>();
-  /** How many prefixes there are of each length. */
+  /** Number of prefixes per length. */
   readonly #counts = new Map<number, number>();
   /** The lengths, longest first. */
   #lengths: readonly number[] | undefined;

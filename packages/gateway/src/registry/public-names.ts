@@ -4,7 +4,7 @@ import { KeyPrefixes, type Claim } from './key-prefixes.ts';
 import { isHostSafe, joinName, SAFE_SEPARATOR, withHash, type Owner } from './names.ts';
 import { SeenNames } from './seen-names.ts';
 
-/** What a server offers, and the name that clients know it by. */
+/** An entry of a server, with its public name. */
 interface Named extends Owner {
   readonly publicName: string;
 }
@@ -18,9 +18,9 @@ export interface Collision {
   readonly isByKey: boolean;
 }
 
-/** What a name that is not listed may mean. */
+/** Possible owners of a name that is not listed. */
 export interface Meaning {
-  /** What servers have listed since the gateway started. */
+  /** Entries that servers have listed since the gateway started. */
   readonly owners: readonly Named[];
   /** The configured servers whose key the name begins with. */
   readonly claim: Claim | undefined;
@@ -41,8 +41,8 @@ type PassedOn = (publicName: string, from: Owner, to: Owner) => void;
 const MOST_FREED = 10_000;
 
 /**
- * Who has which public name. Names stay with their server, within the bounds of `SeenNames`, until the gateway ends or the
- * server is taken out of its config, so that none passes to another server because its owner crashed.
+ * Assigns public names to servers. Names stay with their server, within the bounds of `SeenNames`, until the gateway ends
+ * or the server is taken out of its config, so that none passes to another server because its owner crashed.
  */
 export class PublicNames {
   #rules: NameRules;
@@ -51,7 +51,7 @@ export class PublicNames {
   readonly #owners = new Map<string, Named>();
   readonly #aliases = new Aliases<Named>();
   readonly #seen = new Map<string, SeenNames>();
-  /** How many names each server has lost: to another one, or because they are not offered any more. */
+  /** Number of names that each server has lost: to another server, or because it no longer offers them. */
   readonly #losses = new Map<string, number>();
   #keys: ReadonlySet<string>;
   #prefixes: KeyPrefixes;
@@ -73,7 +73,7 @@ export class PublicNames {
     return this.#rules;
   }
 
-  /** The servers of another config. Newcomers come last, wherever they stand in it: nobody loses a name to them. */
+  /** Sets the servers of another config. New servers rank last wherever they stand in it, so that no server loses a name to them. */
   setServers(serverKeys: readonly string[]): void {
     const { order } = this.#rules;
     const meant = new Set(serverKeys);
@@ -114,9 +114,9 @@ export class PublicNames {
   }
 
   /**
-   * Enters the names of a new list: first those in which nothing has to be replaced, so that they keep their names in whatever
-   * order the server lists what becomes equal. What is listed no more is kept, up to a number. A long list takes one step for
-   * each name; a short one takes one step in all, because every start enters many of them.
+   * Enters the names of a new list: first those in which nothing has to be replaced, so that they keep their names in
+   * whatever order the server lists what becomes equal. Keeps names that are no longer listed, up to a limit. A long list
+   * takes one step for each name; a short one takes one step in all, because every start enters many of them.
    */
   *enter(serverKey: string, listed: readonly { readonly key: string }[]): Generator<void, void> {
     const isLong = listed.length > MOST_ELEMENTS;
@@ -155,7 +155,8 @@ export class PublicNames {
 
   /**
    * A public name for a tool of the gateway itself, which no server has: a suffix tells it apart. Nothing is entered, so
-   * that a server which lists the name later gets it. It has a prefix always: a bare name would not say whose tool it is.
+   * that a server which lists the name later gets it. The name always has a prefix, because a bare name would not show that
+   * the tool is the gateway's.
    */
   freeName(key: string, name: string): string {
     const { noPrefix, separator, order } = this.rules;
@@ -216,7 +217,7 @@ export class PublicNames {
     return hashed;
   }
 
-  /** Frees the names of a server that is no more in the config. */
+  /** Frees the names of a server that has left the config. */
   #dismiss(serverKey: string): void {
     this.#seen.delete(serverKey);
     for (const owner of this.#aliases.of(serverKey)) this.#free(owner);

@@ -8,7 +8,7 @@ export interface CoveringTemplate {
   readonly template: string;
   /** The URI under which the template is offered instead. */
   readonly publicUri: string;
-  /** What it covers: a URI, or the text before the first expression of another template. */
+  /** The covered URI, or the text before the first expression of the covered template. */
   readonly covered: { readonly serverKey: string; readonly uri: string };
 }
 
@@ -17,7 +17,7 @@ interface TemplateClaim {
   readonly serverKey: string;
   readonly prefix: string;
   readonly templates: Set<string>;
-  /** It covers what another server lists: its templates are offered under URIs of their server's own. */
+  /** True where it covers an entry of another server, so that its templates get URIs with their server's key. */
   isHeldBack: boolean;
 }
 
@@ -35,9 +35,10 @@ type UriList = 'resources' | 'templates' | 'tools';
 const MOST_TRIED = 64;
 
 /**
- * Who has listed which URIs and templates since the gateway started, within the bounds of `SeenNames`. A URI that several
- * servers list is theirs under separate URIs. A template stands for all URIs that begin with its text before the first
- * expression; where that covers what another server lists, it is offered under a URI of its server's own as well.
+ * Remembers the URIs and templates that servers have listed since the gateway started, within the bounds of `SeenNames`. A
+ * URI that several servers list is theirs under separate URIs. A template stands for all URIs that begin with its text
+ * before the first expression; where that covers what another server lists, it is offered under a URI of its server's own
+ * as well.
  */
 export class PublicUris {
   readonly #onCovering: (template: CoveringTemplate) => void;
@@ -69,7 +70,7 @@ export class PublicUris {
       for (const claim of this.#claims.get(prefix)?.values() ?? []) this.#judgeScheme(claim);
   }
 
-  /** Enters the URIs and templates of a new list, one at each step. What is listed no more is kept, up to a number. */
+  /** Enters the URIs and templates of a new list, one at each step. Keeps entries that are no longer listed, up to a limit. */
   *enter(serverKey: string, list: UriList, uris: readonly string[]): Generator<void, void> {
     const all = this.#seen.get(serverKey) ?? {
       resources: new SeenNames(),
@@ -113,12 +114,12 @@ export class PublicUris {
     return this.#sharers.get(serverKey)?.has(uri) ? joinUri(serverKey, uri) : undefined;
   }
 
-  /** How many URIs servers have got of their own; never fewer than before. */
+  /** Number of URIs that ever got a server's key; only grows, so that a change shows. */
   get shares(): number {
     return this.#shares;
   }
 
-  /** How many URIs a server has of its own; never fewer than before. */
+  /** Returns the same number for one server. */
   sharesOf(serverKey: string): number {
     return this.#sharesOf.get(serverKey) ?? 0;
   }
@@ -155,8 +156,8 @@ export class PublicUris {
   }
 
   /**
-   * Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. What a new template may
-   * cover is added to `claims`.
+   * Remembers who listed what: once a URI has several owners it stays theirs under separate URIs. Adds the claim of a new
+   * template to `claims`.
    */
   #note(lister: string, uri: string, claims: PrefixTable<TemplateClaim>): void {
     const listers = this.#listers.get(uri) ?? new Set<string>();
@@ -244,7 +245,7 @@ export class PublicUris {
     table.set(prefix, (table.get(prefix) ?? new Set()).add(uri));
   }
 
-  /** Whoever lists such a URI might be taken for the server that it names. */
+  /** Returns true for a URI in the gateway's own form, with which a server could pass for the server that the URI names. */
   #isOfOurForm(uri: string): boolean {
     const named = splitUri(uri)?.serverKey;
     return named !== undefined && (named === INSTRUCTIONS || this.#order.has(named));

@@ -26,7 +26,7 @@ import { addServerTools, removeServerTools, Route, type Naming } from './tool-re
 
 type Routes = Map<string, Route>;
 
-/** All catalogues under their public names at one moment. It is never changed, only replaced. */
+/** All catalogues under their public names at one moment. Immutable: a change builds a new one. */
 export interface Registry {
   readonly tools: ReadonlyMap<string, Route>;
   readonly prompts: ReadonlyMap<string, Route>;
@@ -81,7 +81,7 @@ export class RegistryBuilder {
   readonly #filters: ToolFilters;
   /** The lists whose names and URIs have been entered. */
   readonly #entered = new WeakSet<Listing>();
-  /** What each server is charged for names that it lists no more. */
+  /** Bytes that each server's account is charged for names that it no longer lists. */
   readonly #charged = new Map<string, { readonly account: Account; readonly bytes: number }>();
   /** Made anew only where a list, or what its names depend on, has changed. */
   readonly #parts = new WeakMap<Listing, Part>();

@@ -1,7 +1,7 @@
 /** Between the server's key and its own id; a key that holds one is encoded. */
 const MARK = '~';
 
-/** What stands before the ids of a server's tasks, where there are several servers. */
+/** Returns the prefix of a server's task ids, used where there are several servers. */
 export function taskPrefix(serverKey: string): string {
   // Half a surrogate pair, which JSON can hold, cannot be encoded.
   const text = encodeURIComponent(Buffer.from(serverKey).toString());

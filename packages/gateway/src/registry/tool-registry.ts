@@ -8,7 +8,7 @@ import { appUris } from './app-uris.ts';
 import { legacyEdits } from './legacy-edits.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
 
-/** Where a public name leads. */
+/** Server and definition of a public name. */
 export interface ToolRegistryEntry<Client extends ServerClient = ServerClient> {
   readonly client: Client;
   readonly serverKey: string;
@@ -178,7 +178,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     return definition + part(done, end);
   }
 
-  /** Edits without which clients of the earlier era drop a whole list; none for nearly all definitions. */
+  /** Edits without which legacy clients drop a whole list; none for nearly all definitions. */
   get legacyEdits(): readonly Edit[] {
     this.#legacyEdits ??= legacyEdits(this.upstream as { readonly era?: Era }, this.#listed);
     return this.#legacyEdits;

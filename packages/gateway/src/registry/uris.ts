@@ -60,7 +60,7 @@ export function splitTemplateUri(serverKey: string, template: string, publicUri:
   return isOpen || at === publicUri.length ? uri + publicUri.slice(at) : undefined;
 }
 
-/** Half a surrogate pair, which JSON can hold, is no text that a URI can carry. */
+/** Replaces half a surrogate pair, which JSON can hold but `encodeURIComponent` rejects. */
 function encodePart(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }
