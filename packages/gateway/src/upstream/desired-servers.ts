@@ -4,10 +4,10 @@ import { isSwitchedOff } from '../config/server-kind.ts';
 import type { KnownServer } from '../state/server-records.ts';
 
 export type Servers = Readonly<Record<string, ServerConfig>>;
-/** What the file says of servers, before variables were replaced. */
+/** Entries of servers in the config file, before variables were replaced. */
 export type Entries = Readonly<Record<string, unknown>>;
 
-/** Which servers are meant: what the config says that counts now. */
+/** Servers of the current config. */
 export class DesiredServers {
   #servers: Servers;
   #entries: Entries;
@@ -17,7 +17,7 @@ export class DesiredServers {
     this.#entries = entries;
   }
 
-  /** Those that the config does not leave out, in its order. */
+  /** Returns the keys of servers that the config does not switch off, in its order. */
   keys(): string[] {
     return Object.keys(this.#servers).filter((key) => !isSwitchedOff(this.configOf(key)));
   }

@@ -26,14 +26,14 @@ import type { ServerLogs } from './supervision/server-logs.ts';
 import { Supervisor, type ServerEvent } from './supervision/supervisor.ts';
 import type { Upstream } from './upstream.ts';
 
-/** How long the end of a gateway may be held up by what is to be remembered. */
+/** Longest delay of the shutdown by writes of state. */
 const LAST_WRITE_MS = 1000;
-/** How long a lazy server runs on after it was used. */
+/** Time without use after which a lazy server is stopped. */
 const IDLE_AFTER_MS = 10 * 60 * 1000;
 
 export interface FleetOptions {
   readonly chain: Chain;
-  /** What the product calls itself towards the servers. */
+  /** Name and version that servers get in the handshake. */
   readonly clientInfo: Implementation;
   readonly startupTimeout?: number;
   readonly maxMessageSize: number;
@@ -43,19 +43,19 @@ export interface FleetOptions {
   readonly log: Log;
   /** The command that hints tell users to run. */
   readonly commandName: string;
-  /** What the client can do, as JSON, once that is known. */
+  /** Resolves with the client's capabilities, as JSON. */
   readonly capabilities: Promise<string>;
   /** Era of a client that stays the only one; undefined where there may be more, or before it has spoken. */
   readonly onlyEra: () => Era | undefined;
   readonly on: FleetEvents;
-  /** Where the config came from: what is known of its servers is kept under that, and not kept without. */
+  /** Path of the config file, under which the state of its servers is kept; without one, no state is kept. */
   readonly configPath?: string;
   /** The entries of the servers before variables were replaced. */
   readonly unexpanded?: Entries;
   readonly supervision?: Partial<SupervisionRules>;
   /** Starts servers at their first call, unless their entry says otherwise. */
   readonly lazy?: boolean;
-  /** A lazy server that nobody has used for so many milliseconds is ended. */
+  /** Milliseconds without use after which a lazy server is stopped. */
   readonly idleAfter?: number;
   /** Goes on with the servers that start, instead of failing with the first that does not. */
   readonly keepGoing?: boolean;
@@ -64,11 +64,11 @@ export interface FleetOptions {
 }
 
 interface FleetEvents extends Pick<ServerEvents, 'request' | 'notification' | 'isFollowed' | 'prepare'> {
-  /** What servers offer of these kinds has changed. */
+  /** Called when lists of these kinds have changed. */
   changed(kinds: readonly Kind[]): void;
-  /** It can be called; `before` is what stood in for it. */
+  /** Called when a server is ready for calls; `before` is the placeholder that it replaces. */
   ready(child: UpstreamServer, before?: Upstream): void;
-  /** It ran, and is called no more. */
+  /** Called when a running server gets no more calls. */
   gone(child: UpstreamServer): void;
   supervised(event: ServerEvent): void;
 }
@@ -144,7 +144,7 @@ export class Fleet {
     return this.conversations().filter(({ status }) => status === ServerStatus.RUNNING);
   }
 
-  /** Those that run and those that something remembered stands in for, in the order of the config. */
+  /** Returns the running servers, and the placeholders of others, in the order of the config. */
   snapshot(): Upstream[] {
     return [...this.children.values()].flatMap((child): Upstream[] => {
       if (child.status === ServerStatus.RUNNING) return [child];
@@ -153,7 +153,7 @@ export class Fleet {
     });
   }
 
-  /** What is offered in place of a server that does not run. */
+  /** Returns the placeholder of a server that does not run. */
   lazyUpstream(serverKey: string): Upstream | undefined {
     return this.#isOn(serverKey) ? this.#lazyUpstreams.of(serverKey) : undefined;
   }
@@ -169,7 +169,7 @@ export class Fleet {
     return [...this.children.values()].find(({ status }) => status === ServerStatus.FAILED)?.error;
   }
 
-  /** Whether it is being started, or is still to be; one that sleeps until it is needed is not. */
+  /** Returns true for a server that starts or will start soon; false for a lazy one that waits for its first call. */
   isStarting(serverKey: string): boolean {
     const isToBe = this.children.get(serverKey)?.status === ServerStatus.INITIALIZING;
     return isToBe && !(this.#isIdle(serverKey) && this.#lazyUpstreams.isAsleep(serverKey));
@@ -205,7 +205,7 @@ export class Fleet {
     this.#hasStarted = true;
     await this.prepare();
     if (keepGoing) this.supervisor.begin();
-    // What a lazy server offers, and with it whether it is started, depends on the client.
+    // Cached catalogues depend on the client's capabilities, and a lazy server without one must start now.
     if (this.#enabled().some(({ serverKey }) => this.#lazyUpstreams.isLazy(serverKey)))
       this.recall(await capabilities);
     const starting = this.#enabled().filter(
@@ -349,7 +349,7 @@ export class Fleet {
     this.#eras.delete(key);
     this.#switched.delete(key);
     this.#dedicated.dismiss(child, what, cleared);
-    // What is under way may go on for a while.
+    // Calls in flight drain meanwhile.
     if (wasRunning) this.#options.on.gone(child);
   }
 
@@ -409,7 +409,7 @@ export class Fleet {
     await Promise.all(starting.map((key) => this.supervisor.start(key)));
   }
 
-  /** What is remembered of servers that were not looked after until now. */
+  /** Loads the records of new servers. */
   async #recallOf({ added, changed }: ConfigChanges): Promise<void> {
     await this.#memory.flush();
     await this.#lazyUpstreams.load();
@@ -473,7 +473,7 @@ export class Fleet {
   }
 
   #notStarted(child: UpstreamServer, error: Error): void {
-    // Whoever has told it to end knows why it did not start.
+    // A server that was stopped during its start has not failed.
     if (child.status === ServerStatus.STOPPED) return;
     this.supervisor.lost(child, error.message);
   }
@@ -489,7 +489,7 @@ export class Fleet {
     this.supervisor.lost(child, error.message);
   }
 
-  /** It is called no more, but what clients have for themselves lives on. */
+  /** Takes a server out of use. Instances of sessions and calls keep running. */
   #leave(child: UpstreamServer): void {
     if (child.sharing === 'shared') this.#dedicated.stopOf(child.serverKey);
     this.#options.on.gone(child);

@@ -14,7 +14,7 @@ export const LOOP_DETECTED = 508;
 /** As many gateways may stand behind one another. */
 const MAX_DEPTH = 8;
 const ID = /^[0-9a-f]{16}$/u;
-/** With what stands between two of them. */
+/** Characters of an id with its separator. */
 const LONGEST_ID = 20;
 /** As many gateways behind this one are remembered, for all servers together. */
 const MOST_BEHIND = 64;
@@ -28,7 +28,7 @@ export interface Refusal {
 
 /** This gateway and those that it stands behind, by their ids, outermost first. Each hands its chain on. */
 export class Chain {
-  /** The refusal of whoever has started this gateway; undefined where it may serve. */
+  /** Error for the gateway that started this one; undefined where this one may serve it. */
   readonly refusal: RpcError | undefined;
   /** The ids of gateways that servers on HTTP are or stand before, by server. */
   readonly #behind = new Map<string, readonly string[]>();
@@ -112,7 +112,7 @@ export function gatewayId(configPath: string | undefined): string {
 /** The names under which the command is installed, with the endings and versions that launchers and systems add. */
 const PROGRAM = /(?:^|[\\/])(?:weir|mcp-weir|mcp-simple-aggregator)(?:@[^\\/]*)?(?:\.\w+)?$/u;
 
-/** Tells at a glance that an entry starts this very gateway. Where it is hidden, the chain finds it out. */
+/** Tells at a glance that an entry starts this very gateway. The chain detects entries that hide it. */
 export function isOwnEntry({ command, args = [], cwd = '.' }: ServerConfig, configPath?: string): boolean {
   const at = args.findIndex((word) => word === '--config' || word.startsWith('--config='));
   if (configPath === undefined || at < 0) return false;
@@ -138,7 +138,7 @@ function fileSystem(): string {
   }
 }
 
-/** Whatever else a stranger has written there is left out. */
+/** Returns the valid ids of a chain. Drops the rest, because a hostile peer may have written it. */
 function idsIn(text = '', most: number = MAX_DEPTH): string[] {
   return text
     .slice(0, most * LONGEST_ID)

@@ -160,12 +160,12 @@ function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capab
   };
 }
 
-/** What clients are to be told has to be written again. */
+/** Drops capabilities that are nested too deep to serialise again for clients. */
 function writable(capabilities: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => isShallow(value)));
 }
 
-/** Throws where the inside of a string is no JSON. */
+/** Throws where a string in the result is not valid JSON. */
 export function readResult(answer: Message): Record<string, unknown> {
   return asRecord(JSON.parse(answer.bytes.toString('utf8', answer.bodyAt, answer.bodyEnd)));
 }

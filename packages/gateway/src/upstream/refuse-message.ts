@@ -7,7 +7,7 @@ import type { PartialHead, Oversized } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Unavailable } from './unavailable.ts';
 
-/** The server that sent what nobody can use. */
+/** The server that sent an invalid message. */
 interface Sender {
   readonly serverKey: string;
   readonly log: Log;

@@ -1,7 +1,7 @@
 import type { UpstreamServer } from './server.ts';
 import { Skipped } from './start-failure.ts';
 
-/** How long latecomers are waited for after the last server became ready. */
+/** Time that the start waits for slow servers after the last one became ready. */
 const LATECOMERS_MS = 1000;
 
 export interface StartAllOptions {
@@ -13,7 +13,7 @@ export interface StartAllOptions {
   begun(child: UpstreamServer, start: Promise<unknown>): void;
   ready(child: UpstreamServer): void;
   failed(child: UpstreamServer, error: Error): void;
-  /** It refuses to serve this gateway: the others go on without it. */
+  /** Called for a server that refuses to serve this gateway; the others go on. */
   skipped(child: UpstreamServer, why: Skipped): void;
   /** Each has been tried; those that were too slow to be waited for, too. */
   tried(): void;
@@ -38,7 +38,7 @@ export async function startAll(children: readonly UpstreamServer[], options: Sta
     isAwaited: options.isAwaited(child),
     over: start(child),
   }));
-  // A start that fails after the first failure has no one who waits for it.
+  // Prevents unhandled rejections: after the first failure, nothing awaits the other starts.
   for (const { child, over } of starts)
     options.begun(
       child,

@@ -14,7 +14,7 @@ export class Skipped extends ChildServerError {
   }
 }
 
-/** Why a server has not come up, with its last words where it could say any. */
+/** Returns the error of a failed start, with the stderr tail of the server where there is one. */
 export function startFailure(
   serverKey: string,
   error: Error,

@@ -153,7 +153,7 @@ export class ServerStart {
         serverKey,
         verdict,
         isFixed: this.#isEraFixed,
-        // However short the time is, half of it is left for servers that do not answer a probe.
+        // Half of the remaining time is for the legacy handshake, because some servers do not answer a probe.
         patience: Math.min(this.#timeouts.probe, deadline.remaining() / 2),
         prefersLegacy: this.#prefersLegacy,
       },

@@ -10,7 +10,7 @@ export interface StopOptions {
   readonly now?: () => number;
 }
 
-/** Stops all servers at once. What has left their groups is the guard's: asked to end when the slow servers are, and killed when those are. */
+/** Stops all servers at once. The guard sends SIGTERM and SIGKILL to processes that have left their groups, when slow servers get theirs. */
 export async function stopServers(
   servers: Iterable<Stoppable>,
   guard: Guard,

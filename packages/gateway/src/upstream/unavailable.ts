@@ -6,7 +6,7 @@ import type { Exit } from './process/spawn.ts';
 /** Characters of a server's own error that are told. */
 const LONGEST_REASON = 1000;
 
-/** What became of a server, as those who wait for its answer hear it. */
+/** Error that requests get when their server does not run or was lost. */
 export class Unavailable extends RpcError {
   /** The end of a sentence that begins with the server's name. */
   readonly what: string;

@@ -12,7 +12,7 @@ export interface ServerClient {
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
 export interface Upstream extends ServerClient {
   readonly serverKey: string;
-  /** It does not run, and is to be started before it is asked anything. */
+  /** True for a placeholder: the server must be started before a request. */
   readonly isLazy?: boolean;
   /** True for a server at an address: a second session with it starts no process. */
   readonly isRemote?: boolean;
@@ -22,11 +22,11 @@ export interface Upstream extends ServerClient {
   readonly isEraOpen?: boolean;
   readonly peer: Peer;
   readonly sharing: Sharing;
-  /** Whether it runs in the folder of the client that it belongs to. */
+  /** True where the server runs in the folder of its client. */
   readonly cwdFromRoots: boolean;
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** How it wants to be used, in its own words. */
+  /** Text of the server for the model, from its handshake. */
   readonly instructions: string | undefined;
   readonly catalogue: Catalogue;
   /** Reads a list that the server has announced a change of; undefined where it is up to date. */
@@ -35,8 +35,8 @@ export interface Upstream extends ServerClient {
   hold(hold: boolean): void;
   /** Asks to be told when a resource changes, unless a client does so itself; as often unwatched as watched. */
   watch(uri: string, isAsked?: boolean): void;
-  /** The other direction; false where somebody else watches it still. */
+  /** Ends one `watch`; returns false where another client still watches the resource. */
   unwatch(uri: string, isAsked?: boolean): boolean;
-  /** Whether somebody watches it. */
+  /** Returns true while a client watches the resource. */
   watches(uri: string): boolean;
 }

@@ -10,7 +10,7 @@ import {
   type Listing,
 } from '../catalogue/catalogue.ts';
 
-/** What a server offers, as it can be told without it. */
+/** Era, capabilities and lists of a server, for answers while it does not run. */
 export interface CatalogueSnapshot {
   readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import { Unavailable } from '../unavailable.ts';
 import type { Upstream } from '../upstream.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 
-/** Nobody is at the other end. */
+/** Link without a server. */
 const NO_LINK = { account: NO_ACCOUNT, backlog: 0, send() {}, pause() {}, resume() {}, close() {} };
 
 export interface LazyUpstreamOptions {
@@ -18,7 +18,7 @@ export interface LazyUpstreamOptions {
   readonly wake: () => Promise<Upstream>;
 }
 
-/** A server that does not run until it is needed. What it offers is remembered. */
+/** A server that does not run until it is needed. Its lists come from a snapshot. */
 export class LazyUpstream implements Upstream {
   readonly isLazy = true;
   readonly serverKey: string;
@@ -53,7 +53,7 @@ export class LazyUpstream implements Upstream {
 
   hold(): void {}
 
-  /** Who subscribes is told by the server itself; when it runs, all that is watched is watched again. */
+  /** Starts the server, because only a running server sends updates; the gateway subscribes again once it runs. */
   watch(_uri: string, isAsked = false): void {
     // A client's own request wakes it, too.
     if (!isAsked) this.#wake().catch(() => {});

@@ -16,7 +16,7 @@ export interface LazyUpstreamsOptions {
   readonly log: Log;
   /** The command that hints tell users to run. */
   readonly commandName: string;
-  /** Whether servers are lazy that do not say so themselves. */
+  /** Default for servers whose entry does not set `lazy`. */
   readonly lazy?: boolean;
   /** Clients wait for servers that start, instead of reading what is remembered of them. */
   readonly waits: boolean;
@@ -24,7 +24,7 @@ export interface LazyUpstreamsOptions {
   wake(serverKey: string): Promise<Upstream>;
 }
 
-/** What stands in for servers that do not run: for lazy ones until they are called, for the others while they start. */
+/** Placeholders of servers that do not run: of lazy ones until their first call, of others while they start. */
 export class LazyUpstreams {
   readonly #options: LazyUpstreamsOptions;
   readonly #lazyUpstreams = new Map<string, Upstream>();
@@ -62,7 +62,7 @@ export class LazyUpstreams {
     return this.#lazyUpstreams.get(key);
   }
 
-  /** What a server is remembered to list, whether or not that stands in for it. */
+  /** Returns the cached lists of a server, with or without a placeholder. */
   listsOf(key: string): Catalogue | undefined {
     return (this.of(key) ?? this.#catalogues.recall(key)?.snapshot)?.catalogue;
   }
@@ -87,7 +87,7 @@ export class LazyUpstreams {
     }
   }
 
-  /** Keeps what a server offers that runs. It stands in for a lazy server from now on. */
+  /** Caches the catalogue of a running server. For a lazy server, creates the placeholder from it. */
   learn(child: UpstreamServer): void {
     const { serverKey } = child;
     const snapshot = snapshotOf(child);

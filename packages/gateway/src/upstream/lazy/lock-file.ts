@@ -20,7 +20,7 @@ export interface LockedServer extends CatalogueSnapshot {
 export interface LockContent {
   /** All entries of the config, before variables are replaced. */
   readonly unexpanded: unknown;
-  /** What the servers were told that their client can do, as JSON. */
+  /** Client capabilities that the servers got in the handshake, as JSON. */
   readonly client: string;
   readonly servers: readonly LockedServer[];
 }

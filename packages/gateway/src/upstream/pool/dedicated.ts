@@ -20,7 +20,7 @@ export class DedicatedServers {
   readonly #options: ServerOptions;
   /** Until nothing is left of them, with what tells that they can be called no more. */
   readonly #all = new Map<UpstreamServer, Deferred<void>>();
-  /** What is left of servers that have been removed or changed. */
+  /** By server key: resolves when all instances of a removed or changed server have stopped. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
@@ -66,7 +66,7 @@ export class DedicatedServers {
     for (const child of this.#of(serverKey)) void this.#end(child);
   }
 
-  /** It is called no more; those who wait for it, or for what was started beside it, do so for a while longer. */
+  /** Drains a removed or changed server and its instances: calls in flight go on for a while, new calls do not reach them. */
   dismiss(child: UpstreamServer, what: string, cleared: Promise<unknown> | undefined): void {
     const { serverKey } = child;
     this.#all.set(child, new Deferred());

@@ -3,23 +3,22 @@ import type { Era } from '../../protocol/eras.ts';
 import { now } from '../../time/clock.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** How clients share a server. */
 export type Sharing = 'shared' | 'per-session' | 'per-call';
 
-/** A server of somebody's own. */
+/** A server that was acquired for one request. */
 export interface Instance {
   readonly upstream: Upstream;
-  /** It is needed no more by who asked for it. */
+  /** Called when the request is over. */
   release(): void;
 }
 
-/** For whom a server is started apart: what it is told of its client, and where the client works. */
+/** Options of a dedicated instance: the capabilities and the folder of its client, and its era. */
 export interface InstanceOptions {
   readonly capabilities: string;
   readonly cwd?: string | undefined;
-  /** How it is greeted, where that is not to be found out. */
+  /** Era of the handshake; undefined negotiates it. */
   readonly era?: Era | undefined;
-  /** And greeted in no other way. */
+  /** True where the handshake must not fall back to the other era. */
   readonly isEraFixed?: boolean | undefined;
 }
 
@@ -48,7 +47,7 @@ export type StartDedicated<Client> = (
   options: InstanceOptions,
 ) => DedicatedServer;
 
-/** Which of a client's own servers: of one that works in the folder of its client there may be one for each. */
+/** Key of a client's instance. `place` is its folder, because programs behind one token may work in several. */
 export interface InstanceKey {
   readonly serverKey: string;
   readonly place: string;
@@ -59,14 +58,14 @@ export interface InstanceKey {
 /** Processes of one server that may run apart; one more takes the place of the idlest that no client uses. */
 const MOST_OF_ONE = 256;
 /**
- * Processes of one server that sessions may leave within a minute; for each more, the next session waits 250 ms for its own. Beside
- * the work of the new process, a start holds up the event loop: for 6 ms in a gateway of 220 MB.
+ * Processes of one server that sessions may leave within a minute; for each more, the next session waits 250 ms for its
+ * own. Beside the work of the new process, a start holds up the event loop: for 6 ms in a gateway of 220 MB.
  */
 const MOST_LEFT = 16;
 const LEFT_LATELY_MS = 60_000;
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** What many programs use together never sees them all leave. */
+/** Idle time before an instance behind a shared token stops, because such a client never disconnects. */
 const IDLE_MS = 10 * 60 * 1000;
 
 interface Own {
@@ -79,7 +78,7 @@ interface Own {
   idle?: NodeJS.Timeout;
 }
 
-/** A server that nobody uses now, and where it is entered. */
+/** An idle instance, with its place in the table. */
 interface Left {
   readonly own: Own;
   readonly all: Map<string, Own>;
@@ -202,7 +201,7 @@ export class Instances<Client extends InstanceOwner> {
     for (const left of this.#left(serverKey))
       if (left.own.idleSince < (idlest?.own.idleSince ?? Infinity)) idlest = left;
     if (idlest === undefined) throw new Error(Texts.tooManyApart(serverKey, MOST_OF_ONE));
-    // At once: nobody else is to evict it or to get it for a call.
+    // Removed before the stop completes, so that no other call evicts or uses it.
     idlest.all.delete(idlest.name);
     clearTimeout(idlest.own.idle);
     return idlest.own.running?.stop() ?? Promise.resolve();

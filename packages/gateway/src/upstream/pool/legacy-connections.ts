@@ -2,12 +2,12 @@ import { now as systemNow } from '../../time/clock.ts';
 import type { Upstream } from '../upstream.ts';
 import type { DedicatedServer } from './instances.ts';
 
-/** Opens a second conversation with a server, in the way of the earlier revisions; undefined where it has none to offer. */
+/** Opens a legacy session with a server; undefined where the server offers none. */
 export type OpenLegacyConnection = (server: Upstream) => Promise<DedicatedServer | undefined>;
 
-/** A twin that ends sooner has failed. */
+/** A legacy session that ends sooner counts as failed. */
 const SETTLED_MS = 30_000;
-/** After so many failures in a row no other is opened: what all share is there, and is looked after. */
+/** After so many failures in a row, legacy clients use the shared connection, which is supervised. */
 const MOST_FAILURES = 3;
 
 interface Pair {
@@ -15,18 +15,18 @@ interface Pair {
   running: Upstream | undefined;
   since: number;
   failures: number;
-  /** The server has turned out to have no twin, or none that lives. */
+  /** True where the server offers no legacy session, or its sessions keep failing. */
   isSingle: boolean;
 }
 
 /**
- * Many servers speak both ways, and some can do more in the older one, as long as they keep a session.
- * Clients of the earlier revisions share a second conversation with such a server: nothing has to be translated for them.
+ * Many servers speak both eras, and some can do more in the legacy one, as long as they keep a session.
+ * Legacy clients share a second session with such a server, so that nothing has to be translated for them.
  */
 export class LegacyConnections {
   readonly #open: OpenLegacyConnection;
   readonly #now: () => number;
-  /** By start of a server: the next one may have another twin, or none. */
+  /** Keyed by start of a server, because the next start may offer another legacy session, or none. */
   readonly #pairs = new Map<Upstream, Pair>();
 
   constructor(open: OpenLegacyConnection, now: () => number = systemNow) {
@@ -65,7 +65,7 @@ export class LegacyConnections {
   }
 
   async #begin(server: Upstream, pair: Pair): Promise<Upstream | undefined> {
-    // Whatever the reason: what all clients share is there for them.
+    // Clients use the shared connection after any failure.
     const legacyConnection = await this.#open(server).catch(() => undefined);
     pair.running = legacyConnection?.upstream;
     pair.since = this.#now();

@@ -15,7 +15,7 @@ import { LegacyConnections } from './legacy-connections.ts';
 
 /** A client that has servers of its own. */
 interface PoolClient extends InstanceOwner {
-  /** Name of the program's part that calls, where that is no client of the protocol: it has no era. */
+  /** Origin of the calls of a program, which has no era; undefined for an MCP client. */
   readonly source?: string;
   notified(upstream: Upstream, message: Message, related?: number): void;
 }

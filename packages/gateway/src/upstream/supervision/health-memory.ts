@@ -45,7 +45,7 @@ export class HealthMemory {
   }
 }
 
-/** What is kept of a server's health. */
+/** Returns the part of a server's health that is saved. */
 function recordOf(health: Health): ServerRecord {
   const { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable } = health;
   return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
@@ -56,7 +56,7 @@ function healthFrom(record: ServerRecord): Health {
   return { ...NEW_SERVER, ...record, isRetrying: record.enabled && record.failureCount > 0 };
 }
 
-/** How much it matters that a change is kept: disabled servers and failures count at the next start. */
+/** Returns how soon to save a change: the next start depends on disabled servers and failures. */
 function urgencyOf(health: Health, before: Health): 'none' | 'some' | 'urgent' {
   if (health.enabled !== before.enabled || health.failureCount !== before.failureCount) return 'urgent';
   return health.lastConnectedAt === before.lastConnectedAt ? 'none' : 'some';

@@ -1,8 +1,7 @@
-/** How a server is, as far as is known. */
 type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'error';
 
 export interface SupervisionRules {
-  /** How long is waited before each attempt after a loss; there are as many attempts as waits. */
+  /** Delay before each attempt after a loss; there are as many attempts as delays. */
   readonly backOffMs: readonly number[];
   /** A server that has run for so long counts as back. */
   readonly settledAfterMs: number;
@@ -24,7 +23,7 @@ export const DEFAULT_RULES: SupervisionRules = {
   reachEveryMs: 300_000,
 };
 
-/** What is known of one server. It is never changed, only replaced. */
+/** State of one server. Immutable: `nextHealth` returns a new one. */
 export interface Health {
   readonly enabled: boolean;
   /** Disabled by the rule, not by a person. */
@@ -33,7 +32,7 @@ export interface Health {
   readonly connectionState: ConnectionState;
   /** Attempts in a row that have failed. */
   readonly failureCount: number;
-  /** It was lost, and has not yet run for long enough since. */
+  /** True from a loss until the server has run for `settledAfterMs`. */
   readonly isRetrying: boolean;
   readonly nextRetryAt?: number | undefined;
   /**
@@ -48,18 +47,18 @@ export interface Health {
   readonly lastError?: string | undefined;
 }
 
-/** What happens to a server. */
+/** An event that may change the health of a server. */
 export type HealthEvent =
   | { readonly type: 'connecting' }
   | { readonly type: 'connected' }
-  /** It has run for long enough. */
+  /** The server has run for `settledAfterMs`. */
   | { readonly type: 'settled' }
   | { readonly type: 'pinged'; readonly latency: number }
   /** The server could not be started or reached, or was lost. `isUnreachable`: no connection to its address was made. */
   | { readonly type: 'lost'; readonly reason: string; readonly isUnreachable?: boolean }
   | { readonly type: 'enabled' }
   | { readonly type: 'disabled' }
-  /** It is to run no more, or not just now. */
+  /** The server was stopped on purpose, for good or for now. */
   | { readonly type: 'stopped' };
 
 export interface Moment {
@@ -81,7 +80,7 @@ export function isAwaited({ enabled, autoDisabled, wasUnreachable }: Health): bo
   return !enabled && autoDisabled && wasUnreachable;
 }
 
-/** What an event makes of a server's health; the very same object where it changes nothing. */
+/** Returns the health after an event; the same object where nothing changes. */
 export function nextHealth(health: Health, event: HealthEvent, moment: Moment): Health {
   const { enabled, connectionState } = health;
   switch (event.type) {
@@ -121,7 +120,10 @@ const BY_HAND = { autoDisabled: false, autoDisabledAt: undefined } as const;
 
 type Loss = Extract<HealthEvent, { type: 'lost' }>;
 
-/** The loss itself is no attempt; an attempt that does not last has failed. */
+/**
+ * Plans the next attempt or disables the server. The first loss does not count as a failed attempt; a start that does not
+ * last does.
+ */
 function lost(health: Health, { reason: lastError, isUnreachable = false }: Loss, moment: Moment): Health {
   const { at, rules } = moment;
   if (health.connectionState !== 'connecting' && health.connectionState !== 'connected') return health;
@@ -143,7 +145,7 @@ function reached(health: Health): Health {
   return health.enabled ? health : switchedOn(health);
 }
 
-/** What was held against it is forgotten. */
+/** Enables a server and resets its failures. */
 function switchedOn(health: Health): Health {
   const { enabled, autoDisabled, failureCount, isRetrying } = health;
   if (enabled && !autoDisabled && failureCount === 0 && !isRetrying) return health;
@@ -168,7 +170,7 @@ export interface ServerHealthStatus {
   readonly consecutiveFailures: number;
   readonly retryState: {
     readonly isRetrying: boolean;
-    /** How many attempts have failed. */
+    /** Number of failed attempts. */
     readonly currentAttempt: number;
     readonly nextRetryAt?: number;
     readonly backoffIntervals: number[];

@@ -8,7 +8,7 @@ export interface LoggedLine {
   readonly text: string;
 }
 
-/** How much is kept of each server. */
+/** Lines kept per server, and characters per line. */
 const KEPT = 200;
 const LONGEST = 1000;
 

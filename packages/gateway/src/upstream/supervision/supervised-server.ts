@@ -11,20 +11,20 @@ export interface SupervisedServerOptions {
   readonly rules: SupervisionRules;
   /** A new start of the server, which takes the place of the last one. */
   create(serverKey: string): UpstreamServer;
-  /** A server that nobody has used for so many milliseconds is ended; undefined is never. */
+  /** Returns the milliseconds without use after which a server is stopped; undefined means never. */
   idleAfterMs?(serverKey: string): number | undefined;
-  /** It can be called. */
+  /** Called when the server is ready for calls. */
   ready(child: UpstreamServer): void;
-  /** It is called no more. */
+  /** Called when a running server gets no more calls. */
   gone(child: UpstreamServer): void;
-  /** It refuses to serve this gateway. */
+  /** Called when the server refuses to serve this gateway. */
   skipped(child: UpstreamServer, why: Skipped): void;
   /** Nothing of it is to run on, whether or not it runs itself: what clients have for themselves ends, too. */
   endAll(serverKey: string): void;
   changed(server: SupervisedServer, event: HealthEvent, before: Health): void;
 }
 
-/** How often is looked whether a server is used, in the time after which it is ended. */
+/** Checks for use per idle timeout. */
 const LOOKS = 5;
 
 /** When a server was last seen to be used, and how much had been asked of it by then. */
@@ -39,7 +39,7 @@ export class SupervisedServer {
   readonly #options: SupervisedServerOptions;
   #child: UpstreamServer;
   #health: Health;
-  /** Whoever starts or stops it takes a turn; what an earlier turn comes back with counts no more. */
+  /** Counts starts and stops, so that the outcome of an outdated start is ignored. */
   #turn = 0;
   /** Settles when nothing is left of the last start. */
   #cleared: Promise<unknown> = Promise.resolve();
@@ -69,7 +69,7 @@ export class SupervisedServer {
     this.#cleared = Promise.all([this.#cleared, cleared]);
   }
 
-  /** It is somebody else's now. Resolves when nothing is left of starts before its last one. */
+  /** Stops supervising. Resolves when earlier processes have exited. */
   dismiss(): Promise<unknown> {
     this.#turn++;
     this.#isDismissed = true;
@@ -176,7 +176,7 @@ export class SupervisedServer {
 
   #apply(event: HealthEvent): void {
     const { timers, rules, schedule } = this.#options;
-    // What ends because the gateway does has not failed.
+    // A server that ends with the gateway has not failed.
     if (schedule.isStopped || this.#isDismissed) return;
     const before = this.#health;
     this.#health = nextHealth(before, event, { at: timers.now(), rules });
@@ -185,7 +185,7 @@ export class SupervisedServer {
     this.#options.changed(this, event, before);
   }
 
-  /** What is due by its health, and when. */
+  /** Schedules the next attempt and the end of the retry state. */
   #plan(): void {
     if (!this.#isAtWork || this.#isDismissed) return;
     const { schedule, rules } = this.#options;
