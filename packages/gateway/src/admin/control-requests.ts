@@ -6,7 +6,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
 
-/** What a gateway tells of itself. */
+/** State of a gateway, as `ps` returns it. */
 export interface GatewayReport {
   readonly pid: number;
   readonly version: string;
@@ -17,14 +17,14 @@ export interface GatewayReport {
   readonly token?: string | undefined;
   readonly configPath?: string | undefined;
   readonly startedAt: number;
-  /** Somebody has stopped its calls. */
+  /** True while the user has paused its calls. */
   readonly isStopped: boolean;
   readonly calls: { readonly active: number; readonly total: number };
   readonly servers: readonly ReportedServer[];
 }
 
 export interface ReportedServer extends MCPServerConfig {
-  /** How many of its tools can be called, also where a call would start it. */
+  /** Number of its callable tools, also where a call would start the server. */
   readonly tools: number;
   /** Absent where the config leaves the server out. */
   readonly health?: ServerHealthStatus;
@@ -32,7 +32,7 @@ export interface ReportedServer extends MCPServerConfig {
   readonly lastError?: string;
 }
 
-/** The gateway as it describes itself to whoever asks. */
+/** The part of the report that does not change while the gateway runs. */
 export type GatewayInfo = Pick<
   GatewayReport,
   'pid' | 'version' | 'mode' | 'url' | 'token' | 'configPath' | 'startedAt'
@@ -46,7 +46,7 @@ export interface Answering {
   readonly end: () => void;
 }
 
-/** What can be asked of a gateway, and what it answers. */
+/** Parameters and result of each request on the control socket. */
 export interface ControlRequests {
   ps: { params: { token?: boolean; follow?: boolean }; result: GatewayReport };
   enable: { params: { server: string }; result: null };

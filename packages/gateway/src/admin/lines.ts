@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Longer ones come from nobody whom we know. */
+/** Characters. A gateway sends no longer line, so the peer is not one. */
 const LONGEST_LINE = 64 * 1024 * 1024;
 
-/** Reads one JSON value a line; whoever writes something else is hung up on. */
+/** Reads one JSON value per line; closes the socket after invalid JSON or a line that is too long. */
 export function readLines(
   socket: Socket,
   receive: (value: unknown) => void,

@@ -41,7 +41,7 @@ async function ping(
   }
 }
 
-/** Asks a gateway for something; rejects with what it says against it. What starts servers may take its time. */
+/** Asks a gateway for something; rejects with what it says against it. Requests that start or stop servers have no timeout. */
 export async function askGateway<M extends ControlMethod>(
   socketPath: SocketPath,
   method: M,

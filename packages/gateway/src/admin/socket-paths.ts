@@ -4,7 +4,7 @@ import { makeFolder } from '../state/files.ts';
 import { stateProblem } from '../state/state-problem.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
 
-/** Where gateways can be spoken to, as a process sees it. */
+/** Inputs that decide where control sockets are. */
 export interface SocketLocation {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The state folder. */
@@ -12,7 +12,7 @@ export interface SocketLocation {
   readonly platform: NodeJS.Platform;
 }
 
-/** The way to one gateway; whether somebody is behind it only asking tells. */
+/** Control socket of one gateway. The socket may be stale: only a request shows whether the gateway runs. */
 export interface SocketPath {
   readonly pid: number;
   readonly path: string;
@@ -22,10 +22,13 @@ const PIPES = '\\\\.\\pipe\\';
 const SOCKET = /^(\d+)\.sock$/u;
 const PIPE = /^weir-(\d+)$/u;
 
-/** What a path of a socket may be long, in bytes. */
+/** Longest path of a socket in bytes, a limit of the system. */
 const LONGEST_PATH = { linux: 107, others: 103 };
 
-/** Where a gateway opens its door: in the first folder that will do. Undefined where it has none; throws where none will do. */
+/**
+ * Returns the socket path for a new gateway, in the first usable folder. Undefined without any folder; throws where none is
+ * usable.
+ */
 export function socketPathOf(pid: number, location: SocketLocation): SocketPath | undefined {
   if (location.platform === 'win32') return { pid, path: `${PIPES}weir-${pid}` };
   const reasons: unknown[] = [];
@@ -43,7 +46,7 @@ export function socketPathOf(pid: number, location: SocketLocation): SocketPath 
   return undefined;
 }
 
-/** All doors, those included that nobody is behind any more. */
+/** Returns all control sockets, stale ones included. */
 export function socketPathsIn(location: SocketLocation): SocketPath[] {
   if (location.platform === 'win32') return socketPathsAmong(PIPES, PIPE);
   const socketPaths = foldersFor(location).flatMap((folder) => socketPathsAmong(folder, SOCKET));
@@ -76,7 +79,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Makes the folder of a door, for its owner alone; throws where that cannot be had. */
+/** Creates the folder of a socket, accessible to its owner alone; throws where that is impossible. */
 function prepareFolder(folder: string): void {
   makeFolder(folder);
   const { mode, uid, ...entry } = statOf(folder);
@@ -94,7 +97,7 @@ function checkLength(path: string, platform: NodeJS.Platform): void {
     throw new Error(`${path} is too long a path for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
 }
 
-/** Takes away a door that leads nowhere. One whose process lives stays: it may just be opening. */
+/** Removes a stale socket. Keeps one whose process lives, because that gateway may just be starting. */
 export function removeStale({ pid, path }: SocketPath, platform: NodeJS.Platform): void {
   if (platform !== 'win32' && !isAlive(pid)) rmSync(path, { force: true });
 }

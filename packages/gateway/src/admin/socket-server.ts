@@ -19,13 +19,13 @@ import {
   type SocketLocation,
 } from './socket-paths.ts';
 
-/** The longest request that anybody has reason for. */
+/** Characters of a request: method, server key and a few options need far fewer. */
 const LONGEST_REQUEST = 64 * 1024;
 /** Time for a connection to bring its request, in milliseconds. */
 const REQUEST_WITHIN_MS = 10_000;
 /** Commands of one user that ask or follow at the same time. */
 const MOST_CONNECTIONS = 100;
-/** A follower who does not read is left alone. */
+/** Bytes that a follower may leave unread before the gateway disconnects it. */
 const LARGEST_BACKLOG = 4 * 1024 * 1024;
 
 export interface Control {
@@ -33,7 +33,7 @@ export interface Control {
   close(): Promise<void>;
 }
 
-/** Opens the door by which the owner of a gateway asks and tells it things; undefined where there is no place for one. */
+/** Opens the control socket of a gateway; undefined where there is no folder for it. */
 export async function openControl(
   answering: Answering,
   location: SocketLocation,
@@ -58,7 +58,7 @@ export async function openControl(
   };
 }
 
-/** Gateways that were killed leave their doors behind; one of our own number can only be such a one. */
+/** Removes the sockets of killed gateways. A socket with our own process id is stale, too. */
 async function sweep(location: SocketLocation, own: SocketPath): Promise<void> {
   await Promise.all(
     socketPathsIn(location).map(async (socketPath) => {
@@ -75,12 +75,12 @@ async function listen(server: Server, { path }: SocketPath, { platform }: Socket
     // Stays: an error after the start must not end the gateway.
     server.on('error', reject).listen(path, resolve);
   });
-  // Nobody else gets into the folder; this is for those who look at the socket alone.
+  // The folder keeps other users out already; the mode is for tools that check the socket alone.
   if (platform !== 'win32') chmodSync(path, 0o600);
   server.unref();
 }
 
-/** Answers the one request of a connection. Whatever goes wrong ends that connection alone. */
+/** Answers the one request of a connection. An error closes only that connection. */
 function converse(socket: Socket, answering: Answering): void {
   const hangUp = (): void => void socket.destroy();
   const timer = setTimeout(hangUp, REQUEST_WITHIN_MS).unref();
