@@ -1,9 +1,9 @@
-/** What the command line says. */
+/** Parsed arguments of the command line. */
 export interface CliArgs {
   configPath: string;
   debug?: boolean;
   logFile?: string;
-  /** What clients are told as the server's name and version. */
+  /** Name and version that clients get in the handshake. */
   name?: string;
   version?: string;
   separator?: string;
