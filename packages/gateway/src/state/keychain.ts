@@ -23,7 +23,7 @@ interface Talk {
 
 interface Keychain {
   readonly find: (talk: Talk) => Promise<string | undefined>;
-  /** Never takes the place of another: whoever comes later finds that. */
+  /** Adds the key, but never replaces one: a process that comes second uses the key of the first. */
   readonly add: (talk: Talk, value: string) => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const LIMIT_MS = 10_000;
 const ITEM = ['service', 'weir', 'account', 'master-key'];
 const LABEL = 'Weir master key';
 const INSTEAD = 'provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE';
-/** How `security` says that there is no such item. */
+/** Exit code of `security` for a missing item. */
 const NOT_FOUND = 44;
 const RETRY_MS = 50;
 
@@ -59,7 +59,7 @@ function keychainOf(platform: NodeJS.Platform): Keychain {
   throw new Error(`WEIR_MASTER_KEY=keychain is of no use on ${platform}: ${INSTEAD}`);
 }
 
-/** What counts is what is found afterwards: another process may have been faster. */
+/** Adds a new key and reads it back, because another process may have added one first. */
 async function make(keychain: Keychain, talk: Talk): Promise<string> {
   const { randomBytes } = await import('node:crypto');
   await keychain.add(talk, randomBytes(32).toString('hex'));
