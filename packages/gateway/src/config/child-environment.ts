@@ -2,7 +2,7 @@ import type { ServerConfig } from './config.generated.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a program needs to find itself, its files, its language and the network; nothing that could be a secret of ours. */
+/** Variables that a program needs for its paths, its locale and the network; none that could hold a secret. */
 const EVERYWHERE: readonly string[] = [
   'HOME',
   'LOGNAME',

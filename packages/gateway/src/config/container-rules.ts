@@ -42,7 +42,7 @@ export function isOverHttp(
   return said === undefined ? docker.ports !== undefined || docker.port !== undefined : said !== 'stdio';
 }
 
-/** What each text must look like, and what to write where it does not. */
+/** Pattern of each text, with the error message. */
 const TEXTS: Readonly<Record<string, { readonly shape: RegExp; readonly message: string }>> = {
   image: {
     shape:

@@ -2,7 +2,7 @@ import { type ConfigError, ConfigErrorCode } from '../errors.ts';
 import { type MissingVariable, printableName } from './expand-env.ts';
 import type { ValidationError } from './validate.ts';
 
-/** All that somebody needs who reads it at night: what, where, and what to do. Never a value of the config. */
+/** Returns what is wrong, where, and the remedy. Never contains a value of the config, because it may be secret. */
 export function describeConfigError(error: ConfigError, outcome = 'Nothing was started.'): string {
   return [error.message, ...describeWarnings(error.details), ...adviceFor(error, outcome)].join('\n');
 }

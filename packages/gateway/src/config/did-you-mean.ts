@@ -1,4 +1,4 @@
-/** The known word that somebody who wrote this one most likely meant. */
+/** Returns the known word that a misspelled one most likely means. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   // Short words have many neighbours: one slip in three to seven letters, two in more.
   const limit = word.length < 3 ? 0 : word.length < 8 ? 1 : 2;
@@ -8,9 +8,9 @@ export function didYouMean(word: string, known: readonly string[]): string | und
     .toSorted((one, other) => one.distance - other.distance)[0]?.candidate;
 }
 
-// How many letters to add, drop or change, row by row.
+// Returns the edit distance (Levenshtein), row by row.
 function distance(one: string, other: string): number {
-  // A long word is no misspelling, and its table would be large.
+  // Words that differ much in length are not misspellings, and a long word would need a large table.
   if (Math.abs(one.length - other.length) > 2) return Infinity;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of one.split('').entries()) {

@@ -5,7 +5,7 @@ import { withoutLiveKeys } from './tool-lists.ts';
 
 type Servers = Readonly<Record<string, ServerConfig>>;
 
-/** What another config makes of the servers of the last one, by key. A server that is switched off is as good as none. */
+/** Differences between the servers of two configs, by key. A server that is switched off counts as absent. */
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];

@@ -4,13 +4,13 @@ import { expandText } from './expand-text.ts';
 import { formatLocation, type JsonPath } from './json/json-path.ts';
 import { isSwitchedOff } from './server-kind.ts';
 
-/** What references in a config are looked up in. */
+/** Values of references, and exceptions. */
 export interface ExpansionContext {
   /** The environment variables; only its own keys count. */
   env: Readonly<Record<string, string | undefined>>;
   /** Places that stay as they are, such as `mcpServers.files.note`. */
   except?: ReadonlySet<string>;
-  /** Where in the file a place stands, if not there. */
+  /** Maps a path to its path in the file, where the two differ. */
   originOf?: (path: JsonPath) => JsonPath;
 }
 
@@ -30,7 +30,7 @@ type Expanded<T> = { success: true; value: T } | Required<Extract<ExpansionResul
 /** A reference that leads nowhere. */
 export interface MissingVariable {
   variable: string;
-  /** Where it stands, such as `mcpServers.postgres.env.DATABASE_URL`. */
+  /** Path, such as `mcpServers.postgres.env.DATABASE_URL`. */
   location: string;
 }
 

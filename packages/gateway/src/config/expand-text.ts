@@ -1,4 +1,4 @@
-/** Where references lead; `missing` is told of every name that `read` does not know. */
+/** Looks references up; `missing` gets every name that `read` does not know. */
 export interface Variables {
   read: (name: string) => string | undefined;
   missing: (name: string) => void;
@@ -20,11 +20,11 @@ interface Source {
 interface Reference {
   name: string;
   end: number;
-  /** Where the default stands, if there is one. */
+  /** Position of the default, if there is one. */
   fallback?: readonly [start: number, end: number];
 }
 
-// Nobody nests defaults deeper, and each level is one of the stack.
+// Real configs nest defaults less deep, and each level costs a stack frame.
 const MAX_NESTING = 20;
 
 function matchBraces(text: string): Map<number, number> {

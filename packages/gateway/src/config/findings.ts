@@ -1,6 +1,6 @@
 import type { JsonPath } from './json/json-path.ts';
 
-/** What the checks of a config have found, with paths still in parts. */
+/** Findings of the checks of a config, with paths as arrays. */
 export interface Findings {
   readonly errors: ConfigFinding[];
   readonly warnings: ConfigFinding[];
@@ -14,7 +14,7 @@ export interface Findings {
 export interface ConfigFinding {
   path: JsonPath;
   message: string;
-  /** What stood there; for programs, never for print. */
+  /** The value found; for programs, never printed. */
   value?: unknown;
 }
 
@@ -41,7 +41,7 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** Whether a key is written and has a value; what an object inherits does not count. */
+/** Returns true for an own key with a value; inherited keys do not count. */
 export function has(record: object, key: string): boolean {
   return Object.hasOwn(record, key) && (record as Record<string, unknown>)[key] !== undefined;
 }

@@ -58,7 +58,7 @@ function parseHostFile(text: string, path: string): ParsedJson | undefined {
 function readText(path: string): string {
   const bytes = readWhole(path, GIVEN_FILE);
   const text = bytes.toString('utf8');
-  // What cannot be decoded is replaced in silence, a letter of a password as well.
+  // `toString` silently replaces invalid bytes, which would change a password.
   const unclear = text.indexOf('\uFFFD');
   if (unclear !== -1 && !isUtf8(bytes)) throw new JsonSyntaxError(NOT_UTF8, text, unclear);
   return text;

@@ -51,7 +51,7 @@ export function prepareConfig(value: unknown, options: PrepareOptions): Prepared
 export function checkConfig(value: unknown, path?: string): CompleteConfig {
   const adopted = adoptConfig(value);
   refuseErrors(inspectAdopted(adopted, true), adopted);
-  // It has passed the inspection.
+  // The inspection has checked the type.
   return complete(adopted.value as McpConfig, { ...adopted, ...(path !== undefined && { path }) });
 }
 

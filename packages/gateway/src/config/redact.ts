@@ -16,7 +16,7 @@ const HIDDEN = '[hidden]';
 
 const AUTHORIZATION = /\b(bearer|basic)\s+[^\s"',;]+/giu;
 const ASSIGNMENT = /(key|token|secret|password)(["']?\s*[=:]\s*["']?)[^\s"'&,;]+/giu;
-/** How services begin their keys, and what every signed token begins with. */
+/** Prefixes of the keys of well-known services and of signed tokens (JWT). */
 const KEY = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{12,}/gu;
 const SECRET_NAME = /(?:key|token|secret|password)$/iu;
 const USER_INFO = /\/\/[^\s/@]+@/gu;

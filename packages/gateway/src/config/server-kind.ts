@@ -1,7 +1,6 @@
 import type { ServerConfig } from './config.generated.ts';
 import { has } from './findings.ts';
 
-/** What stands behind an entry of the config. */
 export const ServerKind = {
   /** A program that is started here. */
   COMMAND: 'command',
@@ -26,7 +25,7 @@ export function serverKinds(entry: object): ServerKind[] {
   return found;
 }
 
-/** Whether the file itself leaves the server out. */
+/** Returns true where the entry switches the server off. */
 export function isSwitchedOff(entry: { disabled?: unknown; enabled?: unknown }): boolean {
   return entry.disabled === true || entry.enabled === false;
 }

@@ -7,11 +7,11 @@ import { checkRules } from './rules.ts';
 
 /** One mistake in a config. */
 export interface ValidationError {
-  /** Where it stands, such as `$.mcpServers.files.args`. */
+  /** Path, such as `$.mcpServers.files.args`. */
   path: string;
-  /** What is wrong and what to write instead; never a value of the config. */
+  /** Mistake and remedy; never a value of the config. */
   message: string;
-  /** What stood there, for programs; it may be secret. */
+  /** The value found, for programs; it may be secret. */
   value?: unknown;
   /** The line of the file, where the config came from one. */
   line?: number;
@@ -21,7 +21,7 @@ export interface ConfigValidation {
   isValid: boolean;
   /** Every mistake, not only the first. */
   errors: ValidationError[];
-  /** What is ignored or looks unintended; `validateConfig` always sets it. */
+  /** Keys that are ignored or look unintended; `validateConfig` always sets it. */
   warnings?: ValidationError[];
 }
 

@@ -1,6 +1,6 @@
 import type { JsonPath } from './json-path.ts';
 
-/** Where the reading of a document stands. */
+/** Text and position of a parser. */
 export interface JsonCursor {
   readonly text: string;
   /** Comments and trailing commas are allowed. */
@@ -8,7 +8,7 @@ export interface JsonCursor {
   at: number;
 }
 
-/** The document is no JSON; the message never quotes it, because it may hold secrets. */
+/** Invalid JSON. The message never quotes the document, because it may hold secrets. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
   readonly line: number;

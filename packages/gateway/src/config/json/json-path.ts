@@ -1,7 +1,7 @@
 /** The keys and indexes that lead from the top of a document to one value. */
 export type JsonPath = readonly (string | number)[];
 
-/** `$.mcpServers.files.args[1]`; a key that is no identifier stands in brackets and quotes. */
+/** Returns a text like `$.mcpServers.files.args[1]`; brackets and quotes surround a key that is not an identifier. */
 export function formatPath(path: JsonPath): string {
   return `$${path.map(formatStep).join('')}`;
 }

@@ -44,13 +44,13 @@ export const NOT_UTF8 = 'The file is not UTF-8 text: save it as UTF-8';
 
 // Deeper than any config, shallower than the stack.
 const MAX_DEPTH = 200;
-// Nobody reads more, and each costs a count of lines.
+// A user needs no more, and the line of each has to be counted.
 const MAX_DUPLICATES = 100;
 
 interface JsonReader extends JsonCursor {
   readonly path: (string | number)[];
   readonly duplicates: DuplicateKey[];
-  /** Where every key and element starts, by its path, if anybody has asked. */
+  /** Offset of every key and element by its path; undefined where the caller needs none. */
   readonly places?: Map<string, number>;
 }
 
