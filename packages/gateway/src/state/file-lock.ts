@@ -1,5 +1,4 @@
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { removeFile } from './files.ts';
 
 /** Milliseconds after which a lock is taken over whose process seems to live: it may be another's of the same id. */
@@ -14,7 +13,7 @@ export async function withLock<T>(file: string, action: () => Promise<T>): Promi
   const lock = `${file}~lock`;
   while (!take(lock)) {
     if (isAbandoned(lock)) removeFile(lock);
-    else await delay(RETRY_MS);
+    else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
   try {
     return await action();

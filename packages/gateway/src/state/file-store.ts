@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE_FILE, readWhole } from '../read-file.ts';
 import { withLock } from './file-lock.ts';
@@ -49,7 +49,7 @@ class FileStore implements Store {
 
   delete(name: string): Promise<void> {
     return this.#inTurn(name, async (file) => {
-      rmSync(file, { force: true });
+      removeFile(file);
       if (this.#options.isDurable === true) await syncFolder(this.#folder);
     });
   }

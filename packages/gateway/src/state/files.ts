@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, promises as fs, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, promises as fs, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export interface WriteOptions {
@@ -7,6 +7,10 @@ export interface WriteOptions {
   /** Permissions of the file; for its owner alone unless set. */
   readonly mode?: number;
 }
+
+/** Permissions of a file that only its owner may read and write. */
+const OWNER_ALONE = 0o600;
+const SMALL_BYTES = 256 * 1024;
 
 /** Differs from process to process; in containers all may have the same process id. */
 const WRITER = Math.floor(Math.random() * 2 ** 48).toString(36);
@@ -23,8 +27,13 @@ export async function replaceFile(
 ): Promise<void> {
   const fresh = `${file}~${WRITER}-${(++writes).toString(36)}`;
   try {
-    await writeNew(fresh, content, options);
-    await fs.rename(fresh, file);
+    if (isSmallCache(content, options)) {
+      writeFileSync(fresh, content, { flag: 'wx', mode: options.mode ?? OWNER_ALONE });
+      renameSync(fresh, file);
+    } else {
+      await writeNew(fresh, content, options);
+      await fs.rename(fresh, file);
+    }
   } catch (error) {
     removeFile(fresh);
     throw error;
@@ -32,10 +41,15 @@ export async function replaceFile(
   if (options.isDurable === true) await syncFolder(dirname(file));
 }
 
+/** A small file that need not reach the disk is written at once: the first use of Node's threads takes 1 MB of memory. */
+function isSmallCache(content: Buffer | string, { isDurable = false }: WriteOptions): boolean {
+  return !isDurable && content.length <= SMALL_BYTES;
+}
+
 async function writeNew(
   file: string,
   content: Buffer | string,
-  { isDurable = false, mode = 0o600 }: WriteOptions,
+  { isDurable = false, mode = OWNER_ALONE }: WriteOptions,
 ) {
   const handle = await fs.open(file, 'wx', mode);
   try {
@@ -70,10 +84,10 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** Removes a file if that is possible. `force` forgives a missing file, but no folder that is read-only. */
+/** Removes a file if that is possible. `rmSync` would load a library of its own. */
 export function removeFile(file: string): void {
   try {
-    rmSync(file, { force: true });
+    unlinkSync(file);
   } catch {
     // A file that cannot be removed is left to the owner of the folder.
   }

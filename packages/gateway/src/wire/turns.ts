@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { now } from '../time/clock.ts';
 
