@@ -10,6 +10,14 @@ export const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
 };
 
+/** Tags that tests may have; every config that runs tests has to know them. */
+export const tags = [
+  {
+    name: 'slow',
+    description: 'waits for seconds or works for seconds; `npm run test:quick` leaves it out',
+  },
+];
+
 const cores = availableParallelism();
 
 /** Folders of tests that take a while as a whole: `npm run test:quick` leaves them out. */
@@ -29,12 +37,7 @@ const withProcesses = {
 
 export default defineConfig({
   test: {
-    tags: [
-      {
-        name: 'slow',
-        description: 'waits for seconds or works for seconds; `npm run test:quick` leaves it out',
-      },
-    ],
+    tags,
     projects: [
       {
         ...shared,
@@ -45,6 +48,8 @@ export default defineConfig({
           maxWorkers: cores,
           // A process a file would cost as much as the tests themselves.
           isolate: false,
+          // Tests of memory collect garbage first, also that of other files in the same process.
+          execArgv: ['--expose-gc'],
           // Thousands of random texts take a while where other things run.
           testTimeout: 30_000,
         },

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { shared } from '../../vitest.config.ts';
+import { shared, tags } from '../../vitest.config.ts';
 import { root } from '../steps.mjs';
 import { replacing } from './replacing.mjs';
 import { RUNS, type Run } from './run-tests.mjs';
@@ -10,6 +10,7 @@ const runs = JSON.parse(process.env[RUNS] ?? '[]') as Run[];
 export default defineConfig({
   root,
   test: {
+    tags,
     projects: runs.map(({ name, files, replacement }) => ({
       ...shared,
       plugins: replacement === undefined ? [] : [replacing(replacement)],
