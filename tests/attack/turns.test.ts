@@ -191,7 +191,10 @@ describe('connections that are opened after a flood of requests', () => {
       const stopAsking = keepAsking(weir.url);
       const counted = countAnswers();
       const floods = Array.from({ length: CONNECTIONS }, () => pipeline(weir.url, COUNT));
-      await vi.waitFor(() => expect(counted()).toBeGreaterThan(CONNECTIONS), { interval: 1 });
+      await vi.waitFor(() => expect(counted()).toBeGreaterThan(CONNECTIONS), {
+        interval: 1,
+        timeout: 10_000,
+      });
       const before = counted();
       const { status } = await send(weir.url, modern('tools/list'));
       const meanwhile = counted() - before;
