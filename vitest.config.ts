@@ -48,6 +48,19 @@ export default defineConfig({
           maxWorkers: cores,
           // A process a file would cost as much as the tests themselves.
           isolate: false,
+          // `performance` stays real: timers of an earlier file in the same process may read it.
+          fakeTimers: {
+            toFake: [
+              'setTimeout',
+              'clearTimeout',
+              'setInterval',
+              'clearInterval',
+              'setImmediate',
+              'clearImmediate',
+              'Date',
+              'hrtime',
+            ],
+          },
           // Tests of memory collect garbage first, also that of other files in the same process.
           execArgv: ['--expose-gc'],
           // Thousands of random texts take a while where other things run.

@@ -482,7 +482,7 @@ describe.concurrent('the command line', () => {
       [['enable'], 'weir enable needs the name of a server'],
       [['ps', 'x'], 'Unexpected argument: x'],
       [['ps', '--json=x'], '--json takes no value'],
-      [['ps', '--follow'], 'Unknown option: --follow (it belongs to weir history)'],
+      [['ps', '--follow'], 'Unknown option: --follow (it belongs to weir history'],
       [['history', '--nonsense'], 'Unknown option: --nonsense'],
       [['stop', '--pid', 'x'], "--pid takes a whole number from 1 on, not 'x'"],
     ];

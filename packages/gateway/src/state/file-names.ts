@@ -1,29 +1,48 @@
 /** Characters that every file system keeps apart: some take capital letters for small ones. */
-const SAFE = /^[0-9a-z_-]$/u;
-const ESCAPED = /%[0-9a-f]{2}/gu;
+const SAFE = '0123456789abcdefghijklmnopqrstuvwxyz_-';
 /** Names that Windows keeps for devices, also with an extension. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/u;
+const DEVICES: readonly string[] = ['con', 'prn', 'aux', 'nul'];
+const NUMBERED_DEVICES: readonly string[] = ['com', 'lpt'];
+const DIGITS = '0123456789';
+
+// No regular expressions: their machine code takes 0.2 MB of every gateway, because each start names files.
 
 /** Returns the name of a value's file: the same, with all that some file system refuses or confuses written as `%xx`. */
 export function fileNameOf(name: string): string {
+  if (isPlain(name)) return name;
   const characters = Array.from(name);
   const last = characters.length - 1;
-  const isDevice = DEVICE.test(name);
+  const isDevice = isDeviceName(name);
   return characters
     .map((character, index) => {
       const isInnerDot = character === '.' && index > 0 && index < last;
-      const isPlain = isInnerDot || SAFE.test(character);
-      return isPlain && !(isDevice && index === 0) ? character : escaped(character);
+      const isSafe = isInnerDot || SAFE.includes(character);
+      return isSafe && !(isDevice && index === 0) ? character : escaped(character);
     })
     .join('');
 }
 
+/** True for nearly all names: safe characters alone, and not a device. */
+function isPlain(name: string): boolean {
+  for (let at = 0; at < name.length; at++) if (!SAFE.includes(name[at] as string)) return false;
+  return name !== '' && !isDeviceName(name);
+}
+
+function isDeviceName(name: string): boolean {
+  const dot = name.indexOf('.');
+  const stem = dot < 0 ? name : name.slice(0, dot);
+  if (DEVICES.includes(stem)) return true;
+  return stem.length === 4 && NUMBERED_DEVICES.includes(stem.slice(0, 3)) && DIGITS.includes(stem.slice(3));
+}
+
 /** Returns the name of the value that a file holds; undefined for a file of another program or purpose. */
 export function nameOfFile(fileName: string): string | undefined {
-  const bytes = fileName.replaceAll(ESCAPED, (code) =>
-    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  const [first = '', ...rest] = fileName.split('%');
+  const bytes = rest.map(
+    (part) => String.fromCharCode(Number.parseInt(part.slice(0, 2), 16)) + part.slice(2),
   );
-  const name = Buffer.from(bytes, 'latin1').toString('utf8');
+  const name = Buffer.from(first + bytes.join(''), 'latin1').toString('utf8');
+  // What is not written in this way has another name.
   return fileName !== '' && fileNameOf(name) === fileName ? name : undefined;
 }
 

@@ -30,12 +30,11 @@ export interface StoreEntry {
 /** Bytes of a name in UTF-8. Each may take three characters of a file name, which file systems limit to 255. */
 const LONGEST_NAME = 64;
 
-/** Half of a character, which UTF-8 has no bytes for. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /** Throws for a name that some backend could not keep. */
 export function checkName(name: string): void {
-  if (name === '' || Buffer.byteLength(name) > LONGEST_NAME || LONE_SURROGATE.test(name))
+  const bytes = Buffer.from(name);
+  // UTF-8 has no bytes for half of a character.
+  if (name === '' || bytes.length > LONGEST_NAME || bytes.toString() !== name)
     throw new Error(`A store takes names of 1 to ${LONGEST_NAME} bytes in UTF-8`);
 }
 
