@@ -42,7 +42,7 @@ export function nameOfFile(fileName: string): string | undefined {
     (part) => String.fromCharCode(Number.parseInt(part.slice(0, 2), 16)) + part.slice(2),
   );
   const name = Buffer.from(first + bytes.join(''), 'latin1').toString('utf8');
-  // What is not written in this way has another name.
+  // A file name that is written in another way belongs to no value.
   return fileName !== '' && fileNameOf(name) === fileName ? name : undefined;
 }
 
