@@ -23,7 +23,7 @@ const cores = availableParallelism();
 /** Folders of tests that take a while as a whole: `npm run test:quick` leaves them out. */
 const LONG = 'tests/{attack,docker,fleet,judges,matrix,tools}/**/*.test.ts';
 
-/** What all tests with real processes have in common. */
+/** Options of all tests with real processes. */
 const withProcesses = {
   testTimeout: 60_000,
   hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-// What every transport must do, whatever carries its messages. A transport's own test file says how its server is started
+// The promises of every transport, whatever carries its messages. A transport's own test file says how its server is started
 // and ended; the server is tests/fixtures/transport.mjs each time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

@@ -536,7 +536,7 @@ describe('a reload of groups', () => {
       await until(() => heardDev.length === index + 1);
       expect(await tools(dev)).toEqual(names);
     }
-    // What the group has stays the same.
+    // The part that the group has stays the same.
     await http.gateway.reload(
       config({ dev: ['echo:echo', 'echo:ech?'], ops: ['other'] }, { tools: { echo: { rename: 'say' } } }),
     );
@@ -565,7 +565,7 @@ describe('a reload of groups', () => {
       expect(namesIn((await session.post(list)).json)).toEqual(['files:read']);
     }
     await session.end();
-    // Nobody has its view any more.
+    // No session has its view any more.
     await http.gateway.reload({ mcpServers, groups: { next: ['files'] } });
     await http.gateway.reload({ mcpServers, groups: { next: ['files:read'] } });
     expect(http.gateway.findView('dev')).toBeUndefined();

@@ -1,4 +1,4 @@
-// What Prometheus reads: counters per server, behind the token, with labels that only the config makes.
+// The page that Prometheus reads: counters per server, behind the token, with labels that only the config makes.
 import { describe, expect, test } from 'vitest';
 import { fixture } from '../../support/harness.ts';
 import { eventually, openSession, send, serveTest, startServe, type HttpTest } from '../../support/http.ts';

@@ -40,7 +40,7 @@ export class AwayServers {
     this.#options = options;
   }
 
-  /** Those of these servers, in the order of the config. Asked at every change of a server, so that it notes when one was lost. */
+  /** Returns the servers that are away, in the order of the config. Every change of a server calls it, so that it notes the time of a loss. */
   among(hasServer: HasServer): AwayServer[] {
     const away = [...this.#options.keys()].flatMap((serverKey) => this.#look(serverKey));
     const keys = new Set(away.map(({ serverKey }) => serverKey));
