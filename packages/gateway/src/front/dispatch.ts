@@ -1,24 +1,19 @@
 import { addressingOf, BY_URI } from '../call/addressing.ts';
 import { call, callTask, proceed } from '../call/call.ts';
 import { ClientRequest, type Caller } from '../call/client-request.ts';
-import { listOf } from '../call/lists.ts';
+import { list } from '../call/lists.ts';
 import { LOG_LEVELS } from '../call/log-levels.ts';
 import { listTasks } from '../call/tasks/task-list.ts';
 import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { View } from '../gateway/view.ts';
-import { isTaskMethod, LIST_METHODS, Method } from '../protocol/methods.ts';
+import { isTaskMethod, listedBy, Method } from '../protocol/methods.ts';
 import { answerError, resultLine } from '../wire/answer.ts';
 import { stringValue } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Origin } from '../wire/peer.ts';
 import type { ClientProfile } from './client-profile.ts';
 import type { Subscriptions } from './subscriptions.ts';
-
-/** Requests that the registry answers. */
-const LISTS: ReadonlyMap<string, (request: ClientRequest) => void> = new Map(
-  LIST_METHODS.map(({ method, lists }) => [method, listOf(lists)]),
-);
 
 /** Passes each request of one client to its handler: a call, a list, a subscription, the log level, a task. */
 export class Dispatcher {
@@ -38,8 +33,8 @@ export class Dispatcher {
     const request = new ClientRequest(this.#view.directory, caller, message);
     const addressing = addressingOf(message);
     if (addressing !== undefined) return call(request, addressing);
-    const list = LISTS.get(message.method);
-    if (list !== undefined) return list(request);
+    const kind = listedBy(message.method);
+    if (kind !== undefined) return list(request, kind);
     const { era } = this.#profile;
     if (era === 'modern' && message.method === Method.LISTEN) return this.#subscriptions.listen(request);
     if (era === 'legacy') {

@@ -7,10 +7,11 @@ import {
   isLimited,
   isRemoved,
   isTaskMethod,
-  LIST_METHODS,
+  listedBy,
   mayRequireInput,
   Method,
   namedInHeader,
+  QUESTION_CAPABILITIES,
 } from './methods.ts';
 
 const ALL: readonly string[] = [...Object.values(Method), 'vendor/method', ''];
@@ -90,14 +91,20 @@ describe('the table of methods', () => {
   });
 
   it('has one request for each list', () => {
-    assert.deepEqual(
-      LIST_METHODS.map(({ method, lists }) => `${method} ${lists}`),
-      [
-        'tools/list tools',
-        'prompts/list prompts',
-        'resources/list resources',
-        'resources/templates/list templates',
-      ],
-    );
+    const lists = Object.values(Method).flatMap((method) => {
+      const kind = listedBy(method);
+      return kind === undefined ? [] : [`${method} ${kind}`];
+    });
+    assert.deepEqual(lists, [
+      'tools/list tools',
+      'prompts/list prompts',
+      'resources/list resources',
+      'resources/templates/list templates',
+    ]);
+  });
+
+  it('lists every capability that a question needs', () => {
+    const needed = Object.values(Method).map(capabilityFor);
+    assert.deepEqual(new Set(QUESTION_CAPABILITIES), new Set(needed.filter((each) => each !== undefined)));
   });
 });

@@ -105,63 +105,45 @@ const METHODS: Readonly<Record<Method, MethodProperties>> = {
   [Method.ROOTS_CHANGED]: { eras: LEGACY, from: 'client' },
 };
 
-const ENTRIES = Object.entries(METHODS) as readonly [Method, MethodProperties][];
-
-// The path of a call asks these tables, so that one look-up answers each question.
-const LIMITED = namesOf((properties) => properties.isLimited);
-const MAY_REQUIRE_INPUT = namesOf((properties) => properties.mayRequireInput);
-const CACHEABLE = namesOf((properties) => properties.isCacheable);
-const NAMED_IN_HEADER: ReadonlyMap<string, string> = new Map(
-  ENTRIES.flatMap(([method, { target, isNamedInHeader }]) =>
-    isNamedInHeader === true && target !== undefined ? [[method, target]] : [],
-  ),
-);
-const WITH_MODERN_TARGET = namesOf(
-  ({ eras, target }) => eras.includes('modern') && (target === 'name' || target === 'uri'),
-);
-const REMOVED = namesOf(({ eras, isTask }) => eras === LEGACY && isTask === undefined);
-const TASKS: Readonly<Record<Era, ReadonlySet<string>>> = {
-  legacy: namesOf(({ eras, isTask }) => isTask && eras.includes('legacy')),
-  modern: namesOf(({ eras, isTask }) => isTask && eras.includes('modern')),
-};
-const QUESTIONS: ReadonlyMap<string, string> = new Map(
-  ENTRIES.flatMap(([method, { clientCapability }]) =>
-    clientCapability === undefined ? [] : [[method, clientCapability]],
-  ),
-);
+/** The same by name: a client may send any name, also `__proto__`. */
+const BY_NAME: ReadonlyMap<string, MethodProperties> = new Map(Object.entries(METHODS));
 
 /** Returns true where the limits of calls apply to a request. */
 export function isLimited(method: string): boolean {
-  return LIMITED.has(method);
+  return BY_NAME.get(method)?.isLimited === true;
 }
 
 /** Returns true where a modern server may answer a request with questions. */
 export function mayRequireInput(method: string): boolean {
-  return MAY_REQUIRE_INPUT.has(method);
+  return BY_NAME.get(method)?.mayRequireInput === true;
 }
 
 /** Returns true where a modern result carries cache hints. */
 export function isCacheable(method: string): boolean {
-  return CACHEABLE.has(method);
+  return BY_NAME.get(method)?.isCacheable === true;
 }
 
 /** Returns the member of a request's params that the header Mcp-Name repeats. */
 export function namedInHeader(method: string): string | undefined {
-  return NAMED_IN_HEADER.get(method);
+  const properties = BY_NAME.get(method);
+  return properties?.isNamedInHeader === true ? properties.target : undefined;
 }
 
 /** Returns true for a modern request that names a tool, prompt or resource, so that "not found" may be about that. */
 export function hasNamedTarget(method: string): boolean {
-  return WITH_MODERN_TARGET.has(method);
+  const { eras, target } = BY_NAME.get(method) ?? {};
+  return eras?.includes('modern') === true && (target === 'name' || target === 'uri');
 }
 
 /** Returns true for what 2026-07-28 has removed. Tasks became an extension there, so servers decide about theirs. */
 export function isRemoved(method: string): boolean {
-  return REMOVED.has(method);
+  const { eras, isTask } = BY_NAME.get(method) ?? {};
+  return eras === LEGACY && isTask === undefined;
 }
 
 export function isTaskMethod(method: string, era: Era): boolean {
-  return TASKS[era].has(method);
+  const { eras, isTask } = BY_NAME.get(method) ?? {};
+  return isTask === true && eras?.includes(era) === true;
 }
 
 /** Returns true for a request about tasks, also one that no table of ours knows. */
@@ -180,22 +162,13 @@ export function listChanged(list: 'tools' | 'prompts' | 'resources'): string {
 
 /** Returns the capability that a client must declare to be asked this; undefined for what is not a question of MCP. */
 export function capabilityFor(question: string): string | undefined {
-  return QUESTIONS.get(question);
+  return BY_NAME.get(question)?.clientCapability;
 }
 
 /** Capabilities of which a client needs one to be asked anything. */
-export const QUESTION_CAPABILITIES: readonly string[] = [...QUESTIONS.values()];
+export const QUESTION_CAPABILITIES: readonly string[] = ['elicitation', 'sampling', 'roots'];
 
-interface ListMethod {
-  readonly method: Method;
-  readonly lists: NonNullable<MethodProperties['lists']>;
-}
-
-/** Requests for lists, and the kind that each lists. */
-export const LIST_METHODS: readonly ListMethod[] = ENTRIES.flatMap(([method, { lists }]) =>
-  lists === undefined ? [] : [{ method, lists }],
-);
-
-function namesOf(matches: (properties: MethodProperties) => boolean | undefined): ReadonlySet<string> {
-  return new Set(ENTRIES.filter(([, properties]) => matches(properties)).map(([method]) => method));
+/** Returns the kind of definitions that a request lists. */
+export function listedBy(method: string): MethodProperties['lists'] {
+  return BY_NAME.get(method)?.lists;
 }
