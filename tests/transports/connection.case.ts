@@ -7,9 +7,9 @@ import type { ServerConfig } from '../../packages/gateway/src/config/config.gene
 import { silentLog } from '../../packages/gateway/src/log.ts';
 import type { Connection } from '../../packages/gateway/src/upstream/connection.ts';
 import { Chain } from '../../packages/gateway/src/upstream/gateway-chain.ts';
-import { shakeHands, readResult } from '../../packages/gateway/src/upstream/negotiate.ts';
 import { startGuard } from '../../packages/gateway/src/upstream/process/guard.ts';
 import { createSlots } from '../../packages/gateway/src/upstream/process/start-slots.ts';
+import { shakeHands, readResult } from '../../packages/gateway/src/upstream/start/negotiate.ts';
 import { transportOf } from '../../packages/gateway/src/upstream/transports.ts';
 import { Accounts, type Account } from '../../packages/gateway/src/wire/account.ts';
 import { errorLine, resultLine } from '../../packages/gateway/src/wire/answer.ts';

@@ -180,10 +180,10 @@ export const AGGREGATOR = [
   {
     id: 'AGG-REG-3',
     number: '1 s after the last one became ready',
-    file: gateway('upstream/start-all.ts'),
+    file: gateway('upstream/start/start-all.ts'),
     from: 'LATECOMERS_MS = 1000',
     to: ['LATECOMERS_MS = 900', 'LATECOMERS_MS = 1100'],
-    proofs: [test('upstream/start-all.test.ts', 'waits for latecomers until a second')],
+    proofs: [test('upstream/start/start-all.test.ts', 'waits for latecomers until a second')],
   },
   {
     id: 'AGG-REG-3',

@@ -25,7 +25,7 @@ export const ERAS_AND_HEALTH = [
     file: gateway('upstream/transports.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000', 'probe: 3500'],
-    proofs: [test('upstream/negotiate.test.ts', 'is greeted in the old way after 2 s')],
+    proofs: [test('upstream/start/negotiate.test.ts', 'is greeted in the old way after 2 s')],
   },
   {
     id: 'ERA-4',

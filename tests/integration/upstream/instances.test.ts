@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../packages/gateway/src/log.ts';
 import { ServerRecords } from '../../../packages/gateway/src/state/server-records.ts';
 import { createMemoryStores } from '../../../packages/gateway/src/state/stores.ts';
-import { Fleet, type FleetOptions } from '../../../packages/gateway/src/upstream/fleet.ts';
+import type { FleetOptions } from '../../../packages/gateway/src/upstream/fleet/fleet-options.ts';
+import { Fleet } from '../../../packages/gateway/src/upstream/fleet/fleet.ts';
 import { Chain } from '../../../packages/gateway/src/upstream/gateway-chain.ts';
 import type { DedicatedServer } from '../../../packages/gateway/src/upstream/pool/instances.ts';
 import { Accounts } from '../../../packages/gateway/src/wire/account.ts';
@@ -35,7 +36,7 @@ function createFleet(kept: Partial<Pick<FleetOptions, 'stores' | 'configPath'>> 
 
 async function startApart(fleet: Fleet): Promise<DedicatedServer> {
   await fleet.start(() => {});
-  const apart = fleet.startDedicated('echo', { capabilities: '{}' }, nobody);
+  const apart = fleet.dedicated.start('echo', { capabilities: '{}' }, nobody);
   await apart.started;
   return apart;
 }
@@ -64,9 +65,9 @@ describe('a server that was started apart has ended', () => {
     const apart = await startApart(fleet);
     void apart.stop();
     await apart.ended;
-    expect(fleet.conversations()).toContain(apart.upstream);
+    expect(fleet.connected()).toContain(apart.upstream);
     await fleet.stop();
-    expect(fleet.conversations()).not.toContain(apart.upstream);
+    expect(fleet.connected()).not.toContain(apart.upstream);
   });
 });
 
@@ -87,7 +88,7 @@ test('a server that comes back while its last calls are answered waits for them,
   const fleet = createFleet({ stores, configPath });
   await fleet.start(() => {});
   await fleet.apply({ slow }, {}).settled;
-  const first = fleet.children.get('slow');
+  const first = fleet.servers.byKey.get('slow');
   const call = first?.callTool({ name: 'wait' });
   await expect.poll(() => first?.usage.inFlight).toBe(1);
   fleet.apply({}, {});

@@ -1,7 +1,7 @@
 import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Envelope, Implementation } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
-import { readError, readResult } from '../upstream/negotiate.ts';
+import { readError, readResult } from '../upstream/start/negotiate.ts';
 import { NO_ACCOUNT } from '../wire/account.ts';
 import { requestLine } from '../wire/answer.ts';
 import { encode, lineBytes, type Line } from '../wire/json/splice.ts';

@@ -19,7 +19,7 @@ import { createMemoryStores, openStores, type Stores } from '../state/stores.ts'
 import { Deferred } from '../time/deferred.ts';
 import { within } from '../time/timeouts.ts';
 import type { ToolSchema } from '../upstream/catalogue/catalogue.ts';
-import type { AppliedConfig } from '../upstream/fleet.ts';
+import type { AppliedConfig } from '../upstream/fleet/fleet.ts';
 import { Chain, CHAIN_VARIABLE, gatewayId } from '../upstream/gateway-chain.ts';
 import type { ChildServerClient } from '../upstream/server-status.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
@@ -148,17 +148,17 @@ export class Gateway implements AggregatorServer {
 
   /** A copy, like `registry`: a change of it changes nothing here. */
   get children(): Map<string, UpstreamServer> {
-    return new Map(this.#parts.fleet.children);
+    return new Map(this.#parts.fleet.servers.byKey);
   }
 
   /** True for a server that the config does not leave out. */
   hasServer(serverKey: string): boolean {
-    return this.#parts.fleet.children.has(serverKey);
+    return this.#parts.fleet.servers.byKey.has(serverKey);
   }
 
   /** Number of servers that the config does not switch off. */
   get serverCount(): number {
-    return this.#parts.fleet.children.size;
+    return this.#parts.fleet.servers.byKey.size;
   }
 
   /** The current directory of all servers, without a group. */
@@ -264,13 +264,15 @@ export class Gateway implements AggregatorServer {
   /** Returns the state of each server that the config does not switch off. */
   reports(): ServerReport[] {
     const { fleet } = this.#parts;
-    return [...fleet.children.keys()].flatMap((serverKey) => reportOf(serverKey, fleet.supervisor) ?? []);
+    return [...fleet.servers.byKey.keys()].flatMap(
+      (serverKey) => reportOf(serverKey, fleet.supervisor) ?? [],
+    );
   }
 
   /** The last lines that a server wrote to stderr, and what was said of it; undefined where there is no such server. */
   logsOf(serverKey: string): readonly LoggedLine[] | undefined {
-    const { children, logs } = this.#parts.fleet;
-    return children.has(serverKey) ? logs.of(serverKey) : undefined;
+    const { servers, logs } = this.#parts.fleet;
+    return servers.byKey.has(serverKey) ? logs.of(serverKey) : undefined;
   }
 
   /** Lets a server run again and forgets what was held against it; resolves when it runs, or has turned out not to. */
@@ -313,7 +315,7 @@ export class Gateway implements AggregatorServer {
     limits.stop();
     this.#parts.publish();
     restartWaiters.close();
-    const calls = fleet.conversations().flatMap((child) => {
+    const calls = fleet.connected().flatMap((child) => {
       const underWay = callsOf(child);
       // With a call ends the way on which its client is asked: what it is asked is withdrawn first.
       return underWay.length === 0 ? [] : [...questionsOf(child), ...underWay];
@@ -387,7 +389,7 @@ export class Gateway implements AggregatorServer {
       if (this.isSettled) publication.hold(within(ONE_NOTICE_MS, this.#tried.promise));
       await fleet.start(() => this.#tried.resolve());
       if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
-      const crashed = keepGoing ? undefined : fleet.crashed();
+      const crashed = keepGoing ? undefined : fleet.servers.firstError();
       if (crashed !== undefined) throw crashed;
       this.#settle();
     } catch (error) {
@@ -418,8 +420,8 @@ export class Gateway implements AggregatorServer {
     const isFilterChanged = publication.builder.filter(config.mcpServers);
     const applied = fleet.apply(config.mcpServers, unexpanded);
     publication.builder.setServers(Object.keys(config.mcpServers));
-    tasks.setServers(fleet.children.keys());
-    restartWaiters.setServers(fleet.children);
+    tasks.setServers(fleet.servers.byKey.keys());
+    restartWaiters.setServers(fleet.servers.byKey);
     publication.hold(within(ONE_NOTICE_MS, applied.settled));
     this.log.info(Texts.configReloaded(applied.changes, groups));
     this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: applied.changes });
@@ -451,7 +453,7 @@ export class Gateway implements AggregatorServer {
 
   /** Throws where the state was not saved, because the caller expects it to survive a restart. */
   async #keep(serverKey: string): Promise<void> {
-    const reason = await this.#parts.fleet.persistError(serverKey);
+    const reason = await this.#parts.fleet.memory.persistError(serverKey);
     if (reason !== undefined) throw new Error(Texts.notKept(serverKey, reason));
   }
 

@@ -22,10 +22,11 @@ import type { Stores } from '../state/stores.ts';
 import { duration } from '../time/clock.ts';
 import { awaitedTimers, systemTimers } from '../time/schedule.ts';
 import type { Kind } from '../upstream/catalogue/catalogue.ts';
-import { Fleet } from '../upstream/fleet.ts';
+import { Fleet } from '../upstream/fleet/fleet.ts';
 import type { Chain } from '../upstream/gateway-chain.ts';
 import type { DedicatedEvents } from '../upstream/pool/dedicated.ts';
 import { UpstreamPool } from '../upstream/pool/pool.ts';
+import { ServerStatus } from '../upstream/server-status.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
 import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -106,10 +107,10 @@ export class Parts {
     this.wishes = new Wishes({
       clients: this.clients,
       logLevels: this.#logLevels,
-      talking: () => [...this.fleet.running(), ...this.legacyConnections],
-      speaking: () => this.fleet.speaking(),
+      talking: () => [...this.fleet.servers.running(), ...this.legacyConnections],
+      speaking: () => this.fleet.connected().filter(({ status }) => status === ServerStatus.RUNNING),
     });
-    this.tasks = new Tasks(this.fleet.children.keys());
+    this.tasks = new Tasks(this.fleet.servers.byKey.keys());
     this.limits = new CallLimits(config, systemTimers, options.commandName);
     this.publish();
     this.setGroups(config);
@@ -178,7 +179,7 @@ export class Parts {
   #createAway(): AwayServers {
     const { fleet } = this;
     return new AwayServers({
-      keys: () => fleet.children.keys(),
+      keys: () => fleet.servers.byKey.keys(),
       healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
       hasLazyUpstream: (serverKey) => fleet.lazyUpstream(serverKey) !== undefined,
       retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
@@ -193,7 +194,7 @@ export class Parts {
     const { statusTool = false, instructionsBudget = DEFAULT_BUDGET } = this.#options;
     const { text, cut } = mergeInstructions(upstreams, {
       budget: instructionsBudget,
-      isOnlyOne: [...this.fleet.children.keys()].filter(hasServer).length === 1,
+      isOnlyOne: [...this.fleet.servers.byKey.keys()].filter(hasServer).length === 1,
       notice: statusTool
         ? this.#away.notice(this.publication.builder.books.tools.freeName(OWN_KEY, STATUS), hasServer)
         : undefined,
@@ -236,10 +237,10 @@ export class Parts {
       nameWarnings: this.#nameWarnings,
       needsAcquire,
       acquire,
-      servers: new Set([...fleet.children.keys()].filter(view.hasServer)),
+      servers: new Set([...fleet.servers.byKey.keys()].filter(view.hasServer)),
       retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
-      askerOf: (serverKey) => fleet.askerOf(serverKey),
+      askerOf: (serverKey) => fleet.servers.askerOf(serverKey),
       trace: log.debug,
     };
   }
@@ -280,7 +281,7 @@ export class Parts {
   /** `owner` is the client that has the server for itself. */
   #asked(child: UpstreamServer, message: Message, { related, owner }: QuestionContext): void {
     const { clients, fleet, suspendedCalls, tasks } = this;
-    const asker = fleet.askerOf(child.serverKey);
+    const asker = fleet.servers.askerOf(child.serverKey);
     const told = tasks.publicMessage(child, message);
     const question = asker === undefined ? told : prefixRequest(told, asker);
     const identity = owner?.identity ?? tasks.askedFor(question);

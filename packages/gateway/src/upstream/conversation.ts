@@ -6,7 +6,7 @@ import { NO_LISTS, type Catalogue } from './catalogue/catalogue.ts';
 import { LiveCatalogue, type LiveCatalogueOptions } from './catalogue/live-catalogue.ts';
 import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { Connection } from './connection.ts';
-import { shakeHands, type Greeting, type HandshakeOptions } from './negotiate.ts';
+import { shakeHands, type Greeting, type HandshakeOptions } from './start/negotiate.ts';
 import { ping, type Probed } from './supervision/probe.ts';
 
 type FirstListOptions = Pick<LiveCatalogueOptions, 'earlier' | 'warn' | 'prepare' | 'changed'>;

@@ -20,7 +20,7 @@ const LONGEST_ID = 20;
 const MOST_BEHIND = 64;
 
 /** Why a gateway does not serve another one. */
-export interface Refusal {
+export interface ChainRefusal {
   readonly reason: 'loop' | 'depth';
   /** The id of the gateway that refuses. */
   readonly gateway: string;
@@ -83,15 +83,17 @@ export class Chain {
     return [this.id, ...[...this.#behind.values()].flat()].slice(0, MOST_BEHIND);
   }
 
-  #refusal(reason: Refusal['reason'], text: string): RpcError {
-    const data: { refusal: Refusal } = { refusal: { reason, gateway: this.id } };
+  #refusal(reason: ChainRefusal['reason'], text: string): RpcError {
+    const data: { refusal: ChainRefusal } = { refusal: { reason, gateway: this.id } };
     return new RpcError(RpcErrorCode.UNAVAILABLE, text, data);
   }
 }
 
 /** Reads the refusal of a gateway out of the error that it has answered with. */
-export function refusalIn(error: unknown): Refusal | undefined {
-  const { refusal } = (error instanceof RpcError ? (error.data ?? {}) : {}) as { refusal?: Partial<Refusal> };
+export function refusalIn(error: unknown): ChainRefusal | undefined {
+  const { refusal } = (error instanceof RpcError ? (error.data ?? {}) : {}) as {
+    refusal?: Partial<ChainRefusal>;
+  };
   const { reason, gateway } = refusal ?? {};
   const isRefusal = (reason === 'loop' || reason === 'depth') && typeof gateway === 'string';
   return isRefusal ? { reason, gateway } : undefined;

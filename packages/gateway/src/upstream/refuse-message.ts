@@ -14,7 +14,7 @@ interface Sender {
   readonly maxMessageSize: number;
 }
 
-interface Refusal {
+interface RefusedMessage {
   readonly peer: Peer;
   readonly serverKey: string;
   readonly why: string;
@@ -39,7 +39,7 @@ export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): vo
 }
 
 /** Fails the one call that waits for it; a request of the server's is answered with why. */
-function refuse({ id, likelyKind }: PartialHead, { peer, serverKey, why, damaged }: Refusal): void {
+function refuse({ id, likelyKind }: PartialHead, { peer, serverKey, why, damaged }: RefusedMessage): void {
   if (id === undefined) return;
   if (likelyKind === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
   else if (likelyKind === 'request')

@@ -6,7 +6,6 @@ import { Method } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
 import type { Account } from '../wire/account.ts';
 import { encode } from '../wire/json/splice.ts';
-import type { Message } from '../wire/message.ts';
 import type { Peer } from '../wire/peer.ts';
 import {
   countsOf,
@@ -18,14 +17,14 @@ import {
 } from './catalogue/catalogue.ts';
 import type { Connection, Stoppable } from './connection.ts';
 import type { Conversation } from './conversation.ts';
-import { readError, readResult } from './negotiate.ts';
-import type { Sharing } from './pool/instances.ts';
+import { sharingOf, type Sharing } from './pool/instances.ts';
 import { whileStarting } from './process/process-group.ts';
 import type { ServerOptions } from './server-options.ts';
 import { ServerStatus, type ChildServerClient } from './server-status.ts';
-import { ServerUsage } from './server-usage.ts';
-import { startFailure } from './start-failure.ts';
-import { ServerStart } from './start-server.ts';
+import { readError, readResult } from './start/negotiate.ts';
+import { startFailure } from './start/start-failure.ts';
+import { ServerStart } from './start/start-server.ts';
+import { ServerUsage } from './supervision/server-usage.ts';
 import { transportOf } from './transports.ts';
 import { Unavailable } from './unavailable.ts';
 import type { Upstream } from './upstream.ts';
@@ -35,6 +34,8 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   readonly serverKey: string;
   readonly config: ServerConfig;
   readonly isRemote: boolean;
+  readonly sharing: Sharing;
+  readonly cwdFromRoots: boolean;
   readonly client: Upstream = this;
   readonly usage: ServerUsage;
   /** Set once the server has failed. */
@@ -51,6 +52,9 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     this.serverKey = serverKey;
     this.config = config;
     this.isRemote = transportOf(config).isRemote;
+    const { sharing, cwdFromRoots } = sharingOf(config);
+    this.sharing = sharing;
+    this.cwdFromRoots = cwdFromRoots;
     this.#options = options;
     this.#isQuiet = options.context.logs.failing.has(serverKey);
     this.usage = new ServerUsage(
@@ -93,14 +97,6 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     return this.isRemote && this.conversation?.connection.isUnreachable === true;
   }
 
-  get sharing(): Sharing {
-    return this.config.sharing ?? 'shared';
-  }
-
-  get cwdFromRoots(): boolean {
-    return this.sharing !== 'shared' && this.config.cwdFromRoots === true;
-  }
-
   get era(): Era {
     return this.conversation?.era ?? 'legacy';
   }
@@ -132,13 +128,17 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
   async start(): Promise<void> {
     const began = now();
-    const started = this.#options.context.startClock.begin();
+    const { startClock, logs } = this.#options.context;
+    const started = startClock.begin();
     try {
       this.#start = this.#createStart();
       await this.#start.run();
       // The last list may have been the one that ended it.
       if (this.peer.gone !== undefined) throw this.peer.gone;
-      this.#run();
+      this.#status = ServerStatus.RUNNING;
+      this.#isEraOpen = this.#start.isEraOpen;
+      this.#isQuiet = false;
+      logs.failing.delete(this.serverKey);
       this.#log.debug?.(
         `ready after ${Math.round(now() - began)} ms: speaks ${this.peer.version}, lists ${countsOf(this.catalogue)}`,
       );
@@ -214,28 +214,15 @@ export class UpstreamServer implements Upstream, ChildServerClient {
         this.#isQuiet = true;
       },
       asked: (message, related) => on.request(this, message, related),
-      told: (message, related) => this.#told(message, related),
+      told: (message, related) => {
+        if (this.conversation?.take(message) !== true) on.notification(this, message, related);
+      },
       prepare: (kind, listing) => on.prepare?.(this, kind, listing),
-      listChanged: (kind) => this.#listChanged(kind),
+      // Lists of a server that starts are published when it runs.
+      listChanged: (kind) => this.#status === ServerStatus.RUNNING && on.changed(this, [kind]),
       exceeded: (account, reason) => this.#end(account, reason),
       failed: (account, error) => this.#failed(account, error),
     });
-  }
-
-  #run(): void {
-    this.#status = ServerStatus.RUNNING;
-    this.#isEraOpen = this.#start?.isEraOpen === true;
-    this.#isQuiet = false;
-    this.#options.context.logs.failing.delete(this.serverKey);
-  }
-
-  #told(message: Message, related?: number): void {
-    if (this.conversation?.take(message) !== true) this.#options.on.notification(this, message, related);
-  }
-
-  /** Reports a list of a server that runs; before that its lists are not published. */
-  #listChanged(kind: Kind): void {
-    if (this.#status === ServerStatus.RUNNING) this.#options.on.changed(this, [kind]);
   }
 
   #crashed(connection: Connection, how: string, what = Texts.serverCrashed(this.serverKey)): void {

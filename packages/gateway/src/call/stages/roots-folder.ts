@@ -10,7 +10,7 @@ import {
   type Question,
 } from '../../protocol/input-required.ts';
 import { Method, mayRequireInput } from '../../protocol/methods.ts';
-import { isTooLarge, readResult } from '../../upstream/negotiate.ts';
+import { isTooLarge, readResult } from '../../upstream/start/negotiate.ts';
 import { requestLine, resultLine } from '../../wire/answer.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { encode, type Edit } from '../../wire/json/splice.ts';

@@ -1,6 +1,6 @@
 import { RpcError, RpcErrorCode } from '../../errors.ts';
 import { Method } from '../../protocol/methods.ts';
-import { readError } from '../../upstream/negotiate.ts';
+import { readError } from '../../upstream/start/negotiate.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { answerError, requestLine, resultLine } from '../../wire/answer.ts';
 import { findMember, readMembers, stringValue, walkArray, type Members } from '../../wire/json/members.ts';

@@ -22,13 +22,13 @@ interface ArrayShape {
 
 export type Shape = Check | ObjectShape | ArrayShape;
 
-interface Members {
+interface ShapeMembers {
   readonly required?: Readonly<Record<string, Shape>>;
   readonly optional?: Readonly<Record<string, Shape>>;
   readonly missing?: ObjectShape['missing'];
 }
 
-function objectOf({ required = {}, optional = {}, missing = {} }: Members): ObjectShape {
+function objectOf({ required = {}, optional = {}, missing = {} }: ShapeMembers): ObjectShape {
   return { required: Object.entries(required), optional: Object.entries(optional), missing };
 }
 

@@ -5,7 +5,7 @@ import type { Timers } from '../../time/schedule.ts';
 import { within } from '../../time/timeouts.ts';
 import type { Account } from '../../wire/account.ts';
 import type { Message } from '../../wire/message.ts';
-import { readError } from '../negotiate.ts';
+import { readError } from '../start/negotiate.ts';
 import { ALL_KINDS, KINDS, type Catalogue, type Kind, type Listing } from './catalogue.ts';
 import { LiveList } from './live-list.ts';
 import { readList } from './read-list.ts';

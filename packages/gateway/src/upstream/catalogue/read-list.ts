@@ -71,7 +71,7 @@ export async function readList(kind: Kind, { meta, ask, warn, read }: ListOption
   }
 }
 
-interface Page extends Listing {
+interface ListPage extends Listing {
   readonly nextCursor: string | undefined;
   /** The page has more entries than were read. */
   readonly isCut: boolean;
@@ -79,7 +79,7 @@ interface Page extends Listing {
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' };
 
-async function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Promise<Page> {
+async function readPage(kind: Kind, answer: Message, warn: (text: string) => void): Promise<ListPage> {
   const { key, method } = KINDS[kind];
   const {
     items,

@@ -9,7 +9,7 @@ import { definitionOf, type Listed, KINDS, type Kind, type Listing } from './cat
 import { OUTPUT_SCHEMA, type ObjectShape, type Shape, SHAPES } from './definition-shapes.ts';
 import { readItem } from './read-list.ts';
 
-/** Verdict on a definition. */
+/** Validation on a definition. */
 export type Judged =
   | { readonly fate: 'kept'; readonly faults: readonly string[] }
   | { readonly fate: 'changed'; readonly definition: Buffer; readonly faults: readonly string[] }
@@ -28,7 +28,7 @@ interface Change {
   readonly fault?: string;
 }
 
-interface Outcome {
+interface Validation {
   readonly changes: readonly Change[];
   /** Fault that no change mends, in words. */
   readonly fault?: string;
@@ -39,7 +39,7 @@ const LARGEST = 1024 * 1024;
 /** Changes of one definition: to find each place takes time that grows with the definition. */
 const MOST_CHANGES = 100;
 
-const CLEAN: Outcome = { changes: [] };
+const CLEAN: Validation = { changes: [] };
 
 /**
  * Judges a definition as clients do, which drop a whole list for one member. Optional members that they would refuse are
@@ -82,7 +82,7 @@ function fits(value: unknown, shape: Shape): boolean {
 }
 
 /** Finds what has to change where a value does not fit. */
-function judge(value: unknown, shape: Shape, keyText: string, name = ''): Outcome {
+function judge(value: unknown, shape: Shape, keyText: string, name = ''): Validation {
   if ('test' in shape) return shape.test(value) ? CLEAN : fatal(`its ${name} is not ${shape.is}`);
   if ('each' in shape)
     return Array.isArray(value)
@@ -110,22 +110,22 @@ function judge(value: unknown, shape: Shape, keyText: string, name = ''): Outcom
   return all([...required, ...optional]);
 }
 
-function fatal(fault: string): Outcome {
+function fatal(fault: string): Validation {
   return { changes: [], fault };
 }
 
-function changed(change: Change): Outcome {
+function changed(change: Change): Validation {
   return { changes: [change] };
 }
 
-function all(outcomes: readonly Outcome[]): Outcome {
+function all(outcomes: readonly Validation[]): Validation {
   if (outcomes.every((outcome) => outcome === CLEAN)) return CLEAN;
   const fault = outcomes.find((outcome) => outcome.fault !== undefined)?.fault;
   return { changes: outcomes.flatMap(({ changes }) => changes), ...(fault !== undefined && { fault }) };
 }
 
 /** The same outcome, seen from the object or array that holds the value. */
-function within(key: string | number, outcome: Outcome): Outcome {
+function within(key: string | number, outcome: Validation): Validation {
   if (outcome.changes.length === 0) return outcome;
   const changes = outcome.changes.map((change) => ({ ...change, path: [key, ...change.path] }));
   return { ...outcome, changes };

@@ -4,7 +4,7 @@ import { isOverHttp } from '../../config/container-rules.ts';
 /** Loaded when first used: most gateways need it never, and a start is slower with it. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
-type DockerConfig = NonNullable<ServerConfig['dockerConfig']>;
+type DockerOptions = NonNullable<ServerConfig['dockerConfig']>;
 
 /** Container that an entry describes. */
 export interface ContainerSpec {
@@ -12,7 +12,7 @@ export interface ContainerSpec {
   readonly command: readonly string[];
   /** The name it is to have, unless another container has it. */
   readonly name: string;
-  readonly docker: Partial<DockerConfig>;
+  readonly docker: Partial<DockerOptions>;
   /** The folder in the container where it runs; its own, where there is none. */
   readonly folder: string | undefined;
   /** Port and path of its HTTP server; undefined where it speaks through stdio. */
@@ -28,7 +28,7 @@ export interface HttpSpec {
 }
 
 export function containerSpec(serverKey: string, config: ServerConfig): ContainerSpec {
-  const docker: Partial<DockerConfig> = config.dockerConfig ?? {};
+  const docker: Partial<DockerOptions> = config.dockerConfig ?? {};
   return {
     image: docker.image ?? config.image ?? '',
     command: docker.command ?? config.args ?? [],
@@ -47,7 +47,7 @@ function slug(serverKey: string): string {
     : `${plain}-${crypto().createHash('sha256').update(serverKey).digest('hex').slice(0, 6)}`;
 }
 
-function httpSpec({ transport, type }: ServerConfig, docker: Partial<DockerConfig>): HttpSpec {
+function httpSpec({ transport, type }: ServerConfig, docker: Partial<DockerOptions>): HttpSpec {
   const isSse = (transport ?? type) === 'sse';
   const port = docker.port ?? Number(Object.keys(docker.ports ?? {})[0]);
   return { port, path: docker.path ?? (isSse ? '/sse' : '/mcp'), isSse };

@@ -4,7 +4,7 @@ import { Repeats } from '../repeats.ts';
 import { Engine, type Contained } from './engine.ts';
 import {
   ownSelf,
-  type Owner,
+  type ContainerOwner,
   NAME_LABEL,
   OWNED_LABEL,
   OwnerState,
@@ -27,21 +27,22 @@ const COMMAND_VARIABLES: string[] = [
 
 const REAP_EVERY_MS = 60_000;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Environment in which the `docker` command is run. */
+export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** The engine that the `docker` command finds in this environment. */
-function engineFor(env: Environment): Engine {
+function engineFor(env: EngineEnvironment): Engine {
   return new Engine(childEnvironments(env, process.platform)({ inheritEnv: COMMAND_VARIABLES }));
 }
 
-export function containersFor(env: Environment, log: Log): Containers {
+export function containersFor(env: EngineEnvironment, log: Log): Containers {
   return new Containers(engineFor(env), log);
 }
 
 /** Parts that all servers in containers share: the engine, the owner, and the reaper of orphans. */
 export class Containers {
   readonly engine: Engine;
-  readonly self: Owner;
+  readonly self: ContainerOwner;
   readonly #log: Log;
   readonly #repeats: Repeats = new Repeats(Date.now);
   #reaped: Promise<void> | undefined;
@@ -116,11 +117,11 @@ export interface OwnedContainer {
 }
 
 /** All containers that gateways have started on this engine, with what is known of their gateways. */
-async function listOwned(engine: Engine, self: Owner): Promise<OwnedContainer[]> {
+async function listOwned(engine: Engine, self: ContainerOwner): Promise<OwnedContainer[]> {
   return (await engine.find(OWNED_LABEL)).map((container) => describe(container, self));
 }
 
-function describe({ labels, ...container }: Contained, self: Owner): OwnedContainer {
+function describe({ labels, ...container }: Contained, self: ContainerOwner): OwnedContainer {
   const { id, name, image, status } = container;
   const owner = labels[NAME_LABEL] === name ? ownerIn(labels) : undefined;
   return {
@@ -145,7 +146,7 @@ export interface Reaped {
 }
 
 /** Removes the containers whose gateways are gone; never one of which that is not certain. */
-async function reapOrphans(engine: Engine, self: Owner): Promise<Reaped> {
+async function reapOrphans(engine: Engine, self: ContainerOwner): Promise<Reaped> {
   const orphans = (await listOwned(engine, self)).filter(({ owner }) => owner === OwnerState.GONE);
   const removed: OwnedContainer[] = [];
   const left: Leftover[] = [];
@@ -163,11 +164,11 @@ async function reapOrphans(engine: Engine, self: Owner): Promise<Reaped> {
 }
 
 /** See `listContainers`. */
-export function listHere(env: Environment): Promise<OwnedContainer[]> {
+export function listHere(env: EngineEnvironment): Promise<OwnedContainer[]> {
   return listOwned(engineFor(env), ownSelf());
 }
 
 /** See `removeOrphans`. */
-export function reapHere(env: Environment): Promise<Reaped> {
+export function reapHere(env: EngineEnvironment): Promise<Reaped> {
   return reapOrphans(engineFor(env), ownSelf());
 }

@@ -14,7 +14,7 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { Containers } from './containers.ts';
 import { explainEngine, takenPort, Engine } from './engine.ts';
 import { handOver } from './env-file.ts';
-import { labelsOf, ownSelf, type Owner } from './owner.ts';
+import { labelsOf, ownSelf, type ContainerOwner } from './owner.ts';
 import { refuseUnsafeMounts } from './unsafe-mounts.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-engine-'));
@@ -278,7 +278,7 @@ function isRefused(volume: string, env: Record<string, string>): boolean {
   }
 }
 
-function named(name: string, owner: Owner): Record<string, string> {
+function named(name: string, owner: ContainerOwner): Record<string, string> {
   return { ...labelsOf(owner), 'weir.name': name };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EngineError } from './engine.ts';
 
 /** Variables of a container, in a file without a name or in the environment of the command. */
-export interface Variables {
+export interface VariableHandover {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: number | undefined;
@@ -21,7 +21,7 @@ const LONGEST_LINE = 60_000;
 export function handOver(
   variables: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
-): Variables {
+): VariableHandover {
   const all = Object.entries(variables);
   for (const [name] of all) refuseOddName(name);
   const isPlain = ([, value]: readonly [string, string]): boolean =>

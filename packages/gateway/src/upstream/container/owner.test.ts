@@ -2,7 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
-import { labelsOf, ownerIn, OwnerState, ownSelf, startOfProcess, stateOf, type Owner } from './owner.ts';
+import {
+  labelsOf,
+  ownerIn,
+  OwnerState,
+  ownSelf,
+  startOfProcess,
+  stateOf,
+  type ContainerOwner,
+} from './owner.ts';
 
 const self = ownSelf();
 
@@ -29,7 +37,7 @@ describe('whose a container is', () => {
       expect(stateOf({ ...self, pid }, self, () => undefined)).toBe(OwnerState.ELSEWHERE);
   });
 
-  const truths: [name: string, start: string | undefined, state: Owner['pid']][] = [
+  const truths: [name: string, start: string | undefined, state: ContainerOwner['pid']][] = [
     ['a process that is not there', undefined, OwnerState.GONE],
     ['a later process with the same id', 'another start', OwnerState.GONE],
     ['the process itself', self.start, OwnerState.ALIVE],

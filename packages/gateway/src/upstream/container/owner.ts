@@ -5,7 +5,7 @@ import { shortHash } from '../../hash.ts';
 import { isAlive } from '../process/is-alive.ts';
 
 /** The process that a container belongs to, told apart from every other process of any machine at any time. */
-export interface Owner {
+export interface ContainerOwner {
   readonly machine: string;
   readonly boot: string;
   /** Process ids mean something only within their namespace. */
@@ -35,21 +35,21 @@ export const SERVER_LABEL = 'weir.server';
 /** The name it was created with: images that are made from a container pass its labels on to others. */
 export const NAME_LABEL = 'weir.name';
 
-export function labelsOf(owner: Owner): Record<string, string> {
+export function labelsOf(owner: ContainerOwner): Record<string, string> {
   return Object.fromEntries(PARTS.map((part) => [LABEL + part, owner[part]]));
 }
 
 /** Undefined where a label is missing or empty: then it is none of ours. */
-export function ownerIn(labels: Readonly<Record<string, string>>): Owner | undefined {
+export function ownerIn(labels: Readonly<Record<string, string>>): ContainerOwner | undefined {
   const values = PARTS.map((part) => [part, labels[LABEL + part] ?? ''] as const);
   const isWhole = values.every(([, value]) => value !== '');
-  return isWhole ? (Object.fromEntries(values) as Record<keyof Owner, string>) : undefined;
+  return isWhole ? (Object.fromEntries(values) as Record<keyof ContainerOwner, string>) : undefined;
 }
 
 /** Returns the state of an owner, as far as `self` can tell. */
 export function stateOf(
-  owner: Owner | undefined,
-  self: Owner,
+  owner: ContainerOwner | undefined,
+  self: ContainerOwner,
   startOf: (pid: number) => string | undefined = startOfProcess,
 ): OwnerState {
   if (owner === undefined || PLACE.some((part) => owner[part] !== self[part])) return OwnerState.ELSEWHERE;
@@ -63,7 +63,7 @@ export function stateOf(
 const UNKNOWN = 'unknown';
 
 /** This process. */
-export function ownSelf(pid: number = process.pid): Owner {
+export function ownSelf(pid: number = process.pid): ContainerOwner {
   return {
     // Hashed, because the id of a machine is private.
     machine: shortHash(firstOf(['/etc/machine-id', '/var/lib/dbus/machine-id']) ?? hostname()),

@@ -4,10 +4,10 @@ import { fixedPlaces, unsafeSource, type OwnPlaces } from '../../config/unsafe-s
 import { isVolumeName, readVolume } from '../../config/volume.ts';
 import { EngineError } from './engine.ts';
 
-type Environment = Readonly<Record<string, string>>;
+type EngineVariables = Readonly<Record<string, string>>;
 
 /** Refuses volumes that would hand over the whole machine, by whatever links their sources lead there. */
-export function refuseUnsafeMounts(volumes: readonly string[], env: Environment): void {
+export function refuseUnsafeMounts(volumes: readonly string[], env: EngineVariables): void {
   const isHere = !isElsewhere(env);
   const own = ownPlaces(env, isHere);
   for (const [index, volume] of volumes.entries()) {
@@ -23,12 +23,12 @@ export function refuseUnsafeMounts(volumes: readonly string[], env: Environment)
 }
 
 /** True for an engine on another machine: paths are of that one, and can be judged by their names only. */
-function isElsewhere({ DOCKER_HOST = '' }: Environment): boolean {
+function isElsewhere({ DOCKER_HOST = '' }: EngineVariables): boolean {
   return /^(?:ssh|tcp|https?):\/\/(?!(?:[^@/]*@)?(?:localhost|127\.|\[::1\]))/i.test(DOCKER_HOST);
 }
 
 function ownPlaces(
-  { DOCKER_HOST = '', HOME = '', XDG_RUNTIME_DIR = '' }: Environment,
+  { DOCKER_HOST = '', HOME = '', XDG_RUNTIME_DIR = '' }: EngineVariables,
   isHere: boolean,
 ): OwnPlaces {
   const socket = /^unix:\/\/(\/.*)$/.exec(DOCKER_HOST)?.[1];

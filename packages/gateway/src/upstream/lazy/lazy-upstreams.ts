@@ -1,7 +1,8 @@
 import type { Log } from '../../log.ts';
 import type { Stores } from '../../state/stores.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { DesiredServers } from '../desired-servers.ts';
+import type { DesiredServers } from '../fleet/desired-servers.ts';
+import { sharingOf } from '../pool/instances.ts';
 import type { UpstreamServer } from '../server.ts';
 import type { Upstream } from '../upstream.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
@@ -125,12 +126,9 @@ export class LazyUpstreams {
 
   #create(serverKey: string, snapshot: CatalogueSnapshot): Upstream {
     const options = this.#options;
-    const { sharing = 'shared', cwdFromRoots: fromRoots } = options.desired.configOf(serverKey);
-    const cwdFromRoots = sharing !== 'shared' && fromRoots === true;
     return new LazyUpstream(snapshot, {
       serverKey,
-      sharing,
-      cwdFromRoots,
+      ...sharingOf(options.desired.configOf(serverKey)),
       wake: () => options.wake(serverKey),
     });
   }

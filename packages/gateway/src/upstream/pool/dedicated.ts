@@ -1,8 +1,10 @@
 import { Texts } from '../../errors.ts';
 import { Deferred } from '../../time/deferred.ts';
-import type { DesiredServers } from '../desired-servers.ts';
-import type { ServerOptions, ServerEvents } from '../server-options.ts';
+import type { CurrentServers } from '../fleet/current-servers.ts';
+import type { DesiredServers } from '../fleet/desired-servers.ts';
+import type { ServerEvents } from '../server-options.ts';
 import { UpstreamServer } from '../server.ts';
+import type { Upstream } from '../upstream.ts';
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
 
 /** Time for calls in flight, once their server is removed or changed in the config. */
@@ -16,17 +18,16 @@ export type DedicatedEvents = Pick<ServerEvents, 'request' | 'notification'>;
 /** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
 export class DedicatedServers {
   readonly #desired: DesiredServers;
-  /** Options of the servers that clients share. */
-  readonly #options: ServerOptions;
+  readonly #current: CurrentServers;
   /** Until nothing is left of them, with what tells that they can be called no more. */
   readonly #all = new Map<UpstreamServer, Deferred<void>>();
   /** By server key: resolves when all instances of a removed or changed server have stopped. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(desired: DesiredServers, options: ServerOptions) {
+  constructor(desired: DesiredServers, current: CurrentServers) {
     this.#desired = desired;
-    this.#options = options;
+    this.#current = current;
   }
 
   [Symbol.iterator](): Iterator<UpstreamServer> {
@@ -40,10 +41,12 @@ export class DedicatedServers {
 
   /** Opens a legacy session with a remote server; returns undefined where the server speaks no legacy era, or keeps no session in it. */
   async openLegacyConnection(
-    first: UpstreamServer,
+    server: Upstream,
     capabilities: string,
     on: DedicatedEvents,
   ): Promise<DedicatedServer | undefined> {
+    const first = this.#current.byKey.get(server.serverKey);
+    if (first === undefined || first !== server) return undefined;
     const options: InstanceOptions = { capabilities, era: 'legacy', isEraFixed: true };
     const { dedicated, child } = this.#start(first.serverKey, options, on);
     await first.usage.during(dedicated.started);
@@ -54,7 +57,7 @@ export class DedicatedServers {
     }
     first.usage.setLegacySession(child.usage);
     void dedicated.ended.then(() => {
-      const { log, logs } = this.#options.context;
+      const { log, logs } = this.#current.options.context;
       if (child.error !== undefined) logs.keeping(first.serverKey, log).warn(child.error.message);
       first.usage.setLegacySession(undefined);
     });
@@ -105,7 +108,7 @@ export class DedicatedServers {
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new UpstreamServer(serverKey, config, {
-      ...this.#options,
+      ...this.#current.options,
       capabilities: Promise.resolve(capabilities),
       era,
       isEraFixed,

@@ -1,9 +1,18 @@
+import type { ServerConfig } from '../../config/config.generated.ts';
 import { Texts } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { now } from '../../time/clock.ts';
 import type { Upstream } from '../upstream.ts';
 
 export type Sharing = 'shared' | 'per-session' | 'per-call';
+
+/** Returns who shares a process of a server, and whether it runs in the folder of its client. */
+export function sharingOf({ sharing = 'shared', cwdFromRoots }: ServerConfig): {
+  sharing: Sharing;
+  cwdFromRoots: boolean;
+} {
+  return { sharing, cwdFromRoots: sharing !== 'shared' && cwdFromRoots === true };
+}
 
 /** A server that was acquired for one request. */
 export interface Instance {

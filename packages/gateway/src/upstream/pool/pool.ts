@@ -1,7 +1,7 @@
 import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import type { Envelope, Era } from '../../protocol/eras.ts';
 import type { Message } from '../../wire/message.ts';
-import type { Fleet } from '../fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { Upstream } from '../upstream.ts';
 import type { DedicatedEvents } from './dedicated.ts';
 import {
@@ -28,7 +28,7 @@ export interface PoolCaller {
 }
 
 export interface UpstreamPoolOptions<Caller extends PoolCaller> {
-  readonly fleet: Pick<Fleet, 'use' | 'startDedicated' | 'openLegacyConnection'>;
+  readonly fleet: Pick<Fleet, 'use' | 'dedicated'>;
   /** Requests and notifications of servers that clients share. */
   readonly on: DedicatedEvents;
   /** Routes a request of a server that one client has for itself. */
@@ -51,7 +51,7 @@ export class UpstreamPool<Caller extends PoolCaller> {
     const { fleet } = options;
     this.#options = options;
     this.#instances = new Instances((serverKey, client, instance) => {
-      const dedicated = fleet.startDedicated(serverKey, instance, {
+      const dedicated = fleet.dedicated.start(serverKey, instance, {
         request: (...question) => options.asked(client, ...question),
         notification: (child, message, related) => client.notified(child, message, related),
       });
@@ -120,7 +120,7 @@ export class UpstreamPool<Caller extends PoolCaller> {
 
   async #openLegacyConnection(server: Upstream): Promise<DedicatedServer | undefined> {
     const { fleet, on } = this.#options;
-    const legacyConnection = await fleet.openLegacyConnection(server, ALL_CAPABILITIES, on);
+    const legacyConnection = await fleet.dedicated.openLegacyConnection(server, ALL_CAPABILITIES, on);
     if (legacyConnection !== undefined) this.#options.opened(legacyConnection.upstream);
     return legacyConnection;
   }

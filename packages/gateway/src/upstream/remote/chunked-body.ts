@@ -11,7 +11,7 @@ const MOST_DIGITS = 8;
 const MOST_DROPPED = 16 * 1024;
 
 /** The part of a body that its next byte belongs to. `line` is the first byte of a trailer, or of the empty line behind the last. */
-type Part =
+type ChunkPart =
   | 'size'
   | 'extension'
   | 'size-end'
@@ -26,7 +26,7 @@ type Part =
 
 /** Decodes a body in chunks: each has its size before it, and the last one has none. */
 export class ChunkedBody {
-  #at: Part = 'size';
+  #at: ChunkPart = 'size';
   /** Bytes of the present chunk that have not come. */
   #left = 0;
   #digits = 0;
@@ -100,12 +100,12 @@ export class ChunkedBody {
     this.#drop(byte === RETURN ? 'size-end' : 'extension');
   }
 
-  #expect(byte: number, expected: number, next: Part): void {
+  #expect(byte: number, expected: number, next: ChunkPart): void {
     if (byte !== expected) throw new InvalidResponse('a chunk is longer than its size');
     this.#at = next;
   }
 
-  #drop(next: Part): void {
+  #drop(next: ChunkPart): void {
     this.#at = next;
     if (++this.#dropped > MOST_DROPPED)
       throw new InvalidResponse('its chunks have too many extensions or trailers');

@@ -33,7 +33,7 @@ export interface ReachOptions extends ConnectionOptions {
 }
 
 /** Clients of a server, one per kind of HTTP. */
-interface Clients {
+interface RemoteClients {
   readonly streamable: HttpClient | undefined;
   readonly sse: HttpClient;
 }
@@ -68,7 +68,7 @@ class RemoteConnection implements Connection {
   #marked: ReadonlyMap<string, readonly ParameterHeader[]> = new Map();
   #heard = 0;
 
-  constructor(options: ReachOptions, clients: Clients) {
+  constructor(options: ReachOptions, clients: RemoteClients) {
     this.#options = options;
     this.#link = new RemoteLink({
       ...clients,

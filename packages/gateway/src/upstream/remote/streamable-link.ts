@@ -16,6 +16,7 @@ import type { HttpResponse } from './http-connection.ts';
 import { isNameless, readAnswer, unknownMethod } from './http-errors.ts';
 import type { RemoteHandlers } from './remote-handlers.ts';
 import { HeldMessages, RemoteSession, SessionMemory, Streams } from './remote-session.ts';
+import { repeatHandshake } from './repeat-handshake.ts';
 import { ACCEPT_ANY, ACCEPT_EVENTS, modernLines } from './request-headers.ts';
 import { ServerStream } from './server-stream.ts';
 
@@ -51,7 +52,8 @@ export class StreamableLink implements Link {
   readonly #held: HeldMessages;
   /** Requests that are sent for the second time; a third time is one too many. */
   readonly #repeated = new Set<number>();
-  #greeting: HttpCall | undefined;
+  /** The handshake for a new session. */
+  #handshake: HttpCall | undefined;
   #isClosed = false;
 
   constructor(options: StreamableOptions) {
@@ -78,7 +80,7 @@ export class StreamableLink implements Link {
       answer: (answer) => this.#answeredAside(answer),
       invalid: (line) => this.#invalidAside(line),
       oversized: (message) => handlers.oversized(message),
-      forgotten: () => this.#greetAgain(),
+      forgotten: () => this.#renewSession(),
       missed: () => handlers.renewed(),
     });
   }
@@ -114,7 +116,7 @@ export class StreamableLink implements Link {
     this.#isClosed = true;
     this.#standing.close();
     this.#held.end();
-    this.#greeting?.abort();
+    this.#handshake?.abort();
     for (const exchange of this.#exchanges.values()) exchange.abort();
     this.#exchanges.clear();
   }
@@ -143,12 +145,9 @@ export class StreamableLink implements Link {
   #begin(): void {
     const { current } = this.#held;
     void within(STANDING_MS, this.#standing.open()).then(() => {
-      if (this.#held.current === current) this.#release();
+      if (this.#held.current !== current) return;
+      for (const message of this.#held.end()) this.#dispatch(message);
     });
-  }
-
-  #release(): void {
-    for (const message of this.#held.end()) this.#dispatch(message);
   }
 
   #ask(message: Message): void {
@@ -204,7 +203,7 @@ export class StreamableLink implements Link {
         if (answer.likelyKind === 'response') this.#forget(id);
         handlers.oversized(answer);
       },
-      lost: (exchange, what) => this.#lost(exchange, what),
+      lost: ({ id }, what) => this.#lose(id, what),
     };
   }
 
@@ -220,7 +219,7 @@ export class StreamableLink implements Link {
     const { id, method } = exchange;
     const how = `answered ${quoted(method)} with`;
     if (line.likelyKind !== 'response') return handlers.invalid(line);
-    if (method === Method.INITIALIZE) return this.#lost(exchange, `${how} ${describeInvalidInput(line)}`);
+    if (method === Method.INITIALIZE) return this.#lose(id, `${how} ${describeInvalidInput(line)}`);
     this.#forget(id);
     handlers.invalid(line, how);
   }
@@ -250,7 +249,7 @@ export class StreamableLink implements Link {
     return exchange?.method === Method.INITIALIZE ? undefined : exchange;
   }
 
-  #lost({ id }: HttpCall, what: string): void {
+  #lose(id: number, what: string): void {
     this.#forget(id);
     this.#options.handlers.lost(id, what);
   }
@@ -295,57 +294,33 @@ export class StreamableLink implements Link {
   /** Sends a request once more, in the session that has begun meanwhile or is begun now. */
   #repeat({ id, message, session }: HttpCall): void {
     this.#forget(id);
-    if (session === this.#session.number) this.#greetAgain();
+    if (session === this.#session.number) this.#renewSession();
     this.#repeated.add(id);
     if (!this.#held.add(message)) this.#ask(message);
   }
 
   /** Shakes hands again, for a server that has lost its session. All messages wait until it has a new one. */
-  #greetAgain(): void {
+  #renewSession(): void {
+    const { handlers } = this.#options;
     const { opening } = this.#memory;
     if (this.#held.current !== undefined || opening === undefined) return;
     this.#held.begin();
-    this.#options.handlers.debug('has forgotten the session; greeting it again');
-    const events: HttpCallEvents = {
-      received: () => {},
-      suspended: () => {},
-      answered: (_, answer, response) => {
-        if (answer.isError) this.#notGreeted('has forgotten the session and refuses a new one');
-        else this.#greeted(answer, response);
+    handlers.debug('has forgotten the session; greeting it again');
+    this.#handshake = repeatHandshake(opening, this.#wire, {
+      answered: (answer, response) => {
+        this.#session.adopt(answer, response);
+        this.#tell(lineBytes(notificationLine(Method.INITIALIZED)), () => {
+          for (const told of this.#memory.replay()) this.#tell(told);
+          this.#begin();
+          handlers.renewed();
+        });
       },
-      refused: (_, response) =>
-        this.#notGreeted(this.#options.client.describeRefusal(response, Method.INITIALIZE)),
-      invalid: (_, line) => {
-        if (line.likelyKind === 'response')
-          this.#notGreeted(
-            `has forgotten the session and answers a new handshake with ${describeInvalidInput(line)}`,
-          );
+      failed: (what) => {
+        const held = this.#held.end();
+        this.#standing.openLater();
+        for (const { kind, id } of held) if (kind === 'request') this.#lose(Number(id), what);
       },
-      oversized: () =>
-        this.#notGreeted('has forgotten the session and answers a new handshake with too much'),
-      lost: (_, what) => this.#notGreeted(what),
-    };
-    this.#greeting = new HttpCall(opening, false, { wire: this.#wire, events });
-    this.#greeting.post();
-  }
-
-  #greeted(answer: Message, response: HttpResponse): void {
-    this.#session.adopt(answer, response);
-    this.#tell(lineBytes(notificationLine(Method.INITIALIZED)), () => {
-      for (const told of this.#memory.replay()) this.#tell(told);
-      this.#begin();
-      this.#options.handlers.renewed();
     });
-  }
-
-  #notGreeted(what: string): void {
-    const held = this.#held.end();
-    this.#standing.openLater();
-    for (const { kind, id } of held) {
-      if (kind !== 'request') continue;
-      this.#forget(Number(id));
-      this.#options.handlers.lost(Number(id), what);
-    }
   }
 
   #headersOf(exchange: HttpCall, resumes: boolean): string {

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import { duration } from '../../time/clock.ts';
 import { Schedule, type Timers } from '../../time/schedule.ts';
 import type { UpstreamServer } from '../server.ts';
-import type { Skipped } from '../start-failure.ts';
+import type { Skipped } from '../start/start-failure.ts';
 import {
   healthStatus,
   isAwaited,
@@ -89,6 +89,11 @@ export class Supervisor {
   /** Returns undefined for a server that is not supervised. */
   healthOf(serverKey: string): Health | undefined {
     return this.#servers.get(serverKey)?.health;
+  }
+
+  /** Returns true also for a server that is not supervised. */
+  isEnabled(serverKey: string): boolean {
+    return this.healthOf(serverKey)?.enabled !== false;
   }
 
   statusOf(serverKey: string): ServerHealthStatus | undefined {

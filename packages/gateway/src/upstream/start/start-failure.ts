@@ -1,13 +1,13 @@
-import type { ServerConfig } from '../config/config.generated.ts';
-import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
-import type { Connection } from './connection.ts';
-import { refusalIn, type Refusal } from './gateway-chain.ts';
-import { transportOf } from './transports.ts';
-import { reasonOf } from './unavailable.ts';
+import type { ServerConfig } from '../../config/config.generated.ts';
+import { ChildServerError, ErrorPhase, Texts } from '../../errors.ts';
+import type { Connection } from '../connection.ts';
+import { refusalIn, type ChainRefusal } from '../gateway-chain.ts';
+import { transportOf } from '../transports.ts';
+import { reasonOf } from '../unavailable.ts';
 
 /** A server that is a gateway has refused to serve this one, and always will: nothing has failed, and it is not tried again. */
 export class Skipped extends ChildServerError {
-  constructor(serverKey: string, { reason, gateway }: Refusal, ownId: string) {
+  constructor(serverKey: string, { reason, gateway }: ChainRefusal, ownId: string) {
     const text =
       reason === 'loop' ? Texts.skippedLoop(serverKey, gateway === ownId) : Texts.skippedDepth(serverKey);
     super(text, serverKey, ErrorPhase.INITIALIZATION);

@@ -1,19 +1,19 @@
-import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import {
   envelopeMembers,
   LEGACY_VERSIONS,
   MODERN_VERSION,
   type Envelope,
   type Era,
-} from '../protocol/eras.ts';
-import { Method } from '../protocol/methods.ts';
-import { inTime } from '../time/timeouts.ts';
-import { isRecord } from '../wire/json/is-record.ts';
-import { isShallow } from '../wire/json/shallow.ts';
-import { encode } from '../wire/json/splice.ts';
-import type { Message } from '../wire/message.ts';
-import type { Peer } from '../wire/peer.ts';
-import { reasonOf, Unavailable } from './unavailable.ts';
+} from '../../protocol/eras.ts';
+import { Method } from '../../protocol/methods.ts';
+import { inTime } from '../../time/timeouts.ts';
+import { isRecord } from '../../wire/json/is-record.ts';
+import { isShallow } from '../../wire/json/shallow.ts';
+import { encode } from '../../wire/json/splice.ts';
+import type { Message } from '../../wire/message.ts';
+import type { Peer } from '../../wire/peer.ts';
+import { reasonOf, Unavailable } from '../unavailable.ts';
 
 /** Versions that a server may settle on in a handshake; the first of all came before those that are offered. */
 const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '2024-10-07']);

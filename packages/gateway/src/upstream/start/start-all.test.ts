@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { verifies } from '../../../../tests/verifies.ts';
-import type { UpstreamServer } from './server.ts';
+import { verifies } from '../../../../../tests/verifies.ts';
+import type { UpstreamServer } from '../server.ts';
 import { startAll } from './start-all.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,16 +1,17 @@
-import type { ServerConfig } from '../config/config.generated.ts';
-import type { Log } from '../log.ts';
-import type { Era } from '../protocol/eras.ts';
-import { Method } from '../protocol/methods.ts';
-import { Deadline } from '../time/deadline.ts';
-import type { Account } from '../wire/account.ts';
-import type { Message } from '../wire/message.ts';
-import { NO_LISTS, type Kind, type Listing } from './catalogue/catalogue.ts';
-import type { Connection, Stoppable } from './connection.ts';
-import { Conversation } from './conversation.ts';
+import type { ServerConfig } from '../../config/config.generated.ts';
+import type { Log } from '../../log.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Method } from '../../protocol/methods.ts';
+import { Deadline } from '../../time/deadline.ts';
+import type { Account } from '../../wire/account.ts';
+import type { Message } from '../../wire/message.ts';
+import { NO_LISTS, type Kind, type Listing } from '../catalogue/catalogue.ts';
+import type { Connection, Stoppable } from '../connection.ts';
+import { Conversation } from '../conversation.ts';
+import { sharingOf } from '../pool/instances.ts';
+import type { ServerOptions } from '../server-options.ts';
+import { startupTimeouts, transportOf, type StartupTimeouts, type Transport } from '../transports.ts';
 import type { Greeting } from './negotiate.ts';
-import type { ServerOptions } from './server-options.ts';
-import { startupTimeouts, transportOf, type StartupTimeouts, type Transport } from './transports.ts';
 
 export interface ServerStartOptions extends ServerOptions {
   readonly serverKey: string;
@@ -64,7 +65,7 @@ export class ServerStart {
 
   /** True for a shared local server that may speak both eras, as long as no client has decided which is used. */
   get isEraOpen(): boolean {
-    const isShared = (this.#options.config.sharing ?? 'shared') === 'shared';
+    const isShared = sharingOf(this.#options.config).sharing === 'shared';
     const isDecided = this.#isRemote || this.#chosenEra !== undefined || this.isModernOnly;
     return isShared && !isDecided && this.#conversation?.era === 'modern';
   }

@@ -1,4 +1,4 @@
-import type { UpstreamServer } from './server.ts';
+import type { UpstreamServer } from '../server.ts';
 import { Skipped } from './start-failure.ts';
 
 /** Time that the start waits for slow servers after the last one became ready. */

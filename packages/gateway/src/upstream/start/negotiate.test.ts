@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { verifies } from '../../../../tests/verifies.ts';
-import type { Peer } from '../wire/peer.ts';
+import { verifies } from '../../../../../tests/verifies.ts';
+import type { Peer } from '../../wire/peer.ts';
+import { startupTimeouts } from '../transports.ts';
 import { shakeHands } from './negotiate.ts';
-import { startupTimeouts } from './transports.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

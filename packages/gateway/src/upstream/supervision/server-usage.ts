@@ -1,4 +1,4 @@
-import type { Conversation } from './conversation.ts';
+import type { Conversation } from '../conversation.ts';
 
 /** Counts what clients ask of a server, over all sessions with it. */
 export class ServerUsage {
