@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run numbers`: sizes, names, comments and the path of a call, as Markdown.
+// `npm run numbers`: sizes, names, comments, titles of tests and the path of a call, as Markdown.
 //   --root PATH        another checkout that has been built; several, `--root old=PATH --root new=PATH`, become columns
-//   --list FOLDER      the sentences of comments that break the rules there, instead
+//   --list FOLDER      the sentences of comments and the titles of tests that break the rules there, instead
 //   --lower            writes the counts of today into tests/repository/ratchet.json, if none of them has grown, instead
 //   --dispatch, --id   names of functions between which calls are counted, where they are not those of today
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { measureCallPath } from './numbers/call-path.mjs';
 import { breachesIn } from './numbers/comments.mjs';
 import { countAll, differences, total } from './numbers/ratchet.mjs';
 import { sizesOf } from './numbers/sizes.mjs';
-import { folderOf, isGenerated, readSources } from './numbers/sources.mjs';
+import { folderOf, isGenerated, readSources, readTests } from './numbers/sources.mjs';
+import { badTitlesIn } from './numbers/titles.mjs';
 import { root, runMain } from './steps.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof measure>>} Numbers */
@@ -46,7 +47,7 @@ async function measure(place) {
   const sizes = written.map(sizesOf);
   return {
     heading,
-    counts: countAll(sources),
+    counts: countAll(sources, readTests(resolve(path))),
     fileLines: written.map(({ text }) => text.trimEnd().split('\n').length),
     functionLines: sizes.flatMap(({ functions }) => functions),
     classes: sizes.flatMap(({ classes }) => classes),
@@ -67,6 +68,7 @@ function print(all) {
     ['file names used twice within a package', ({ counts }) => names(counts.fileNames)],
     ['type names used twice within a package', ({ counts }) => names(counts.typeNames)],
     ['sentences of comments to rewrite', ({ counts }) => total(counts.comments)],
+    ['titles of tests to rewrite', ({ counts }) => total(counts.titles)],
     ['files on the path of a call', ({ call }) => call.files.length],
     ['function calls for one of them, about', ({ call }) => call.functions],
     ['calls between dispatch and the id', ({ call }) => `${call.stack.length}: ${call.stack.join(' → ')}`],
@@ -130,20 +132,23 @@ function names(counts) {
 
 /** @param {string} folder */
 function list(folder) {
-  const files = readSources(root).filter(({ path }) => path.startsWith(folder.replace(/\/?$/, '/')));
-  for (const { path, line, rule, sentence } of files.flatMap(breachesIn))
+  const isBelow = (/** @type {{ path: string }} */ { path }) => path.startsWith(folder.replace(/\/?$/, '/'));
+  for (const { path, line, rule, sentence } of readSources(root).filter(isBelow).flatMap(breachesIn))
     console.log(`${path}:${line} (${rule}) ${sentence}`);
+  for (const { path, line, rule, title } of readTests(root).filter(isBelow).flatMap(badTitlesIn))
+    console.log(`${path}:${line} (${rule}) ${title}`);
 }
 
-/** Comments may move from folder to folder; their total may not grow, and no name may be used more often. */
+/** Comments and titles may move from folder to folder; their total may not grow, and no name may be used more often. */
 function lower() {
-  const present = countAll(readSources(root));
+  const present = countAll(readSources(root), readTests(root));
   /** @type {import('./numbers/ratchet.mjs').Table} */
-  const { comments, fileNames, typeNames } = JSON.parse(readFileSync(ratchetFile, 'utf8'));
+  const { comments, titles, fileNames, typeNames } = JSON.parse(readFileSync(ratchetFile, 'utf8'));
   const grown = [
     ...differences(present.fileNames, fileNames),
     ...differences(present.typeNames, typeNames),
-    ...differences({ total: total(present.comments) }, { total: total(comments) }),
+    ...differences({ comments: total(present.comments) }, { comments: total(comments) }),
+    ...differences({ titles: total(present.titles) }, { titles: total(titles) }),
   ].filter((text) => text.includes('above'));
   if (grown.length > 0) throw new Error(`Counts have grown:\n${grown.join('\n')}`);
   writeFileSync(ratchetFile, `${JSON.stringify(present, undefined, 2)}\n`);

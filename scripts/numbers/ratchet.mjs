@@ -3,21 +3,24 @@
 import { basename } from 'node:path/posix';
 import { breachesIn } from './comments.mjs';
 import { folderOf, isGenerated } from './sources.mjs';
+import { badTitlesIn } from './titles.mjs';
 
 /** @typedef {import('./sources.mjs').SourceFile} SourceFile */
 /** @typedef {Record<string, number>} Counts */
-/** @typedef {Record<'comments' | 'fileNames' | 'typeNames', Counts>} Table Sentences by folder; names that occur twice or more. */
+/** @typedef {Record<'comments' | 'titles' | 'fileNames' | 'typeNames', Counts>} Table Sentences and titles by folder; names that occur twice or more. */
 
 const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum|const enum) (\w+)/gm;
 
 /**
  * Counts what the table lists; a count of zero, and a name that occurs once, are left out.
  * @param {readonly SourceFile[]} files
+ * @param {readonly SourceFile[]} tests
  * @returns {Table}
  */
-export function countAll(files) {
+export function countAll(files, tests = []) {
   return {
     comments: countComments(files),
+    titles: tally(tests.flatMap((file) => badTitlesIn(file).map(({ path }) => folderOf(path)))),
     fileNames: repeated(files.map(({ path }) => inPackage(path, basename(path, '.ts')))),
     typeNames: repeated(
       files.flatMap(({ path, text }) => typesIn(text).map((name) => inPackage(path, name))),

@@ -27,7 +27,7 @@ export function sizesOf({ text }) {
  * @param {unknown} value
  * @param {(node: Node) => void} enter
  */
-function visit(value, enter) {
+export function visit(value, enter) {
   if (typeof value !== 'object' || value === null) return;
   if ('type' in value) enter(/** @type {Node} */ (value));
   for (const member of Object.values(value)) visit(member, enter);

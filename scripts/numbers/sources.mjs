@@ -1,5 +1,5 @@
 // @ts-check
-// The source files that the numbers are about: packages/*/src without tests.
+// The source files that the numbers are about: packages/*/src without tests; and the tests, for their titles.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
@@ -19,6 +19,20 @@ export function readSources(root) {
 }
 
 /**
+ * Reads the tests of the checkout at `root`, sorted by path.
+ * @param {string} root
+ * @returns {SourceFile[]}
+ */
+export function readTests(root) {
+  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
+  return [...packages, 'tests']
+    .flatMap((folder) => filesBelow(root, folder))
+    .filter(isTest)
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+}
+
+/**
  * @param {string} root
  * @param {string} folder
  */
@@ -29,7 +43,12 @@ function filesBelow(root, folder) {
 
 /** @param {string} path */
 function isSource(path) {
-  return /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !/\.(test|case)\.ts$/.test(path);
+  return /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !isTest(path);
+}
+
+/** @param {string} path */
+function isTest(path) {
+  return /\.(test|case)\.ts$/.test(path) && !path.includes('/node_modules/');
 }
 
 /** @param {string} path */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
 import { breachesIn } from '../../scripts/numbers/comments.mjs';
 import { countAll, differences, type Table } from '../../scripts/numbers/ratchet.mjs';
+import { badTitlesIn } from '../../scripts/numbers/titles.mjs';
 import { type SourceFile, sourceFiles } from '../support/source-files.ts';
 import { verifies } from '../verifies.ts';
 
@@ -28,7 +29,11 @@ const fixtureLines = { median: 40, most: 200 };
 const ratchet = JSON.parse(readFileSync(new URL('ratchet.json', import.meta.url), 'utf8')) as Table;
 
 const sources = sourceFiles('packages', /\/src\/.*\.ts$/);
-const present = countAll(sources.filter(({ path }) => !isTest(path)));
+const tests = [...sources, ...sourceFiles('tests', /\.ts$/)].filter(({ path }) => isTest(path));
+const present = countAll(
+  sources.filter(({ path }) => !isTest(path)),
+  tests,
+);
 const shipped = sources.filter(({ path }) => !isTest(path) && !buildTimeOnly.includes(path));
 
 describe('the architecture', () => {
@@ -66,6 +71,10 @@ describe('the architecture', () => {
     expect(differences(present.comments, ratchet.comments)).toEqual([]);
   });
 
+  test('titles of tests break the rules of plain English no more often than the table says', () => {
+    expect(differences(present.titles, ratchet.titles)).toEqual([]);
+  });
+
   test('a package uses a file name once, but for those in the table', () => {
     expect(differences(present.fileNames, ratchet.fileNames)).toEqual([]);
   });
@@ -83,6 +92,8 @@ describe('the rules find what breaks them', () => {
   const planted = (path: string, text: string): SourceFile[] => [{ path: `packages/${path}`, text }];
 
   const breaches = (text: string): unknown[] => planted('gateway/src/wire/a.ts', text).flatMap(breachesIn);
+  const badTitles = (text: string): unknown[] =>
+    planted('gateway/src/wire/a.test.ts', text).flatMap(badTitlesIn);
   const repeated = countAll([
     ...planted('gateway/src/wire/a.ts', 'interface A {}\ntype B = 1;'),
     ...planted('gateway/src/call/a.ts', 'export abstract class A {}'),
@@ -119,6 +130,15 @@ describe('the rules find what breaks them', () => {
     ['a comment behind code', breaches('close(); // Somebody waits.')],
     ['a person without a name', breaches('/** Sends a line that nobody reads. */')],
     ['"is no"', breaches('// Drops what is no message.')],
+    ['a title that begins with a question word', badTitles("test('what was sent', () => {});")],
+    ['a title without a subject', badTitles("verifies(ids, 'is closed', () => {});")],
+    ['a title with a person without a name', badTitles("test('a file nobody reads', () => {});")],
+    ['a title with "is no"', badTitles('describe(`${name}: it is no list`, () => {});')],
+    ['a title in a row', badTitles("test.each([['a list', 1], ['of lists', 2]])('%s', (_, n) => {});")],
+    [
+      'a title of a conditional test',
+      badTitles("const onUnix = verifies.skipIf(no);\nonUnix.slow(id, 'may be closed', f);"),
+    ],
     ['a count above the table', differences({ wire: 3 }, { wire: 2 })],
     ['a count below the table', differences({ wire: 1 }, { wire: 2 })],
     ['a folder that is not in the table', differences({ wire: 1 }, {})],
@@ -148,6 +168,15 @@ describe('the rules find what breaks them', () => {
     ].join('\n');
     expect(breaches(text)).toEqual([]);
     expect(differences({ wire: 2 }, { wire: 2 })).toEqual([]);
+  });
+
+  test('plain titles are left alone', () => {
+    const text = [
+      "describe('a line', () => socket.on('whatever', close));",
+      "test.skipIf(no ? undefined : 'what')('a line that is closed is no longer read', f);",
+      "test.each(['is it?'])('a line ends with %s', (end) => call('not found'));",
+    ].join('\n');
+    expect(badTitles(text)).toEqual([]);
   });
 });
 
