@@ -194,7 +194,7 @@ export class HttpClient {
   }
 
   #connect({ free }: Lane): HttpConnection {
-    return new HttpConnection(this.#openSocket(), this.#url.protocol === 'https:', {
+    return new HttpConnection(this.#openSocket, this.#url.protocol === 'https:', {
       reached: () => {
         this.#wasReached = true;
       },
