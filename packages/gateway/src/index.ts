@@ -59,8 +59,8 @@ export { listContainers, removeOrphans } from './upstream/container/list-contain
 export type { OwnedContainer, Reaped } from './upstream/container/list-containers.ts';
 export { LOCK_FILE } from './upstream/lazy/catalogues.ts';
 export type { LoggedLine } from './upstream/supervision/server-logs.ts';
-export { ServerStatus } from './upstream/server-status.ts';
-export type { ChildServerClient } from './upstream/server-status.ts';
+export { ServerStatus } from './upstream/upstream.ts';
+export type { ChildServerClient } from './upstream/upstream.ts';
 export type { ServerEvent } from './upstream/supervision/supervisor.ts';
 export type { JSONSchema, ToolSchema } from './upstream/catalogue/catalogue.ts';
 export type { ServerClient } from './upstream/upstream.ts';

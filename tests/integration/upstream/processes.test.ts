@@ -15,7 +15,7 @@ import {
 } from '../../../packages/gateway/src/upstream/process/guard.ts';
 import { posixGroup, hasLivingMember } from '../../../packages/gateway/src/upstream/process/process-group.ts';
 import { spawnServer, type ServerProcess } from '../../../packages/gateway/src/upstream/process/spawn.ts';
-import { stopServers } from '../../../packages/gateway/src/upstream/stop-servers.ts';
+import { stopServers } from '../../../packages/gateway/src/upstream/server-context.ts';
 import {
   commandLinesWith,
   guardOf,

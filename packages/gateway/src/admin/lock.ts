@@ -3,7 +3,7 @@ import { checkConfig } from '../config/prepare.ts';
 import { chainFor, Gateway } from '../gateway/gateway.ts';
 import type { GatewayOptions } from '../gateway/options.ts';
 import { ALL_CAPABILITIES } from '../protocol/capabilities.ts';
-import { entryHash } from '../upstream/lazy/entry-hash.ts';
+import { entryHash } from '../upstream/fleet/desired-servers.ts';
 import { lockText, type LockedPackage, type LockedServer } from '../upstream/lazy/lock-file.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
 

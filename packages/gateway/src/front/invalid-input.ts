@@ -1,7 +1,7 @@
 import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { now } from '../time/clock.ts';
-import { Repeats } from '../upstream/repeats.ts';
+import { Repeats } from '../upstream/supervision/server-logs.ts';
 import { answerError } from '../wire/answer.ts';
 import { visitBatch } from '../wire/batch.ts';
 import { describeInvalidText } from '../wire/describe-invalid.ts';

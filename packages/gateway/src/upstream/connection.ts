@@ -1,12 +1,17 @@
 import type { ServerConfig } from '../config/config.generated.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Account } from '../wire/account.ts';
-import type { Message } from '../wire/message.ts';
+import { errorLine } from '../wire/answer.ts';
+import { describeInvalidInput } from '../wire/describe-invalid.ts';
+import type { InvalidInput, Message } from '../wire/message.ts';
+import type { Oversized, PartialHead } from '../wire/oversized.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Listing } from './catalogue/catalogue.ts';
 import type { StopTiming } from './process/process-group.ts';
 import type { ServerContext } from './server-context.ts';
 import type { ServerOptions } from './server-options.ts';
+import { Unavailable } from './unavailable.ts';
 
 /** Something that runs and can be ended. */
 export interface Stoppable {
@@ -67,4 +72,43 @@ export interface OpenOptions
   isStopped(): boolean;
   /** Gets a container as soon as it may have to be stopped. */
   arriving(container: Stoppable): void;
+}
+
+/** The server that sent an invalid message. */
+interface Sender {
+  readonly serverKey: string;
+  readonly log: Log;
+  readonly maxMessageSize: number;
+}
+
+interface RefusedMessage {
+  readonly peer: Peer;
+  readonly serverKey: string;
+  readonly why: string;
+  /** The message, where its text is damaged. */
+  readonly damaged?: Buffer | undefined;
+}
+
+/** Refuses what a server sent; `how` says how it came, before what it is. */
+export function refuseInvalid(peer: Peer, sender: Sender, line: InvalidInput, how: string = 'sent'): void {
+  const why = `${how} ${describeInvalidInput(line)}`;
+  // Other lines are the noise of programs that log to stdout.
+  if (line.likelyKind !== undefined) sender.log.warn(line.id === undefined ? `${why}; it was dropped` : why);
+  const damaged = line.reason === 'not-json' ? line.bytes : undefined;
+  refuse(line, { peer, serverKey: sender.serverKey, why, damaged });
+}
+
+/** Refuses a message that was too large to be kept. */
+export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): void {
+  const why = `sent a message of ${line.size} bytes, over the limit of ${sender.maxMessageSize}; raise --max-message-size to let it pass`;
+  sender.log.warn(why);
+  refuse(line, { peer, serverKey: sender.serverKey, why });
+}
+
+/** Fails the one call that waits for it; a request of the server's is answered with why. */
+function refuse({ id, likelyKind }: PartialHead, { peer, serverKey, why, damaged }: RefusedMessage): void {
+  if (id === undefined) return;
+  if (likelyKind === 'response') peer.failRequest(id, new Unavailable(serverKey, why), damaged);
+  else if (likelyKind === 'request')
+    peer.reply(errorLine(id, new RpcError(RpcErrorCode.INVALID_REQUEST, `The server ${why}`)));
 }

@@ -20,14 +20,13 @@ import type { Conversation } from './conversation.ts';
 import { sharingOf, type Sharing } from './pool/instances.ts';
 import { whileStarting } from './process/process-group.ts';
 import type { ServerOptions } from './server-options.ts';
-import { ServerStatus, type ChildServerClient } from './server-status.ts';
 import { readError, readResult } from './start/negotiate.ts';
 import { startFailure } from './start/start-failure.ts';
 import { ServerStart } from './start/start-server.ts';
 import { ServerUsage } from './supervision/server-usage.ts';
 import { transportOf } from './transports.ts';
 import { Unavailable } from './unavailable.ts';
-import type { Upstream } from './upstream.ts';
+import { ServerStatus, type ChildServerClient, type Upstream } from './upstream.ts';
 
 /** One run of a server, from its start to its end: a child process, a container, or a session with a remote server. */
 export class UpstreamServer implements Upstream, ChildServerClient {

@@ -1,3 +1,4 @@
+import type { ServerConfig } from '../config/config.generated.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Catalogue, Kind, ToolSchema } from './catalogue/catalogue.ts';
@@ -39,4 +40,22 @@ export interface Upstream extends ServerClient {
   unwatch(uri: string, isAsked?: boolean): boolean;
   /** Returns true while a client watches the resource. */
   watches(uri: string): boolean;
+}
+
+/** The states of one start: initializing → running → failed or stopped, or from initializing straight to either. */
+export const ServerStatus = {
+  INITIALIZING: 'initializing',
+  RUNNING: 'running',
+  FAILED: 'failed',
+  STOPPED: 'stopped',
+} as const;
+export type ServerStatus = (typeof ServerStatus)[keyof typeof ServerStatus];
+
+/** One start of a configured server. */
+export interface ChildServerClient {
+  readonly serverKey: string;
+  readonly client: ServerClient;
+  readonly config: ServerConfig;
+  readonly status: ServerStatus;
+  readonly error?: Error;
 }

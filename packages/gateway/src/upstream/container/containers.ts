@@ -1,16 +1,16 @@
 import { childEnvironments } from '../../config/child-environment.ts';
 import type { Log } from '../../log.ts';
-import { Repeats } from '../repeats.ts';
+import { Repeats } from '../supervision/server-logs.ts';
 import { Engine, type Contained } from './engine.ts';
 import {
   ownSelf,
-  type ContainerOwner,
   NAME_LABEL,
   OWNED_LABEL,
   OwnerState,
   ownerIn,
   SERVER_LABEL,
   stateOf,
+  type ContainerOwner,
 } from './owner.ts';
 
 /** Variables that the `docker` command obeys, beside those that every program gets. */

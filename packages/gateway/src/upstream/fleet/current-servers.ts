@@ -1,8 +1,8 @@
 import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { ServerStatus } from '../server-status.ts';
 import { UpstreamServer } from '../server.ts';
+import { ServerStatus } from '../upstream.ts';
 import type { DesiredServers } from './desired-servers.ts';
 import type { LocalEras } from './local-eras.ts';
 

@@ -1,9 +1,12 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { configChanges, type ConfigChanges } from '../../config/diff.ts';
 import { isSwitchedOff } from '../../config/server-kind.ts';
+import { withoutLiveKeys } from '../../config/tool-lists.ts';
 import { Texts } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { fileEntry } from '../../state/server-record.ts';
 import type { KnownServer } from '../../state/server-records.ts';
+import { isRecord } from '../../wire/json/is-record.ts';
 import { isOwnEntry } from '../gateway-chain.ts';
 
 /** Validated entries of servers. */
@@ -44,24 +47,24 @@ export class DesiredServers {
     });
   }
 
-  /** The config has such a server, left out or not. */
-  has(key: string): boolean {
-    return Object.hasOwn(this.#servers, key);
-  }
-
   configOf(key: string): ServerConfig {
     return this.#servers[key] ?? {};
   }
 
-  entryOf(key: string): unknown {
+  #entryOf(key: string): unknown {
     return this.#entries[key] ?? this.#servers[key];
+  }
+
+  /** Returns undefined where the config has no such server. */
+  entryHash(key: string): string | undefined {
+    return Object.hasOwn(this.#servers, key) ? entryHash(this.#entryOf(key)) : undefined;
   }
 
   /** All of them, also those that are left out. */
   known(): KnownServer[] {
     return Object.entries(this.#servers).map(([serverKey, server]) => ({
       serverKey,
-      entry: this.entryOf(serverKey),
+      entry: this.#entryOf(serverKey),
       enabled: !isSwitchedOff(server),
     }));
   }
@@ -73,4 +76,15 @@ export class DesiredServers {
     this.#entries = entries;
     return changes;
   }
+}
+
+/** Entries are replaced, never changed. Each is hashed once: a start asks for its hash several times. */
+const hashes = new WeakMap<object, string>();
+
+/** Returns a text that changes with whatever an entry says of the server itself; its time limit, name and filters change nothing of what it lists. */
+export function entryHash(entry: unknown): string {
+  if (!isRecord(entry)) return fileEntry(entry, true).hash;
+  const hash = hashes.get(entry) ?? fileEntry(withoutLiveKeys(entry), true).hash;
+  hashes.set(entry, hash);
+  return hash;
 }

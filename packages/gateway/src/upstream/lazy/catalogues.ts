@@ -5,8 +5,7 @@ import { LOCK_FILE_READ, readWhole } from '../../read-file.ts';
 import type { Store } from '../../state/store.ts';
 import { canonicalJson } from '../../wire/json/canonical-json.ts';
 import { isSameSnapshot, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import type { LockedSnapshot, LockedSnapshots } from './locked-snapshot.ts';
-import { readLock } from './read-lock.ts';
+import { readLock, type LockedSnapshot, type LockedSnapshots } from './read-lock.ts';
 import {
   decodeSnapshots,
   encodeSnapshots,

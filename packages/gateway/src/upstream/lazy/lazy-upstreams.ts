@@ -7,7 +7,6 @@ import type { UpstreamServer } from '../server.ts';
 import type { Upstream } from '../upstream.ts';
 import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { Catalogues } from './catalogues.ts';
-import { entryHash } from './entry-hash.ts';
 import { LazyUpstream } from './lazy-upstream.ts';
 
 export interface LazyUpstreamsOptions {
@@ -41,7 +40,7 @@ export class LazyUpstreams {
       configPath,
       log,
       commandName,
-      entryHash: (key) => (desired.has(key) ? entryHash(desired.entryOf(key)) : undefined),
+      entryHash: (key) => desired.entryHash(key),
     });
   }
 

@@ -1,6 +1,5 @@
 import { canonicalJson } from '../../wire/json/canonical-json.ts';
-import { snapshotLines, type CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { snapshotHash, textHash } from './snapshot-hash.ts';
+import { snapshotHash, snapshotLines, textHash, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 
 /** A package that a server is started from. */
 export interface LockedPackage {

@@ -1,13 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../wire/json/is-record.ts';
-import { validateValue } from '../../wire/json/scan.ts';
-import { KINDS, type Kind, type Listed } from '../catalogue/catalogue.ts';
+import { readElements, valueText } from '../../wire/json/members.ts';
+import { entriesOf, objectIn, objectOf, readObject } from '../../wire/json/objects.ts';
+import { onOneLine, validateValue } from '../../wire/json/scan.ts';
+import { ALL_KINDS, KINDS, NOTHING, NO_LISTS, type Kind, type Listed } from '../catalogue/catalogue.ts';
 import { readPlainItem } from '../catalogue/plain-list.ts';
 import { readItem } from '../catalogue/read-list.ts';
-import type { CatalogueSnapshot } from './catalogue-snapshot.ts';
-import { snapshotOf, stringIn, type LockedSnapshot, type LockedSnapshots } from './locked-snapshot.ts';
-import { readLooseLock } from './read-loose-lock.ts';
-import { textHash } from './snapshot-hash.ts';
+import { snapshotHash, textHash, type CatalogueSnapshot } from './catalogue-snapshot.ts';
+
+/** A server as the lock file has it. */
+export interface LockedSnapshot {
+  /** Hash of the server's entry in the config. */
+  readonly entry: string | undefined;
+  /** Hash of the definitions when they were written. */
+  readonly hash: string | undefined;
+  /** Reads the definitions; returns undefined where they do not match their hash. */
+  read(): CatalogueSnapshot | undefined;
+}
+
+export type LockedSnapshots = ReadonlyMap<string, LockedSnapshot>;
+
+/** Members of a server by their names, as a parser returns them. */
+type ParsedMembers = ReadonlyMap<string, unknown>;
 
 /** A part of the file: one line, or the lines of a server between its key and its closing brace. */
 interface LineSpan {
@@ -21,6 +35,8 @@ interface Block extends LineSpan {
 
 type Blocks = ReadonlyMap<string, Block>;
 
+/** A later version may mean something else. */
+const VERSION = '1';
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
 const SPACE = 0x20;
@@ -162,4 +178,72 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Reads a lock file whatever its layout, because formatters change that; returns undefined for any other file. */
+function readLooseLock(file: Buffer): LockedSnapshots | undefined {
+  const bytes = onOneLine(file);
+  const end = isUtf8(bytes) ? validateValue(bytes, 0) : -1;
+  if (end < 0 || bytes.toString('latin1', end).trim() !== '') return undefined;
+  const top = readObject(bytes, 0);
+  const isOurs = top !== undefined && valueText(top, 'lockfileVersion') === VERSION;
+  const servers = isOurs ? objectIn(top, 'servers') : undefined;
+  return (
+    servers &&
+    new Map(entriesOf(servers).map(([key, text]) => [parsedLatin1(key) as string, looseServer(text)]))
+  );
+}
+
+/** Reads one server. Texts have one character a byte here. */
+function looseServer(text: string): LockedSnapshot {
+  const members = new Map<string, unknown>();
+  const lists = new Map<Kind, Listed[]>();
+  const server = objectOf(text);
+  for (const [key, value] of server === undefined ? [] : entriesOf(server)) {
+    const name = parsedLatin1(key) as string;
+    const kind = ALL_KINDS.find((each) => each === name);
+    if (kind === undefined) members.set(name, parsedLatin1(value));
+    else lists.set(kind, definitionsIn(Buffer.from(value, 'latin1'), KINDS[kind].key));
+  }
+  const hash = stringIn(members, 'hash');
+  return {
+    entry: stringIn(members, 'entry'),
+    hash,
+    read() {
+      const snapshot = snapshotOf(members, lists);
+      return snapshot !== undefined && hash === snapshotHash(snapshot) ? snapshot : undefined;
+    },
+  };
+}
+
+function definitionsIn(list: Buffer, key: string): Listed[] {
+  const spans = readElements(list, 0) ?? [];
+  const items: Listed[] = [];
+  for (let s = 0; s < spans.length; s += 2) {
+    const item = readItem(list.subarray(spans[s], spans[s + 1]), key);
+    if (item !== undefined) items.push(item);
+  }
+  return items;
+}
+
+function parsedLatin1(text: string): unknown {
+  return JSON.parse(Buffer.from(text, 'latin1').toString('utf8'));
+}
+
+/** Puts together what a lock file says of a server; returns undefined where a part has the wrong type. */
+function snapshotOf(
+  members: ParsedMembers,
+  lists: ReadonlyMap<Kind, readonly Listed[]>,
+): CatalogueSnapshot | undefined {
+  const era = members.get('era');
+  const capabilities = members.get('capabilities') ?? {};
+  if (!isRecord(capabilities) || (era !== 'legacy' && era !== 'modern')) return undefined;
+  const catalogue = { ...NO_LISTS };
+  for (const [kind, items] of lists) catalogue[kind] = { ...NOTHING, items };
+  return { era, capabilities, instructions: stringIn(members, 'instructions'), catalogue };
+}
+
+function stringIn(members: ParsedMembers, name: string): string | undefined {
+  const value = members.get(name);
+  return typeof value === 'string' ? value : undefined;
 }

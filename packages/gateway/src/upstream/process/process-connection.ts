@@ -8,8 +8,13 @@ import { BATCH_VERSION, visitBatch } from '../../wire/batch.ts';
 import { openLink } from '../../wire/link.ts';
 import type { Message, InvalidInput } from '../../wire/message.ts';
 import { Peer } from '../../wire/peer.ts';
-import type { Connection, ConnectionOptions, OpenOptions } from '../connection.ts';
-import { refuseOversized, refuseInvalid } from '../refuse-message.ts';
+import {
+  refuseInvalid,
+  refuseOversized,
+  type Connection,
+  type ConnectionOptions,
+  type OpenOptions,
+} from '../connection.ts';
 import { describeExit, Unavailable } from '../unavailable.ts';
 import type { StopTiming } from './process-group.ts';
 import { spawnServer, type ServerProcess, type ServerSpec } from './spawn.ts';

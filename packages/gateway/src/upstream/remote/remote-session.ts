@@ -2,10 +2,35 @@ import { Method } from '../../protocol/methods.ts';
 import { Holding, type Account } from '../../wire/account.ts';
 import { stringValue } from '../../wire/json/members.ts';
 import { lineBytes, splice } from '../../wire/json/splice.ts';
-import type { Message } from '../../wire/message.ts';
+import type { InvalidInput, Message } from '../../wire/message.ts';
+import type { Oversized } from '../../wire/oversized.ts';
+import type { Pause } from '../../wire/peer.ts';
 import type { SlicedInput } from '../../wire/sliced-input.ts';
 import type { HttpResponse } from './http-connection.ts';
 import { headerLine } from './request-headers.ts';
+
+/** Handlers of a link to a server at an address. */
+export interface RemoteHandlers {
+  /** `related` is the id of the request on whose answer's way the message came. */
+  message(message: Message, related?: number): void;
+  /** Gets bytes that are not a message; `how` says how they came. */
+  invalid(line: InvalidInput, how?: string): void;
+  /** A message that was too long to be kept. */
+  oversized(message: Oversized): void;
+  /** The answer to one request comes later on another stream, so that its client need not wait on its connection. */
+  suspended(id: number, pause: Pause): void;
+  /** One request will not be answered; `what` ends a sentence that begins with the server's name. */
+  lost(id: number, what: string): void;
+  /** The session was renewed, or the stream was interrupted: notifications sent meanwhile are lost. */
+  renewed(): void;
+  /** The server does not agree with what we know of its tools; resolves when they have been read again. */
+  outdated(): Promise<void>;
+  /** Returns true where the server's revision knows batches. */
+  takesBatches(): boolean;
+  /** Ends the server after an exception of ours in work for it. */
+  readonly failed: (error: Error) => void;
+  readonly debug: (text: string) => void;
+}
 
 /** Session and version that a handshake over HTTP has settled. In the modern era there is none. */
 export class RemoteSession {

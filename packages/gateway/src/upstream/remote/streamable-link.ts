@@ -14,8 +14,13 @@ import { HttpCall, type HttpCallEvents, type Wire } from './http-call.ts';
 import type { HttpClient } from './http-client.ts';
 import type { HttpResponse } from './http-connection.ts';
 import { isNameless, readAnswer, unknownMethod } from './http-errors.ts';
-import type { RemoteHandlers } from './remote-handlers.ts';
-import { HeldMessages, RemoteSession, SessionMemory, Streams } from './remote-session.ts';
+import {
+  HeldMessages,
+  RemoteSession,
+  SessionMemory,
+  Streams,
+  type RemoteHandlers,
+} from './remote-session.ts';
 import { repeatHandshake } from './repeat-handshake.ts';
 import { ACCEPT_ANY, ACCEPT_EVENTS, modernLines } from './request-headers.ts';
 import { ServerStream } from './server-stream.ts';

@@ -1,7 +1,7 @@
 import type { Schedule, Timers } from '../../time/schedule.ts';
-import { ServerStatus } from '../server-status.ts';
 import type { UpstreamServer } from '../server.ts';
 import { Skipped } from '../start/start-failure.ts';
+import { ServerStatus } from '../upstream.ts';
 import { nextHealth, type Health, type HealthEvent, type SupervisionRules } from './health.ts';
 import { probe } from './probe.ts';
 
