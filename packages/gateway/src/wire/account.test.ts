@@ -17,7 +17,7 @@ const create = (limits: Partial<AccountLimits> = {}): Accounts =>
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('an account', () => {
-  test('holds the largest message and the bytes beside it', async () => {
+  test('an account holds the largest message and the bytes allowed beside it', async () => {
     const { account, reasons } = open(create());
     account.charge(150);
     account.release(150);
@@ -27,7 +27,7 @@ describe('an account', () => {
     expect(account.held).toBe(150);
   });
 
-  test('ends its peer over the ceiling, once, after the current turn', async () => {
+  test('an account ends a peer over its limit once, after the current turn', async () => {
     const { account, reasons } = open(create());
     account.charge(151);
     account.charge(151);
@@ -38,7 +38,7 @@ describe('an account', () => {
     ]);
   });
 
-  test('ends a peer that goes on asking and leaves more than twice its bytes of answers unread', async () => {
+  test('an account ends a peer that sends more requests while its unread answers exceed their limit', async () => {
     const { account, reasons } = open(create());
     account.limitAnswers(100);
     await tick();
@@ -51,7 +51,7 @@ describe('an account', () => {
     ]);
   });
 
-  test('counts lists apart', async () => {
+  test('an account counts lists against a limit of their own', async () => {
     const { account, reasons } = open(create());
     account.charge(150);
     account.chargeList(40);
@@ -65,7 +65,7 @@ describe('an account', () => {
     ]);
   });
 
-  test('counts nothing once it is closed', async () => {
+  test('a closed account counts nothing', async () => {
     const accounts = create();
     const { account, reasons } = open(accounts);
     account.charge(100);
@@ -80,8 +80,8 @@ describe('an account', () => {
   });
 });
 
-describe('all accounts together', () => {
-  test('end the one that holds the most, and no other', async () => {
+describe('the limit of all accounts', () => {
+  test('the limit of all accounts ends only the peer that holds the most', async () => {
     const accounts = create();
     const [small, large, last] = [open(accounts), open(accounts), open(accounts)];
     small.account.charge(120);
@@ -95,7 +95,7 @@ describe('all accounts together', () => {
     expect(accounts.total).toBe(252);
   });
 
-  test('end the one that has been behind for longest, not one that holds more since a moment', async () => {
+  test('the limit of all accounts ends the peer that has been behind for longest', async () => {
     const KIB = 1024;
     const accounts = new Accounts(1024 * KIB, { totalBytes: 2000 * KIB });
     const [slow, brisk, honest] = [open(accounts), open(accounts), open(accounts)];
@@ -109,7 +109,7 @@ describe('all accounts together', () => {
     expect(slow.reasons[0]).toMatch(/^has been behind for longest when all peers together held more than/);
   });
 
-  test('empty caches before they end a peer', async () => {
+  test('the limit of all accounts empties caches before it ends a peer', async () => {
     const accounts = create();
     const [peer, cache] = [open(accounts), open(accounts)];
     const kept = [50, 50, 50].map((bytes) => {
@@ -127,7 +127,7 @@ describe('all accounts together', () => {
     expect([peer.reasons.length, cache.reasons.length, kept.length]).toEqual([0, 0, 2]);
   });
 
-  test('let one peer hold what it may, however small the total is', async () => {
+  test('a single peer may hold its own limit even where the limit of all accounts is smaller', async () => {
     const { account, reasons } = open(create({ totalBytes: 1 }));
     account.charge(150);
     await tick();
@@ -136,7 +136,7 @@ describe('all accounts together', () => {
 });
 
 describe('a holding', () => {
-  test('charges what is held at one place', () => {
+  test('a holding charges its account with the bytes that it holds at present', () => {
     const { account } = open(create());
     const [queue, buffer] = [new Holding(account), new Holding(account)];
     queue.bytes = 30;

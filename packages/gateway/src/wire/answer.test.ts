@@ -5,7 +5,7 @@ import { lineBytes, type Line } from './json/splice.ts';
 
 const parsed = (line: Line): unknown => JSON.parse(lineBytes(line).toString('utf8'));
 
-describe('our own lines', () => {
+describe('lines that Weir composes', () => {
   test.each([
     ['a result', resultLine('"a 1"', '{"x":1}'), { jsonrpc: '2.0', id: 'a 1', result: { x: 1 } }],
     [
@@ -39,11 +39,11 @@ describe('our own lines', () => {
       notificationLine('n', '{"a":1}'),
       { jsonrpc: '2.0', method: 'n', params: { a: 1 } },
     ],
-  ])('%s', (_, line, message) => {
+  ])('%s is written as one JSON-RPC message', (_, line, message) => {
     expect(parsed(line)).toEqual(message);
   });
 
-  test('an id goes back byte for byte', () => {
+  test('a result line repeats the id byte for byte', () => {
     const id = Buffer.from('"é\\u00e9 1.0"').toString('latin1');
     expect(lineBytes(resultLine(id, '{}')).toString('utf8')).toContain('"id":"é\\u00e9 1.0",');
   });

@@ -5,7 +5,7 @@ import { verifies } from '../../../../tests/verifies.ts';
 import { LargeMessage } from './large-message.ts';
 import { readMessage, type Message, type InvalidInput } from './message.ts';
 
-/** Reads a line in parts, and tells how many it took. */
+/** Reads a line in parts, and counts them. */
 function inParts(line: Buffer): { readonly message: Message | InvalidInput; readonly parts: number } {
   const large = new LargeMessage(line);
   for (let parts = 1; ; parts++) {
@@ -26,7 +26,7 @@ const long = fc
   .tuple(value, fc.integer({ min: 1, max: 60_000 }))
   .map(([text, times]) => `[${`${text},`.repeat(times)}0]`.slice(0, 4_000_000));
 
-verifies('SAFE-4', 'H2: a line that is read in parts is read as it would be in one', () => {
+verifies('SAFE-4', 'H2: a line that is read in parts gives the same message as in one part', () => {
   const lines = fc.tuple(fc.constantFrom('result', 'error', 'params', 'x'), long, value, fc.boolean());
   fc.assert(
     fc.property(lines, ([member, body, rest, isMethod]) => {
@@ -48,7 +48,7 @@ verifies('AGG-CALL-1', 'a line of 1 MiB whose keys are escaped is read like a sh
   expect(inParts(line).message).toMatchObject({ kind: 'response', id: '7' });
 });
 
-verifies('SAFE-4', 'H2: a line of 8 MiB takes 32 parts, whether it is JSON or not', () => {
+verifies('SAFE-4', 'H2: a line of 8 MiB takes at least 32 parts, valid or not', () => {
   const numbers = '1,'.repeat(4 * 1024 * 1024);
   const [good, bad] = ['1', 'x'].map((last) =>
     inParts(Buffer.from(`{"jsonrpc":"2.0","id":7,"result":{"a":[${numbers}${last}]}}`)),

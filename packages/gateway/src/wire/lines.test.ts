@@ -20,7 +20,7 @@ function reading(limit = 1000): Read {
   return { lines, oversized, reader };
 }
 
-describe('a stream is cut into lines', () => {
+describe('the line reader', () => {
   test.each([
     [['a\nb\n'], ['a', 'b']],
     [['a', 'b', '\n'], ['ab']],
@@ -37,13 +37,13 @@ describe('a stream is cut into lines', () => {
     [['a\u2028b\u2029c\u0085\n'], ['a\u2028b\u2029c\u0085']],
     [[' \t\n'], [' \t']],
     [['', 'a', ''], []],
-  ])('%j', (chunks, expected) => {
+  ])('the line reader cuts the chunks %j into lines', (chunks, expected) => {
     const { lines, reader } = reading();
     for (const chunk of chunks) reader.push(Buffer.from(chunk));
     expect(lines).toEqual(expected);
   });
 
-  test('what stands without its newline counts when the stream ends', () => {
+  test('the line reader takes the rest of a stream as a line when the stream ends', () => {
     const { lines, reader } = reading();
     reader.push(Buffer.from('a\nlast'));
     expect(lines).toEqual(['a']);
@@ -52,13 +52,13 @@ describe('a stream is cut into lines', () => {
     expect(lines).toEqual(['a', 'last']);
   });
 
-  test('letters of several bytes may be cut in two', () => {
+  test('the line reader joins a character that two chunks share', () => {
     const { lines, reader } = reading();
     for (const chunk of inChunks(Buffer.from('é😀\n'), [1])) reader.push(chunk);
     expect(lines).toEqual(['é😀']);
   });
 
-  test('a line that came in one chunk is not copied', () => {
+  test('the line reader does not copy a line that came in one chunk', () => {
     const chunk = Buffer.from('a\nbc\n');
     const found: Buffer[] = [];
     new LineReader(10, { line: (bytes) => found.push(bytes), oversized() {} }).push(chunk);
@@ -67,15 +67,18 @@ describe('a stream is cut into lines', () => {
 });
 
 describe('a line over the limit', () => {
-  test.each([1, 7, 1000])('is not kept but followed, in chunks of %i', (size) => {
-    const { lines, oversized, reader } = reading(20);
-    const line = `{"id":5,"result":"${'x'.repeat(100)}"}`;
-    for (const chunk of inChunks(Buffer.from(`before\n${line}\nafter\n`), [size])) reader.push(chunk);
-    expect(lines).toEqual(['before', 'after']);
-    expect(oversized).toEqual([{ id: '5', likelyKind: 'response', size: line.length }]);
-  });
+  test.each([1, 7, 1000])(
+    'a line over the limit is only scanned for its id, in chunks of %i bytes',
+    (size) => {
+      const { lines, oversized, reader } = reading(20);
+      const line = `{"id":5,"result":"${'x'.repeat(100)}"}`;
+      for (const chunk of inChunks(Buffer.from(`before\n${line}\nafter\n`), [size])) reader.push(chunk);
+      expect(lines).toEqual(['before', 'after']);
+      expect(oversized).toEqual([{ id: '5', likelyKind: 'response', size: line.length }]);
+    },
+  );
 
-  test('is one byte longer than a line that is kept', () => {
+  test('the line reader keeps a line at the limit and drops one that is a byte longer', () => {
     const { lines, oversized, reader } = reading(10);
     reader.push(Buffer.from(`${'a'.repeat(10)}\n${'b'.repeat(11)}\n${'c'.repeat(5)}`));
     reader.push(Buffer.from(`${'c'.repeat(5)}\n${'d'.repeat(10)}`));
@@ -84,7 +87,7 @@ describe('a line over the limit', () => {
     expect(oversized.map(({ size }) => size)).toEqual([11, 11]);
   });
 
-  test('is followed where thousands of its parts were kept', () => {
+  test('a line that passes the limit after thousands of chunks is scanned for its id', () => {
     const { lines, oversized, reader } = reading(8 * 2 ** 20);
     const line = `{"result":"${'x'.repeat(9 * 2 ** 20)}","id":5}`;
     for (const chunk of inChunks(Buffer.from(`${line}\nafter\n`), [4096])) reader.push(chunk);
@@ -92,7 +95,7 @@ describe('a line over the limit', () => {
     expect(oversized).toEqual([{ id: '5', likelyKind: 'response', size: line.length }]);
   });
 
-  test('may be the last', () => {
+  test('a line over the limit is reported when the stream ends without a newline', () => {
     const { oversized, reader } = reading(10);
     reader.push(Buffer.from('x'.repeat(11)));
     reader.end();
@@ -100,7 +103,7 @@ describe('a line over the limit', () => {
   });
 });
 
-/** Reads one line in chunks of this size; tells how many bytes were searched and copied for it. */
+/** Reads one line in chunks of this size; counts the bytes that were searched and copied for it. */
 function effort(megabytes: number, chunkSize: number): { searched: number; copied: number } {
   const [chunk, newline] = [Buffer.alloc(chunkSize, 'x'), Buffer.from('\n')];
   const search = vi.spyOn(chunk, 'indexOf');
@@ -131,11 +134,11 @@ verifies(
   },
 );
 
-test('a line that comes in more than 1024 large chunks is copied once', () => {
+test('the line reader copies a line of more than 1024 large chunks once', () => {
   expect(effort(80, 65_536).copied).toBe(80 * 2 ** 20);
 });
 
-test('a line that comes byte by byte does not fill the memory with buffers', () => {
+test('the line reader does not keep one buffer per byte of a line that comes byte by byte', () => {
   const { lines, reader } = reading(2e6);
   const before = process.memoryUsage().heapUsed;
   for (let i = 0; i < 1e6; i++) reader.push(Buffer.of(0x78));

@@ -31,7 +31,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const REQUEST = '{"jsonrpc":"2.0","id":1,"method":"m"}';
 
 describe('a link', () => {
-  test('tells of each line what it is', async () => {
+  test('a link reports the kind of each line and the end of its input', async () => {
     const { input, told } = open();
     input.write(`${REQUEST}\nnoise\r\n\n{"jsonrpc":"2.0","method":"n"}\n[]\n`);
     input.write(`{"id":7,"result":"${'x'.repeat(100)}"}\n{"jsonrpc":"2.0","id":2,"result":{}}`);
@@ -49,10 +49,10 @@ describe('a link', () => {
   });
 
   test.each([
-    ['ends', (input: PassThrough) => void input.end()],
-    ['is closed', (input: PassThrough) => void input.destroy()],
-    ['breaks', (input: PassThrough) => void input.destroy(new Error('broken'))],
-  ])('tells once that its input %s', async (_, stop) => {
+    ['an end', (input: PassThrough) => void input.end()],
+    ['a close', (input: PassThrough) => void input.destroy()],
+    ['an error', (input: PassThrough) => void input.destroy(new Error('broken'))],
+  ])('a link reports its end once after %s of its input', async (_, stop) => {
     const { input, told } = open();
     stop(input);
     await tick();
@@ -60,7 +60,7 @@ describe('a link', () => {
     expect(told).toEqual(['ended']);
   });
 
-  test('holds back what comes while it is paused', async () => {
+  test('a paused link holds back messages until it is resumed', async () => {
     const { link, input, told } = open();
     link.pause();
     input.write(`${REQUEST}\n`);
@@ -71,7 +71,7 @@ describe('a link', () => {
     expect(told).toEqual(['request 1']);
   });
 
-  test('sends lines and knows how much is not taken yet', async () => {
+  test('a link sends lines, counts unwritten bytes and reports when its output is full and empty again', async () => {
     const { link, output, told } = open();
     link.send('{"a":"a long line"}');
     expect(link.backlog).toBe(20);
@@ -82,7 +82,7 @@ describe('a link', () => {
     expect([told, link.backlog]).toEqual([['full', 'empty'], 0]);
   });
 
-  test('sends its last lines before it closes', async () => {
+  test('a link that is closed sends the lines before that and drops later ones', async () => {
     const { link, output } = open();
     link.send('1');
     link.close();
@@ -92,7 +92,7 @@ describe('a link', () => {
     expect(output.writableEnded).toBe(true);
   });
 
-  test('outlives an output that breaks', async () => {
+  test('a link still reads its input after its output breaks', async () => {
     const { link, output, input, told } = open();
     output.destroy(new Error('EPIPE'));
     link.send('1');

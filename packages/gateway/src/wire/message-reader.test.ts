@@ -23,17 +23,17 @@ function readPart(isAwaited?: () => boolean): Flow {
   return flow;
 }
 
-describe('bytes of a line whose end has not come', () => {
-  test('are work as soon as they are read', () => {
+describe('the bytes of an incomplete line', () => {
+  test('the bytes of an incomplete line are charged to the slice as they are read', () => {
     expect(readPart().spent).toBe(PART.length);
   });
 
-  test('were not asked for where no answer is awaited', () => {
+  test('the bytes of an incomplete line count as unsolicited where no answer is awaited', () => {
     expect(readPart(() => false).unsolicited).toBe(PART.length);
     expect(readPart(() => true).unsolicited).toBe(0);
   });
 
-  test('count as asked for where nothing is known of that', () => {
+  test('the bytes of an incomplete line do not count as unsolicited where isAwaited is missing', () => {
     expect(readPart().unsolicited).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-// The scan against the parser: whatever a line looks like, both must find the same in it.
+// The scan against the parser: both must find the same in every line.
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
@@ -87,7 +87,7 @@ function hasLongId(parsed: unknown): boolean {
   );
 }
 
-verifies('AGG-CALL-1', 'H5: a line is read as a strict decoder and parser would read it', () => {
+verifies('AGG-CALL-1', 'H5: readMessage reads a line as a strict decoder and parser would', () => {
   forAll(lines, (line) => {
     const bytes = latin1(line);
     const parsed = parse(bytes);
@@ -148,7 +148,7 @@ function keysOf({ bytes, flat }: Members): string[] {
   return starts.map((m) => JSON.parse(`"${bytes.toString('utf8', flat[m], flat[m + 1])}"`) as string);
 }
 
-test('the cases are not all of one kind', () => {
+test('the generated lines contain every kind of message', () => {
   const counts = new Map<string, number>();
   for (const line of fc.sample(lines, 2000)) {
     const { kind } = readMessage(latin1(line));
@@ -158,7 +158,7 @@ test('the cases are not all of one kind', () => {
     assert.ok((counts.get(kind) ?? 0) > 100, kind);
 });
 
-verifies('AGG-CALL-1', 'what is JSON and where it ends: scan and parser agree', () => {
+verifies('AGG-CALL-1', 'the scan and the parser agree on which texts are JSON and where a value ends', () => {
   const texts = fc
     .oneof(
       jsonText.map((text) => Buffer.from(text)),
@@ -176,29 +176,25 @@ verifies('AGG-CALL-1', 'what is JSON and where it ends: scan and parser agree', 
   });
 });
 
-verifies(
-  'AGG-CALL-1',
-  'after splicing only what was meant to change has changed, and every other byte is as it was',
-  () => {
-    const cases = fc.record({
-      line: messages,
-      id: idText,
-      name: fc.string(),
-      token: fc.nat(),
-      drop: fc.nat(3),
-      add: fc.boolean(),
-    });
-    forAll(cases, ({ line, ...changes }) => {
-      const message = readMessage(latin1(line));
-      if (message.kind !== 'request') return;
-      const { edits, expected } = changed(message, changes);
-      const spliced = bytesOf(splice(message.bytes, edits));
-      assert.deepEqual(parse(spliced), expected);
-      assert.deepEqual(without(spliced, edits), untouched(message.bytes, edits));
-      expectEachKeyOnce(spliced);
-    });
-  },
-);
+verifies('AGG-CALL-1', 'splicing changes the edited values and leaves every other byte as it is', () => {
+  const cases = fc.record({
+    line: messages,
+    id: idText,
+    name: fc.string(),
+    token: fc.nat(),
+    drop: fc.nat(3),
+    add: fc.boolean(),
+  });
+  forAll(cases, ({ line, ...changes }) => {
+    const message = readMessage(latin1(line));
+    if (message.kind !== 'request') return;
+    const { edits, expected } = changed(message, changes);
+    const spliced = bytesOf(splice(message.bytes, edits));
+    assert.deepEqual(parse(spliced), expected);
+    assert.deepEqual(without(spliced, edits), untouched(message.bytes, edits));
+    expectEachKeyOnce(spliced);
+  });
+});
 
 interface Changes {
   readonly id: string;
@@ -262,7 +258,7 @@ function expectEachKeyOnce(line: Buffer): void {
   assert.deepEqual(known, [...new Set(known)]);
 }
 
-verifies('AGG-CALL-1', 'an id that is written twice never gets past the gateway twice', () => {
+verifies('AGG-CALL-1', 'a message with two ids is relayed with one id', () => {
   const twice = fc.tuple(
     fc.constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"\\u0069\\u0064"'),
     idText,
@@ -289,32 +285,28 @@ const chunkSizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer(
   maxLength: 5,
 });
 
-verifies(
-  'AGG-CALL-1',
-  'the id of a line that is not kept is the one the parser finds, however it is cut',
-  () => {
-    forAll(fc.tuple(lines, chunkSizes), ([line, sizes]) => {
-      const bytes = latin1(line);
-      const follower = new OversizedLine();
-      for (const chunk of inChunks(bytes, sizes)) follower.push(chunk);
-      const { id, likelyKind, size } = follower.end();
-      assert.deepEqual({ id, likelyKind }, readPartialHead(bytes));
-      assert.equal(size, bytes.length);
-      if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
-      const parsed = parse(bytes);
-      // A longer id may be too long to be remembered.
-      if (isObject(parsed) && bytes.length < 4096)
-        assert.deepEqual(
-          id === undefined ? undefined : parse(latin1(id)),
-          isId(parsed['id']) ? parsed['id'] : undefined,
-        );
-    });
-  },
-);
+verifies('AGG-CALL-1', 'an oversized line in chunks of any size has the id that the parser finds', () => {
+  forAll(fc.tuple(lines, chunkSizes), ([line, sizes]) => {
+    const bytes = latin1(line);
+    const follower = new OversizedLine();
+    for (const chunk of inChunks(bytes, sizes)) follower.push(chunk);
+    const { id, likelyKind, size } = follower.end();
+    assert.deepEqual({ id, likelyKind }, readPartialHead(bytes));
+    assert.equal(size, bytes.length);
+    if (id !== undefined) assert.equal(isId(parse(latin1(id))), true);
+    const parsed = parse(bytes);
+    // A longer id may be too long to be remembered.
+    if (isObject(parsed) && bytes.length < 4096)
+      assert.deepEqual(
+        id === undefined ? undefined : parse(latin1(id)),
+        isId(parsed['id']) ? parsed['id'] : undefined,
+      );
+  });
+});
 
 const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/u;
 
-test('lines are the same however the stream is cut', () => {
+test('the line reader finds the same lines in chunks of any size', () => {
   forAll(
     fc.tuple(fc.array(lines, { maxLength: 5 }), chunkSizes, fc.constantFrom('\n', '\r\n')),
     ([texts, sizes, newline]) => {

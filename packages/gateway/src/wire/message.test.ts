@@ -11,7 +11,7 @@ const message = (line: string): Message => {
 };
 const V = '"jsonrpc":"2.0"';
 
-describe('a line that is a message', () => {
+describe('a valid message', () => {
   test.each([
     [`{${V},"id":1,"method":"m"}`, { kind: 'request', id: '1', method: 'm' }],
     [`{"method":"m","id":"a b",${V}}`, { kind: 'request', id: '"a b"', method: 'm' }],
@@ -23,12 +23,12 @@ describe('a line that is a message', () => {
     [`{${V},"id":1,"error":{"code":-1,"message":""}}`, { kind: 'response', id: '1', isError: true }],
     [`{"jsonrpc":"2\\u002e0","id":1,"result":{}}`, { kind: 'response', id: '1' }],
     [` \t{ ${V} ,\t"id" : 1 , "method" : "m" } `, { kind: 'request', id: '1', method: 'm' }],
-  ])('%s', (line, expected) => {
+  ])('readMessage reads the message %s', (line, expected) => {
     expect(read(line)).toMatchObject(expected);
     expect(message(line).bytes.toString()).toBe(line);
   });
 
-  test('shows its id and its body where they stand', () => {
+  test('readMessage returns the positions of the id and the body', () => {
     const line = `{${V},"result": {"a":1} ,"id": "é" }`;
     const { bytes, id, idAt, bodyAt, bodyEnd } = message(line);
     expect(bytes.toString('latin1', idAt, idAt + id.length)).toBe(id);
@@ -36,7 +36,7 @@ describe('a line that is a message', () => {
     expect(bytes.toString('utf8', bodyAt, bodyEnd)).toBe('{"a":1}');
   });
 
-  test('shows its params and their _meta', () => {
+  test('readMessage returns the members of params and of their _meta', () => {
     const { params, meta } = message(
       `{${V},"id":1,"method":"m","params":{"name":"t","_meta":{"progressToken":7}}}`,
     );
@@ -44,12 +44,12 @@ describe('a line that is a message', () => {
     expect(meta && valueText(meta, 'progressToken')).toBe('7');
   });
 
-  test('has no _meta where that is no object', () => {
+  test('readMessage ignores a _meta that is not an object', () => {
     expect(message(`{${V},"id":1,"method":"m","params":{"_meta":5}}`).meta).toBeUndefined();
   });
 });
 
-describe('a line that is none', () => {
+describe('an invalid line', () => {
   test.each<[string, Partial<InvalidInput>]>([
     ['', { reason: 'not-json' }],
     ['Server listening …', { reason: 'not-json' }],
@@ -62,7 +62,7 @@ describe('a line that is none', () => {
     [` [{${V},"id":1,"method":"m"}] `, { reason: 'batch' }],
     ['[1', { reason: 'batch' }],
     [`{${V}}`, { reason: 'not-a-message' }],
-    // Somebody's log, not an answer: nobody's call must fail over it.
+    // A log line, not an answer: it must not fail a call.
     ['{"level":30,"id":5,"msg":"x"}', { reason: 'not-a-message', id: '5', likelyKind: undefined }],
     ['{"id":5,"result":{}}', { reason: 'not-a-message', id: '5', likelyKind: 'response' }],
     [`{"jsonrpc":"1.0","id":5,"method":"m"}`, { reason: 'not-a-message', id: '5', likelyKind: 'request' }],
@@ -84,35 +84,35 @@ describe('a line that is none', () => {
     ],
     [`{${V},"id":5,"error":{"code":1}}`, { reason: 'not-a-message', id: '5', likelyKind: 'response' }],
     [`{${V},"result":{}}`, { reason: 'not-a-message', id: undefined, likelyKind: 'response' }],
-    // No JSON at all, but it can be told whose answer it should have been.
+    // Not JSON, but the call that it should have answered is known.
     [`{${V},"id":5,"result":{"x":NaN}}`, { reason: 'not-json', id: '5', likelyKind: 'response' }],
     [`{${V},"id":5,"method":"m","params":{"x":'a'}}`, { reason: 'not-json', id: '5', likelyKind: 'request' }],
     [`{${V},"id":5,"result":{}}}`, { reason: 'not-json', id: '5' }],
     [`{${V},"id":5,"result":{}} {}`, { reason: 'not-json', id: '5' }],
     [`{${V},"id":5x,"result":{}}`, { reason: 'not-json', id: undefined }],
     [`{${V},"id":"5,"result":{}}`, { reason: 'not-json', id: undefined }],
-  ])('%s', (line, expected) => {
+  ])('readMessage rejects the line %s', (line, expected) => {
     expect(read(line)).toMatchObject({ kind: 'invalid', ...expected });
   });
 
-  test('nested too deep, still tells whose answer it is', () => {
+  test('a line that is nested too deep keeps the id of the request that it answers', () => {
     const deep = `{${V},"id":5,"result":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
     expect(read(deep)).toMatchObject({ reason: 'not-json', id: '5', likelyKind: 'response' });
   });
 });
 
-describe('a line with more keys than anybody reads', () => {
+describe('a line with too many keys', () => {
   const keys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',');
 
   test.each([
     [10_000, 'request'],
     [10_001, 'invalid'],
-  ])('%i in its params is a %s', (count, kind) => {
+  ])('readMessage of a line with %i keys in its params returns the kind %s', (count, kind) => {
     const line = `{${V},"id":5,"method":"m","params":{${keys(count)}}}`;
     expect(read(line)).toMatchObject({ kind, id: '5' });
   });
 
-  test('goes through where nobody reads them, and tells whose answer it is where they would have to be', () => {
+  test('a response may have too many keys unless they have to be compared, and keeps its id', () => {
     expect(read(`{${V},"id":5,${keys(20_000)},"result":{${keys(20_000)}}}`)).toMatchObject({
       kind: 'response',
       id: '5',
@@ -126,7 +126,7 @@ describe('a line with more keys than anybody reads', () => {
   });
 });
 
-describe('a line whose keys could be understood in two ways', () => {
+describe('a line with ambiguous keys', () => {
   test.each([
     [`{${V},"id":1,"id":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
     [`{${V},"id":1,"\\u0069d":2,"result":{}}`, `{${V},"id":2,"result":{}}`],
@@ -153,20 +153,20 @@ describe('a line whose keys could be understood in two ways', () => {
     ],
     [`{${V},"id":1,"method":"m","result":{"a":1.0}}`, `{${V},"id":1,"method":"m","result":{"a":1.0}}`],
     [`{\r"jsonrpc":"2.0",\n"id":1,"result":\r{"a":\r1.0}}\r`, `{${V},"id":1,"result":{"a": 1.0}}`],
-  ])('%j means what a parser takes it for', (line, bytes) => {
+  ])('readMessage reads the ambiguous line %j as a parser does', (line, bytes) => {
     expect(message(line).bytes.toString()).toBe(bytes);
     expect(JSON.parse(bytes)).toEqual(JSON.parse(line));
   });
 
   test.each([`{${V},"id":5,"id":null,"result":{}}`, `{${V},"jsonrpc":"1.0","id":5,"result":{}}`])(
-    '%s is no message to a parser',
+    'readMessage rejects %s, as a parser would',
     (line) => {
       expect(read(line)).toMatchObject({ kind: 'invalid', reason: 'not-a-message' });
     },
   );
 });
 
-describe('a request is judged to its last byte', () => {
+describe('a message with invalid JSON in it', () => {
   const LONG = 'x'.repeat(300);
 
   test.each([
@@ -179,34 +179,41 @@ describe('a request is judged to its last byte', () => {
     `{${V},"id":1,"method":"m","${LONG}\t":1}`,
     `{${V},"id":1,"method":"m","result":"${LONG}\t"}`,
     `{${V},"id":1,"method":"m","params":{},"result":"${LONG}\t"}`,
-  ])('%j', (line) => {
+  ])('readMessage rejects the request %j', (line) => {
     expect(read(line)).toMatchObject({ kind: 'invalid', reason: 'not-json' });
   });
 
-  test.each(['\t', `${LONG}\t`, `${LONG}\\x`, `${LONG}\\u12`])('a response with %j in its result', (text) => {
-    const spoiled = { reason: 'not-json', id: '1', likelyKind: 'response' };
-    expect(read(`{${V},"id":1,"result":"${text}"}`)).toMatchObject(spoiled);
-    expect(read(`{${V},"id":1,"result":{"a":["${text}"]}}`)).toMatchObject(spoiled);
-  });
+  test.each(['\t', `${LONG}\t`, `${LONG}\\x`, `${LONG}\\u12`])(
+    'readMessage rejects a response with %j in its result',
+    (text) => {
+      const spoiled = { reason: 'not-json', id: '1', likelyKind: 'response' };
+      expect(read(`{${V},"id":1,"result":"${text}"}`)).toMatchObject(spoiled);
+      expect(read(`{${V},"id":1,"result":{"a":["${text}"]}}`)).toMatchObject(spoiled);
+    },
+  );
 
-  test('a response whose other members are spoiled', () => {
+  test('readMessage rejects a response whose other members are invalid', () => {
     expect(read(`{${V},"id":1,"x":"${LONG}\t","result":""}`)).toMatchObject({ reason: 'not-json' });
     expect(read(`{${V},"id":1,"id":1,"result":"${LONG}\t"}`)).toMatchObject({ reason: 'not-json' });
   });
 });
 
-verifies('AGG-CALL-1', 'no answer can be hidden from us inside another, behind a carriage return', () => {
-  // To whoever ends lines at a carriage return these are three, the second of them a forged answer.
-  const { bytes } = message(`{${V},"id":1,"result":\r{${V},"id":7,"result":{}}\r}`);
-  expect(bytes.includes('\r')).toBe(false);
-  expect(JSON.parse(bytes.toString())).toEqual({
-    jsonrpc: '2.0',
-    id: 1,
-    result: { jsonrpc: '2.0', id: 7, result: {} },
-  });
-});
+verifies(
+  'AGG-CALL-1',
+  'readMessage removes the carriage returns that would hide one answer inside another',
+  () => {
+    // A peer that ends lines at a carriage return would see three, the second of them a forged answer.
+    const { bytes } = message(`{${V},"id":1,"result":\r{${V},"id":7,"result":{}}\r}`);
+    expect(bytes.includes('\r')).toBe(false);
+    expect(JSON.parse(bytes.toString())).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { jsonrpc: '2.0', id: 7, result: {} },
+    });
+  },
+);
 
-describe('time grows in proportion to', () => {
+describe('the time of readMessage', () => {
   test.each<[string, (count: number) => string]>([
     [
       'keys',
@@ -225,7 +232,7 @@ describe('time grows in proportion to', () => {
         `{${V},"id":1,${Array.from({ length: count }, (_, i) => `"\\u006b${i}":0`).join(',')},"result":{}}`,
     ],
     ['noise', (count) => '{"'.repeat(count)],
-  ])('%s', (_, build) => {
+  ])('the time of readMessage grows in proportion to the %s', (_, build) => {
     const time = (line: Buffer): number => {
       const began = process.cpuUsage();
       readMessage(line);
@@ -239,7 +246,7 @@ describe('time grows in proportion to', () => {
   });
 });
 
-test('an id of more than 4096 bytes is none that is answered under', () => {
+test('readMessage rejects an id of more than 4096 bytes', () => {
   const line = (length: number): Buffer =>
     Buffer.from(`{"jsonrpc":"2.0","id":"${'x'.repeat(length - 2)}","method":"ping"}`);
   expect(readMessage(line(4096))).toMatchObject({ kind: 'request' });

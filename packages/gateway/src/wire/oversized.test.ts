@@ -22,7 +22,7 @@ const LINES: readonly [string, PartialHead['id'], PartialHead['likelyKind']][] =
   ['["id",1]', undefined, undefined],
   ['{}', undefined, undefined],
   ['"id"', undefined, undefined],
-  // No JSON, but what can be told is told, and an id is never one that would make a line of ours no JSON.
+  // Not JSON, but what is known is returned, and an id is always one that keeps our own line valid JSON.
   ['{"id":5,"result":{"x":NaN', '5', 'response'],
   ['{"id":foo,"result":0}', undefined, 'response'],
   ['{"id":1 2,"result":0}', undefined, 'response'],
@@ -35,12 +35,12 @@ const LINES: readonly [string, PartialHead['id'], PartialHead['likelyKind']][] =
   ['{:5}', undefined, undefined],
 ];
 
-describe('what is told of a line that is not kept', () => {
-  test.each(LINES)('%s', (line, id, likelyKind) => {
+describe('an oversized line', () => {
+  test.each(LINES)('readPartialHead finds the id and the kind of %s', (line, id, likelyKind) => {
     expect(readPartialHead(Buffer.from(line))).toEqual({ id, likelyKind });
   });
 
-  test.each([1, 2, 3, 5])('is the same in chunks of %i', (size) => {
+  test.each([1, 2, 3, 5])('OversizedLine finds the same id and kind in chunks of %i bytes', (size) => {
     for (const [line, id, likelyKind] of LINES) {
       const follower = new OversizedLine();
       for (const chunk of inChunks(Buffer.from(line), [size])) follower.push(chunk);
@@ -51,7 +51,7 @@ describe('what is told of a line that is not kept', () => {
   test.each([
     [4000, true],
     [5000, false],
-  ])('an id of %i letters can be answered under: %s', (length, isTold) => {
+  ])('OversizedLine returns an id of %i characters: %s', (length, isTold) => {
     const id = JSON.stringify('x'.repeat(length));
     for (const size of [1, 100, 10_000]) {
       const follower = new OversizedLine();
@@ -61,14 +61,14 @@ describe('what is told of a line that is not kept', () => {
   });
 });
 
-describe('time grows in proportion to', () => {
+describe('the time to follow an oversized line', () => {
   test.each<[string, string]>([
     ['letters', 'x'],
     ['escapes', '\\n'],
     ['escaped quotes', '\\"'],
     ['members', '"a":1,'],
     ['brackets', '[]'],
-  ])('%s', (_, unit) => {
+  ])('the time to follow an oversized line grows in proportion to its %s', (_, unit) => {
     const isString = !unit.startsWith('"') && !unit.startsWith('[');
     const start = isString ? '{"id":1,"result":"' : '{"id":1,';
     const time = (count: number): number => {

@@ -41,8 +41,8 @@ const served = (id: string): Cancellable => ({
   abandon: vi.fn<() => void>(),
 });
 
-describe('who waits for an answer', () => {
-  test('gets it, once', () => {
+describe('a response handler', () => {
+  test('a peer passes an answer to its handler once', () => {
     const { peer } = connect();
     const [first, second] = [waiter(), waiter()];
     peer.onResponse(first);
@@ -53,7 +53,7 @@ describe('who waits for an answer', () => {
     expect(first.answered).not.toHaveBeenCalled();
   });
 
-  test.each(['1', '1.0', '10e-1', '"1"'])('gets it under %s, which is the same number', (id) => {
+  test.each(['1', '1.0', '10e-1', '"1"'])('a peer accepts the id %s for the number 1', (id) => {
     const { peer } = connect();
     const one = waiter();
     peer.onResponse(one);
@@ -78,7 +78,7 @@ describe('who waits for an answer', () => {
     '"+1"',
     '"one"',
     '"\\u0031"',
-  ])('does not get it under %s', (id) => {
+  ])('a peer does not accept the id %s for the number 1', (id) => {
     const { peer } = connect();
     const one = waiter();
     peer.onResponse(one);
@@ -88,7 +88,7 @@ describe('who waits for an answer', () => {
     expect(one.lost).not.toHaveBeenCalled();
   });
 
-  test('hears that none will come', () => {
+  test('a handler learns that its request has failed', () => {
     const { peer } = connect();
     const one = waiter();
     peer.failRequest(String(peer.onResponse(one)), gone);
@@ -96,7 +96,7 @@ describe('who waits for an answer', () => {
     expect(peer.take(answer('1'))).toBe(false);
   });
 
-  test('hears nothing any more once it is forgotten', () => {
+  test('a forgotten handler gets neither answers nor failures', () => {
     const { peer } = connect();
     const one = waiter();
     peer.forget(peer.onResponse(one));
@@ -112,21 +112,21 @@ describe('who waits for an answer', () => {
     ['null', 0],
     ['[1]', 0],
     ['""', 0],
-  ])('hears of progress under the token %s: %i times', (token, times) => {
+  ])('a handler with the id 1 gets progress under the token %s: %i times', (token, times) => {
     const { peer } = connect();
     const one = waiter();
     peer.onResponse(one);
     const notice = message(
       `{${V},"method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`,
     );
-    // Nobody else may get it: clients drop the connection over a token they do not know.
+    // No other peer may get it: clients drop the connection over a token they do not know.
     expect(peer.take(notice)).toBe(true);
     expect(one.progressed).toHaveBeenCalledTimes(times);
   });
 });
 
-describe('what a peer has asked for', () => {
-  test('is called off under its own id', () => {
+describe('a request that a peer has sent', () => {
+  test('a peer cancels its request by the id of the request', () => {
     const { peer } = connect();
     const [one, two] = [served('"a"'), served('"b"')];
     peer.track(one);
@@ -137,7 +137,7 @@ describe('what a peer has asked for', () => {
     expect(one.cancel).not.toHaveBeenCalled();
   });
 
-  test('is not called off once it is done', () => {
+  test('a request that has ended is neither cancelled nor abandoned', () => {
     const { peer } = connect();
     const one = served('1');
     const ticket = peer.track(one);
@@ -150,7 +150,7 @@ describe('what a peer has asked for', () => {
     expect(one.abandon).not.toHaveBeenCalled();
   });
 
-  test('goes on where nothing says what is to be cancelled', () => {
+  test('a cancellation without an id cancels no request', () => {
     const { peer } = connect();
     const one = served('1');
     peer.track(one);
@@ -161,8 +161,8 @@ describe('what a peer has asked for', () => {
   });
 });
 
-describe('a peer that is gone', () => {
-  test('leaves nobody waiting', async () => {
+describe('a lost peer', () => {
+  test('a lost peer fails the requests to it and abandons those from it', async () => {
     const { peer } = connect();
     const [one, two] = [waiter(), served('1')];
     peer.onResponse(one);
@@ -175,7 +175,7 @@ describe('a peer that is gone', () => {
     expect(peer.gone).toBe(gone);
   });
 
-  test('is asked no more, and stays gone for the first reason', async () => {
+  test('a lost peer gets no more requests and keeps the first reason', async () => {
     const { peer, sent } = connect();
     expect(peer.gone).toBeUndefined();
     peer.fail(gone);
@@ -186,7 +186,7 @@ describe('a peer that is gone', () => {
 });
 
 describe('a request of our own', () => {
-  test('resolves with the answer', async () => {
+  test('a request of our own resolves with the response', async () => {
     const { peer, sent } = connect();
     const asked = peer.request('m', '{"a":1}');
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } }]);
@@ -195,7 +195,7 @@ describe('a request of our own', () => {
     expect((await asked).kind).toBe('response');
   });
 
-  test('needs no params', () => {
+  test('our own requests and notifications may be sent without params', () => {
     const { peer, sent } = connect();
     void peer.request('m').catch(() => {});
     peer.notify('n');
@@ -208,14 +208,14 @@ describe('a request of our own', () => {
   });
 });
 
-test('what is neither an answer nor about requests under way is for somebody else', () => {
+test('a peer leaves requests and other notifications to the caller of take', () => {
   const { peer } = connect();
   peer.onResponse(waiter());
   expect(peer.take(message(`{${V},"id":1,"method":"m"}`))).toBe(false);
   expect(peer.take(message(`{${V},"method":"notifications/message","params":{}}`))).toBe(false);
 });
 
-test('charges a request in flight with what is kept of it, until it is answered', () => {
+test('a peer charges its account with the bytes of a request until the request ends', () => {
   const account = new Accounts(100_000).open(() => {});
   const peer = new Peer({ ...connect().link, account });
   const ticket = peer.track({ ...served('1'), bytes: 500 });
@@ -225,7 +225,7 @@ test('charges a request in flight with what is kept of it, until it is answered'
   expect(account.held).toBe(0);
 });
 
-test('is behind once more waits for it than may wait beside one message', () => {
+test('a peer is behind above the limit of unwritten bytes, and slow above a quarter of it', () => {
   const account = new Accounts(100, { peerBytes: 42 }).open(() => {});
   const { link } = connect();
   expect(new Peer({ ...link, account, backlog: 42 }).isBehind).toBe(false);
@@ -234,7 +234,7 @@ test('is behind once more waits for it than may wait beside one message', () => 
   expect(new Peer({ ...link, account, backlog: 11 }).isSlow).toBe(true);
 });
 
-test('pauses and resumes its link', () => {
+test('a peer pauses and resumes its link', () => {
   const { peer, link } = connect();
   peer.pause();
   peer.resume();

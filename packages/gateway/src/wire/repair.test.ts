@@ -8,15 +8,15 @@ test.each([
   ['"a\x00\t\rb"', 'a\0\t\rb'],
   ['"\\x \\u12 \\\\ \\n"', '\\x \\u12 \\ \n'],
   ['"whole"', 'whole'],
-])('%j is read as %j', (text, expected) => {
+])('readDamaged reads the result %j as %j', (text, expected) => {
   const { bytes, bodyAt, bodyEnd } = readDamaged(answer(text)) ?? {};
   expect(JSON.parse(bytes?.toString('utf8', bodyAt, bodyEnd) ?? 'null')).toBe(expected);
 });
 
 test.each([
-  ['something without an end', '"x\x01'],
-  ['something that is damaged beyond its strings', '{"a":\x01"b"}'],
-  ['nothing but damage', `"${'\x01'.repeat(20_000)}"`],
-])('%s stays unread', (_, text) => {
+  ['a string without an end', '"x\x01'],
+  ['a message damaged outside its strings', '{"a":\x01"b"}'],
+  ['a string of invalid bytes only', `"${'\x01'.repeat(20_000)}"`],
+])('readDamaged does not repair %s', (_, text) => {
   expect(readDamaged(answer(text))).toBeUndefined();
 });

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SlotMap } from './slot-map.ts';
 
-describe('a ledger', () => {
-  test('gives each entry a number of its own, counting from one', () => {
+describe('a slot map', () => {
+  test('a slot map gives each entry its own number, from 1 on', () => {
     const slots = new SlotMap<string>();
     expect([slots.add('a'), slots.add('b'), slots.add('a')]).toEqual([1, 2, 3]);
     expect(slots.all()).toEqual(['a', 'b', 'a']);
   });
 
-  test('gives an entry out once', () => {
+  test('a slot map returns an entry from take once', () => {
     const slots = new SlotMap<string>();
     const number = slots.add('a');
     expect([slots.get(number), slots.take(number), slots.take(number), slots.get(number)]).toEqual([
@@ -22,7 +22,7 @@ describe('a ledger', () => {
   });
 
   test.each([0, -1, 65, 1.5, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'knows nothing under %d',
+    'a slot map has no entry under %d',
     (number) => {
       const slots = new SlotMap<string>();
       slots.add('a');
@@ -32,7 +32,7 @@ describe('a ledger', () => {
     },
   );
 
-  test('does what a map would do, whatever comes and goes', () => {
+  test('a slot map behaves like a Map for any sequence of additions and removals', () => {
     const steps = fc.array(fc.oneof(fc.constant('add' as const), fc.nat(400)), {
       maxLength: 600,
       size: 'max',
@@ -57,7 +57,7 @@ describe('a ledger', () => {
     );
   });
 
-  test('is small again after a flood, and gives no number twice', () => {
+  test('a slot map shrinks after 100,000 entries and does not reuse their numbers', () => {
     const slots = new SlotMap<string>();
     const flood = Array.from({ length: 100_000 }, () => slots.add('flood'));
     for (const number of flood) slots.take(number);
@@ -70,7 +70,7 @@ describe('a ledger', () => {
     expect(slots.all()).toEqual(['after']);
   });
 
-  test('keeps what takes long while thousands come and go', () => {
+  test('a slot map keeps an old entry while thousands are added and removed', () => {
     const slots = new SlotMap<string>();
     const numbers = new Set<number>();
     const old = slots.add('old');

@@ -39,7 +39,7 @@ function busy(turns: Turns): Flow {
   return flow;
 }
 
-test('256 elements are worked off in one turn, those that have waited in halves of the next ones, in order', async () => {
+test('a turn handles 256 elements, and half as many of those that waited, in order', async () => {
   const turns = newTurns();
   const flow = new Flow();
   const done: number[] = [];
@@ -48,7 +48,7 @@ test('256 elements are worked off in one turn, those that have waited in halves 
   expect(done).toEqual(Array.from({ length: 600 }, (_, i) => i));
 });
 
-test('512 KiB are worked off in one turn, and an element that is larger', async () => {
+test('a turn handles 512 KiB, or one element that is larger', async () => {
   const turns = newTurns();
   const flow = new Flow();
   const done: number[] = [];
@@ -57,7 +57,7 @@ test('512 KiB are worked off in one turn, and an element that is larger', async 
   expect(await countPerTurn(done, 6)).toEqual([3, 1, 2]);
 });
 
-test('many peers that send a little have no more than a turn together', async () => {
+test('many peers that send a little share one turn', async () => {
   const turns = newTurns();
   const done: number[] = [];
   for (let i = 0; i < 600; i++) take(turns, new Flow(), 0, () => done.push(i));
@@ -66,7 +66,7 @@ test('many peers that send a little have no more than a turn together', async ()
   expect(Math.max(...counts)).toBe(256);
 });
 
-test('work that adds work, as pipelined requests do, lets others go first', async () => {
+test('a peer whose work adds work, as pipelined requests do, lets other peers go first', async () => {
   const turns = newTurns();
   const [mine, other] = [new Flow(), new Flow()];
   const done: string[] = [];
@@ -77,7 +77,7 @@ test('work that adds work, as pipelined requests do, lets others go first', asyn
   expect(done.at(-1)).toBe('other');
 });
 
-test('a light peer works at once, however much busy ones have spent', () => {
+test('a light peer works at once even where busy peers have spent the turn', () => {
   const turns = newTurns();
   const flow = busy(turns);
   turns.spend(flow, 10_000, 0);
@@ -86,7 +86,7 @@ test('a light peer works at once, however much busy ones have spent', () => {
   expect(turns.hasRoom(new Flow())).toBe(true);
 });
 
-test('a peer has a whole turn while nobody waits, and an eighth of it otherwise', async () => {
+test('a peer has a whole turn while no other waits, and an eighth of it otherwise', async () => {
   const turns = newTurns();
   const flow = new Flow();
   expect(turns.shareOf(flow)).toBe(1);
@@ -110,7 +110,7 @@ test('a peer is busy after an eighth of a turn, until a round has passed in whic
   expect(turns.hasRoom(flow)).toBe(true);
 });
 
-test('a peer that had its share in more than a round, because nobody asked for the time, is not busy', async () => {
+test('a peer that took longer than a round for its share is not busy', async () => {
   const turns = begun();
   const flow = new Flow();
   turns.spend(flow, 20, 0);
@@ -138,7 +138,7 @@ function waitFor(turns: Turns, flow: Flow, count: number): number[] {
   return done;
 }
 
-test('a peer floods after an eighth of a turn that nobody asked for, and then rests while there are clients', async () => {
+test('a peer floods after an eighth of a turn of unsolicited input, and then rests while clients work', async () => {
   const turns = begun();
   const [client, server] = [new Flow(true), new Flow()];
   turns.spend(client, 1, 0);
@@ -155,7 +155,7 @@ test('a peer floods after an eighth of a turn that nobody asked for, and then re
   await vi.waitFor(() => expect(done).toHaveLength(100));
 });
 
-test('floods go on without a rest where there is no client but those that flood', async () => {
+test('floods do not rest where every client floods', async () => {
   const turns = newTurns();
   const client = new Flow(true);
   turns.makeFlood(client);
@@ -189,7 +189,7 @@ test('busy peers do not rest, and go before floods', async () => {
   expect([done.length, flooded.length]).toEqual([100, 32]);
 });
 
-test('a flood is one for the next round, and no longer', async () => {
+test('a peer that flooded counts as a flood for one more round', async () => {
   const turns = newTurns();
   const flood = new Flow();
   turns.makeFlood(flood);

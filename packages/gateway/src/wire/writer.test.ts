@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NO_ACCOUNT } from './account.ts';
 import { LineWriter } from './writer.ts';
 
-/** A stream that takes what it gets only when it is told to. */
+/** A stream that takes its chunks only after `open`. */
 class Sluice extends Writable {
   readonly chunks: Buffer[] = [];
   #open: boolean;
@@ -43,8 +43,8 @@ class Sluice extends Writable {
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('lines', () => {
-  test('of one tick leave in one write, in order', async () => {
+describe('the line writer', () => {
+  test('the line writer sends the lines of one tick in one write, in order', async () => {
     const stream = new Sluice(true);
     const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('a');
@@ -60,14 +60,14 @@ describe('lines', () => {
     expect(stream.chunks).toHaveLength(2);
   });
 
-  test('are bytes, one character each', async () => {
+  test('the line writer sends each character of a string as one byte', async () => {
     const stream = new Sluice(true);
     new LineWriter(stream, NO_ACCOUNT).write(Buffer.from('é😀').toString('latin1'));
     await tick();
     expect(stream.text).toBe('é😀\n');
   });
 
-  test('leave at once when they are flushed', () => {
+  test('the line writer sends its lines at once when it is flushed', () => {
     const stream = new Sluice(true);
     const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('a');
@@ -75,7 +75,7 @@ describe('lines', () => {
     expect(stream.text).toBe('a\n');
   });
 
-  test('for a stream that has ended or is gone are dropped', async () => {
+  test('the line writer drops lines for a stream that has ended or is destroyed', async () => {
     for (const stop of [(stream: Writable) => stream.end(), (stream: Writable) => stream.destroy()]) {
       const stream = new Sluice(true);
       const writer = new LineWriter(stream, NO_ACCOUNT);
@@ -89,7 +89,7 @@ describe('lines', () => {
 });
 
 describe('a reader that falls behind', () => {
-  test('is told of once, and once again when it has caught up', async () => {
+  test('the line writer reports a full stream once, and once that it is empty again', async () => {
     const stream = new Sluice(false);
     const states: boolean[] = [];
     const writer = new LineWriter(stream, NO_ACCOUNT, (full) => states.push(full));
@@ -107,7 +107,7 @@ describe('a reader that falls behind', () => {
     expect(stream.text).toBe(`${'x'.repeat(50)}\n${`${'y'.repeat(50)}\n`.repeat(3)}`);
   });
 
-  test('has a backlog of what it has not taken, but for the largest line', async () => {
+  test('the backlog of the line writer is its unwritten bytes without the largest line', async () => {
     const stream = new Sluice(false);
     const writer = new LineWriter(stream, NO_ACCOUNT);
     writer.write('abc');

@@ -6,7 +6,7 @@ import { LARGE, textAt } from './latin1.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-test('a piece is the same text, however long it and its line are', () => {
+test('textAt returns the same text for pieces and lines of any length', () => {
   for (const length of [40, LARGE - 1, LARGE, LARGE + 1]) {
     const line = Buffer.alloc(length, 'abc\u00e9\u00ff', 'latin1');
     const whole = line.toString('latin1');
@@ -22,7 +22,7 @@ test('a piece is the same text, however long it and its line are', () => {
   }
 });
 
-test('a piece that is kept does not keep its line', () => {
+test('a text from textAt does not keep its line in memory', () => {
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const kept = Array.from({ length: 2000 }, (_, i) => [

@@ -14,7 +14,7 @@ import { closingQuote, isTooDeep, validateValue, onOneLine, skipValue } from './
 
 const members = (text: string): Members => readMembers(Buffer.from(text), 0) as Members;
 
-/** Values, and how many of the bytes belong to them; -1 where they are none. */
+/** Texts, and the end of the value at their beginning; -1 where they do not begin with one. */
 const VALUES: readonly [text: string, end: number][] = [
   ['0', 1],
   ['-0', 2],
@@ -80,16 +80,16 @@ const VALUES: readonly [text: string, end: number][] = [
 ];
 
 describe('a value', () => {
-  test.each(VALUES)('%j ends at %i', (text, end) => {
+  test.each(VALUES)('the scan of the value %j ends at %i', (text, end) => {
     expect(skipValue(Buffer.from(text), 0)).toBe(end);
     expect(validateValue(Buffer.from(text), 0)).toBe(end);
   });
 
-  test('is found anywhere in the bytes', () => {
+  test('the scan of a value begins at any position', () => {
     expect(skipValue(Buffer.from('xx[1]yy'), 2)).toBe(5);
   });
 
-  test.each([10_000, 10_001])('nested %i levels deep', (levels) => {
+  test.each([10_000, 10_001])('validateValue accepts at most 10,000 levels of nesting: %i', (levels) => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -99,7 +99,7 @@ describe('a value', () => {
     }
   });
 
-  test('may have line breaks in its text only where they were taken out before', () => {
+  test('onOneLine replaces line breaks between tokens, which the scan does not accept', () => {
     const text = Buffer.from('{\r\n "a":\t[1,\n2]\r}');
     expect(skipValue(text, 0)).toBe(-1);
     expect(onOneLine(text).toString()).toBe('{   "a":\t[1, 2] }');
@@ -120,14 +120,14 @@ describe('a long string', () => {
     ['many quotes', '\\"'.repeat(500)],
     ['many backslashes', '\\\\'.repeat(500)],
     ['other letters', 'é😀'],
-  ])('ends at its own quote after %s', (_, tail) => {
+  ])('a long string ends at its own quote after %s', (_, tail) => {
     const text = Buffer.from(`"${LONG}${tail}" "more"`);
     expect(skipValue(text, 0)).toBe(text.length - 7);
     expect(validateValue(text, 0)).toBe(text.length - 7);
   });
 
   test.each(['\t', '\\x', '\\u12', '\\u12"', '\0'])(
-    'with %j inside is skipped, but does not pass where it is judged',
+    'a long string with %j inside is skipped by skipValue and rejected by validateValue',
     (tail) => {
       const text = Buffer.from(`"${LONG}${tail}"`);
       expect(skipValue(text, 0)).toBeGreaterThan(LONG.length);
@@ -135,14 +135,14 @@ describe('a long string', () => {
     },
   );
 
-  test.each(['', '\\', '\\"', '\\\\\\"'])('without an end after %j is none', (tail) => {
+  test.each(['', '\\', '\\"', '\\\\\\"'])('a long string without an end after %j is rejected', (tail) => {
     const text = Buffer.from(`"${LONG}${tail}`);
     expect(skipValue(text, 0)).toBe(-1);
     expect(validateValue(text, 0)).toBe(-1);
   });
 });
 
-describe('time grows in proportion to', () => {
+describe('the time to scan a value', () => {
   test.each<[string, (count: number) => string]>([
     ['letters', (count) => `"${'x'.repeat(count)}"`],
     ['escapes', (count) => `"${'\\n'.repeat(count)}"`],
@@ -151,7 +151,7 @@ describe('time grows in proportion to', () => {
     ['members', (count) => `{${'"":"",'.repeat(count)}"":0}`],
     ['elements', (count) => `[${'[],'.repeat(count)}0]`],
     ['spaces', (count) => `[${' '.repeat(count)}0]`],
-  ])('%s', (_, build) => {
+  ])('the time to scan a value grows in proportion to its %s', (_, build) => {
     const time = (text: Buffer): number => {
       const began = performance.now();
       expect(skipValue(text, 0)).toBe(text.length);
@@ -166,7 +166,7 @@ describe('time grows in proportion to', () => {
 });
 
 describe('members', () => {
-  test('stand where they are told to', () => {
+  test('readMembers returns the positions of keys and values', () => {
     const { bytes, at, end, flat } = readMembers(Buffer.from('  {"a" : 1 ,"": {"b":2}}x'), 2) as Members;
     expect([at, end]).toEqual([2, 24]);
     const texts = flat.map((_, i) => (i % 2 === 0 ? bytes.toString('utf8', flat[i], flat[i + 1]) : ''));
@@ -174,22 +174,22 @@ describe('members', () => {
   });
 
   test.each(['', '[]', '"a"', '{', '{"a":1', '{"a":1,', '{"a":1,}', '{"a" 1}', '{"a":tru}', '{"a":1 "b":2}'])(
-    'there are none in %j',
+    'readMembers returns undefined for %j',
     (text) => expect(readMembers(Buffer.from(text), 0)).toBeUndefined(),
   );
 
-  test('of several with one name the last counts', () => {
+  test('valueText returns the last of several members with one key', () => {
     expect(valueText(members('{"a":1,"b":2,"a":3}'), 'a')).toBe('3');
   });
 
-  test.each(['c', 'A', 'ab', '', 'a\0'])('%j is not among them', (key) => {
+  test.each(['c', 'A', 'ab', '', 'a\0'])('the key %j is not found among members', (key) => {
     expect(findMember(members('{"a":1,"b":2}'), key)).toBe(-1);
     expect(valueText(members('{"a":1,"b":2}'), key)).toBeUndefined();
     expect(stringValue(members('{"a":"x"}'), key)).toBeUndefined();
     expect(objectValue(members('{"a":{}}'), key)).toBeUndefined();
   });
 
-  test('are read as text, as a string or as an object', () => {
+  test('members are read as text, as a string or as an object', () => {
     const read = members('{"text":1e400,"string":"é\\n","object":{"x":{}},"bytes":"é"}');
     expect(valueText(read, 'text')).toBe('1e400');
     expect(valueText(read, 'bytes')).toBe(Buffer.from('"é"').toString('latin1'));
@@ -220,7 +220,7 @@ describe('members', () => {
         .join(',')}}`,
       true,
     ],
-  ])('of %s are odd: %s', (text, odd) => {
+  ])('hasAmbiguousKeys of %s returns %s', (text, odd) => {
     expect(hasAmbiguousKeys(members(text))).toBe(odd);
   });
 });
@@ -235,7 +235,7 @@ describe('elements', () => {
     ['[1', undefined],
     ['[1 2]', undefined],
     ['[tru]', undefined],
-  ])('of %s', (text, elements) => {
+  ])('readElements returns the elements of %s', (text, elements) => {
     const spans = readElements(Buffer.from(text), 0);
     const texts = spans?.flatMap((start, i) => (i % 2 === 0 ? [text.slice(start, spans[i + 1])] : []));
     expect(texts).toEqual(elements);
@@ -251,20 +251,23 @@ describe('a string', () => {
     ['"\u2028"', '\u2028'],
     ['12', undefined],
     ['"\\x"', undefined],
-  ])('%s is read', (text, value) => {
+  ])('readString decodes %s', (text, value) => {
     const bytes = Buffer.from(text);
     expect(readString(bytes, 0, bytes.length)).toBe(value);
   });
 
-  test.each(['', 'é', '"', '\u2028'])('of any length is read, with %j at its end', (end) => {
-    for (const length of [254, 255, 256, 257, 5000]) {
-      const value = 'x'.repeat(length) + end;
-      const bytes = Buffer.from(JSON.stringify(value));
-      expect(readString(bytes, 0, bytes.length)).toBe(value);
-    }
-  });
+  test.each(['', 'é', '"', '\u2028'])(
+    'readString decodes a string of any length with %j at its end',
+    (end) => {
+      for (const length of [254, 255, 256, 257, 5000]) {
+        const value = 'x'.repeat(length) + end;
+        const bytes = Buffer.from(JSON.stringify(value));
+        expect(readString(bytes, 0, bytes.length)).toBe(value);
+      }
+    },
+  );
 
-  test('that is no UTF-8 is read as a parser reads it', () => {
+  test('readString decodes invalid UTF-8 as a parser does', () => {
     expect(readString(Buffer.of(0x22, 0xff, 0x22), 0, 3)).toBe('\ufffd');
   });
 
@@ -275,18 +278,18 @@ describe('a string', () => {
     ['abc', 3],
     ['ab\\', 4],
     ['', 0],
-  ])('%j ends at %i', (text, end) => {
+  ])('closingQuote of %j is at %i', (text, end) => {
     expect(closingQuote(Buffer.from(text), 0)).toBe(end);
   });
 });
 
-test('text on one line stays the buffer it was; breaks inside a string stay what they are', () => {
+test('onOneLine returns a text on one line as it is, and keeps breaks inside strings', () => {
   const line = Buffer.from('{"a":1}');
   expect(onOneLine(line)).toBe(line);
   expect(onOneLine(Buffer.from('{"a\r":"\\"\r"}\r')).toString()).toBe('{"a\r":"\\"\r"} ');
 });
 
-test('depth is told from other mistakes', () => {
+test('isTooDeep tells too deep nesting from other errors', () => {
   const isDeep = (text: string): boolean => isTooDeep(Buffer.from(text));
   expect(isDeep(`{"a":${'['.repeat(10_001)}`)).toBe(true);
   expect(isDeep('{"a":'.repeat(10_001))).toBe(true);

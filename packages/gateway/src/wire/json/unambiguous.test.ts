@@ -4,7 +4,7 @@ import { unambiguousMessage, unambiguousObject } from './unambiguous.ts';
 
 const members = (text: string | Buffer): Members => readMembers(Buffer.from(text), 0) as Members;
 
-describe('a message that is written anew', () => {
+describe('unambiguousMessage', () => {
   test.each([
     ['{}', '{}'],
     ['{ "a" : [ 1.0 ] }', '{"a":[ 1.0 ]}'],
@@ -21,18 +21,18 @@ describe('a message that is written anew', () => {
     ['{"params":[1 ]}', '{"params":[1 ]}'],
     ['{"__proto__":1,"__proto__":{"id":5}}', '{"__proto__":{"id":5}}'],
     ['{"\\ud800":1,"\\"":2,"é":3}', '{"\\ud800":1,"\\"":2,"é":3}'],
-  ])('%s', (text, canonical) => {
+  ])('unambiguousMessage writes %s with each key once', (text, canonical) => {
     expect(unambiguousMessage(members(text)).toString()).toBe(canonical);
     expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
   });
 
-  test('gives keys that are no UTF-8 the reading of a parser', () => {
+  test('unambiguousMessage writes keys that are not UTF-8 as a parser reads them', () => {
     const text = Buffer.concat([Buffer.from('{"'), Buffer.of(0xff), Buffer.from('":1}')]);
     expect(unambiguousMessage(members(text)).toString()).toBe('{"\ufffd":1}');
   });
 });
 
-test('of an object only its own keys are written anew', () => {
+test('unambiguousObject rewrites the keys of the object, not those of its members', () => {
   expect(unambiguousObject(members('{"a":1,"a":{"b":1,"b":2},"params":{"c":1,"c":2}}')).toString()).toBe(
     '{"a":{"b":1,"b":2},"params":{"c":1,"c":2}}',
   );

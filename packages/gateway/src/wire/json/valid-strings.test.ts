@@ -7,8 +7,8 @@ function atEachPlace(text: string): Buffer[] {
   return [0, 1, 2, 3].map((shift) => Buffer.from('\n'.repeat(shift) + text, 'latin1').subarray(shift));
 }
 
-describe('a text', () => {
-  test('with a control character anywhere is not sound', () => {
+describe('hasValidStrings', () => {
+  test('hasValidStrings rejects a control character at every position', () => {
     for (let length = 1; length < 40; length++)
       for (let at = 0; at < length; at++)
         for (const text of atEachPlace(`${'x'.repeat(at)}\x1f${'\x80'.repeat(length - at - 1)}`))
@@ -16,7 +16,7 @@ describe('a text', () => {
   });
 
   test.each(Array.from({ length: 256 }, (_, byte) => byte))(
-    'with the byte %i is judged as it stands',
+    'hasValidStrings accepts the byte %i exactly where JSON does',
     (byte) => {
       const text = `${'x'.repeat(300)}${String.fromCharCode(byte)}${'x'.repeat(300)}`;
       for (const bytes of atEachPlace(text))
@@ -24,7 +24,7 @@ describe('a text', () => {
     },
   );
 
-  test('with escapes is sound where JSON has them all', () => {
+  test('hasValidStrings accepts the escapes of JSON and no others', () => {
     const plain = 'x'.repeat(100);
     for (const escape of ['\\n', '\\"', '\\\\', '\\/', '\\u00e9', '\\ud800'])
       expect(hasValidStrings(Buffer.from(plain + escape + plain))).toBe(true);
@@ -32,7 +32,7 @@ describe('a text', () => {
       expect(hasValidStrings(Buffer.from(`${plain}\\n${plain}${none}`))).toBe(false);
   });
 
-  test('with an escape every few bytes is left to be walked, and judged all the same', () => {
+  test('a text with an escape every few bytes is left to validateValue, which scans it', () => {
     const dense = `"${'\\"a'.repeat(1000)}"`;
     expect(hasValidStrings(Buffer.from(dense))).toBe(false);
     expect(validateValue(Buffer.from(dense), 0)).toBe(dense.length);
