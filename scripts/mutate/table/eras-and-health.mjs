@@ -7,7 +7,7 @@ const lost = test(
   'is tried after 1, 5 and 15 s, then disabled for good',
 );
 const settled = test('upstream/supervision/supervisor.test.ts', 'counts as back after 30 s, not before');
-const revisions = test('protocol/eras.test.ts', 'all revisions of both eras are known');
+const revisions = test('protocol/eras.test.ts', 'the protocol versions of both eras are listed');
 
 /** @type {readonly import('../mutations.mjs').Mutation[]} */
 export const ERAS_AND_HEALTH = [

@@ -3,8 +3,8 @@ import { legacyQuestion, modernQuestion } from './elicitation.ts';
 
 const ELICIT = 'elicitation/create';
 
-describe('a visit to a URL', () => {
-  test('loses its id on the way to a modern client, and nothing else', () => {
+describe('an elicitation in URL mode', () => {
+  test('modernQuestion removes the id of a URL elicitation and nothing else', () => {
     const params =
       '{"mode":"url","elicitationId":"a-1","url":"https://example.com","x":12345678901234567890}';
     expect(modernQuestion(ELICIT, params)).toBe(
@@ -12,7 +12,7 @@ describe('a visit to a URL', () => {
     );
   });
 
-  test('gets an id of its own on the way to an earlier client', () => {
+  test('legacyQuestion gives a URL elicitation a new id', () => {
     const params = '{"mode":"url","url":"https://example.com/é"}';
     const first = JSON.parse(legacyQuestion(ELICIT, params)) as { elicitationId: string };
     const second = JSON.parse(legacyQuestion(ELICIT, params)) as { elicitationId: string };
@@ -20,7 +20,7 @@ describe('a visit to a URL', () => {
     expect(first.elicitationId).not.toBe(second.elicitationId);
   });
 
-  test('keeps an id that it already has', () => {
+  test('legacyQuestion keeps the id that a URL elicitation already has', () => {
     const params = '{"mode":"url","url":"https://example.com","elicitationId":"a-1"}';
     expect(legacyQuestion(ELICIT, params)).toBe(params);
   });
@@ -31,7 +31,7 @@ test.each([
   [ELICIT, '{"message":"no mode is a form"}'],
   ['sampling/createMessage', '{"mode":"url"}'],
   ['roots/list', '{}'],
-])('%s with %s is the same to everybody', (method, params) => {
+])('%s with %s is the same for clients of both eras', (method, params) => {
   expect(modernQuestion(method, params)).toBe(params);
   expect(legacyQuestion(method, params)).toBe(params);
 });

@@ -1,4 +1,4 @@
-// Rounds and retries against the parser: however they are spelled, both must find the same in them.
+// Rounds and retries against the parser: both must find the same in every spelling.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe } from 'vitest';
@@ -90,7 +90,7 @@ function without(value: Json, ...keys: string[]): Map<string, unknown> {
   return new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 
-/** What a round asks, to someone who parses it. */
+/** Reads the questions of a round from parsed JSON. */
 function expectedRound(
   result: unknown,
 ): 'none' | 'bad' | { questions: Map<unknown, unknown>; state: unknown } {
@@ -122,13 +122,13 @@ function forAll(cases: Texts, check: (text: string) => void): void {
 }
 
 describe('rounds', () => {
-  verifies('ERA-2', 'are read as a parser would read them', () => {
+  verifies('ERA-2', 'readRound reads a round as a parser would', () => {
     forAll(either(round), (result) => {
       assert.deepEqual(foundRound(readRound(answered(result))), expectedRound(parseJson(result)));
     });
   });
 
-  verifies('ERA-2', 'are written so that they can be read again', () => {
+  verifies('ERA-2', 'roundResult writes a round that readRound reads again', () => {
     forAll(round, (result) => {
       const found = readRound(answered(result));
       if (found === undefined || found instanceof RpcError) return;
@@ -137,7 +137,7 @@ describe('rounds', () => {
     });
   });
 
-  verifies('ERA-2', 'are answered with nothing else changed', () => {
+  verifies('ERA-2', 'retryOf adds the answers and the state to a request and changes nothing else', () => {
     forAll(request, (params) => {
       const first = called(params);
       const responses = new Map([
@@ -154,7 +154,7 @@ describe('rounds', () => {
     });
   });
 
-  verifies('ERA-2', 'have answers that are read as a parser would read them', () => {
+  verifies('ERA-2', 'readRetry reads answers and state as a parser would', () => {
     forAll(request, (params) => {
       const { inputResponses, requestState } = Object.fromEntries(without(parseJson(params) as Json));
       const answers = isObject(inputResponses) ? Object.entries(inputResponses) : [];
@@ -165,54 +165,66 @@ describe('rounds', () => {
     });
   });
 
-  verifies('ERA-2', 'are made of addresses where those are addresses', () => {
-    const address = object({
-      mode: text('url', 'form'),
-      url: either(text('https://a/')),
-      message: anything,
-      elicitationId: text('e'),
-    });
-    const list = fc.array(either(address), { maxLength: 3 }).map((all) => `[${all.join(',')}]`);
-    const data = object({ elicitations: either(list) });
-    forAll(either(data), (found) => {
-      const questions = requiredUrlQuestions(failed(`{"code":-32042,"message":"m","data":${found}}`));
-      const value = parseJson(found);
-      const all = isObject(value) && Object.hasOwn(value, 'elicitations') ? value['elicitations'] : undefined;
-      const isUsable =
-        Array.isArray(all) &&
-        all.length > 0 &&
-        all.every((one) => isObject(one) && typeof one['url'] === 'string');
-      assert.equal(questions !== undefined, isUsable);
-      const params = (Array.isArray(questions) ? questions : []).map((one) =>
-        without(parsed(one.params) as Json),
-      );
-      const expected = (isUsable ? (all as Json[]) : []).map(
-        (one) => new Map([...without(one, 'elicitationId', 'mode'), ['mode', 'url']]),
-      );
-      assert.deepEqual(params, expected);
-    });
-  });
-
-  verifies('ERA-2', 'are asked of clients that can be asked, whatever they say of themselves', () => {
-    const capability = object({ form: anything, url: anything, tools: anything });
-    const capabilities = object({
-      elicitation: either(capability),
-      sampling: either(capability),
-      roots: either(capability),
-    });
-    const params = object({ mode: text('url', 'form'), tools: anything });
-    fc.assert(
-      fc.property(fc.constantFrom(...METHODS), params, either(capabilities), (method, asked, offered) => {
-        const lacking = missingCapability(
-          method,
-          Buffer.from(asked).toString('latin1'),
-          Buffer.from(offered).toString('latin1'),
+  verifies(
+    'ERA-2',
+    "requiredUrlQuestions reads an error's URL elicitations where all of them have a URL",
+    () => {
+      const address = object({
+        mode: text('url', 'form'),
+        url: either(text('https://a/')),
+        message: anything,
+        elicitationId: text('e'),
+      });
+      const list = fc.array(either(address), { maxLength: 3 }).map((all) => `[${all.join(',')}]`);
+      const data = object({ elicitations: either(list) });
+      forAll(either(data), (found) => {
+        const questions = requiredUrlQuestions(failed(`{"code":-32042,"message":"m","data":${found}}`));
+        const value = parseJson(found);
+        const all =
+          isObject(value) && Object.hasOwn(value, 'elicitations') ? value['elicitations'] : undefined;
+        const isUsable =
+          Array.isArray(all) &&
+          all.length > 0 &&
+          all.every((one) => isObject(one) && typeof one['url'] === 'string');
+        assert.equal(questions !== undefined, isUsable);
+        const params = (Array.isArray(questions) ? questions : []).map((one) =>
+          without(parsed(one.params) as Json),
         );
-        assert.equal(lacking === undefined, canBeAsked(method, parseJson(asked) as Json, parseJson(offered)));
-      }),
-      { numRuns: RUNS },
-    );
-  });
+        const expected = (isUsable ? (all as Json[]) : []).map(
+          (one) => new Map([...without(one, 'elicitationId', 'mode'), ['mode', 'url']]),
+        );
+        assert.deepEqual(params, expected);
+      });
+    },
+  );
+
+  verifies(
+    'ERA-2',
+    'missingCapability finds the capability that a client lacks, for any capabilities object',
+    () => {
+      const capability = object({ form: anything, url: anything, tools: anything });
+      const capabilities = object({
+        elicitation: either(capability),
+        sampling: either(capability),
+        roots: either(capability),
+      });
+      const params = object({ mode: text('url', 'form'), tools: anything });
+      fc.assert(
+        fc.property(fc.constantFrom(...METHODS), params, either(capabilities), (method, asked, offered) => {
+          const lacking = missingCapability(
+            method,
+            Buffer.from(asked).toString('latin1'),
+            Buffer.from(offered).toString('latin1'),
+          );
+          assert.equal(
+            lacking === undefined,
+            canBeAsked(method, parseJson(asked) as Json, parseJson(offered)),
+          );
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );
 });
 
 function canBeAsked(method: string, params: Json, offered: unknown): boolean {

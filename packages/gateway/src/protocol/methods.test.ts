@@ -19,18 +19,22 @@ const ALL: readonly string[] = [...Object.values(Method), 'vendor/method', ''];
 describe('the table of methods', () => {
   const questions: readonly [string, (method: string) => boolean, readonly string[]][] = [
     [
-      'applies limits to requests that make a server work',
+      'isLimited names the requests that make a server work',
       isLimited,
       ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'],
     ],
-    ['lets these results require input', mayRequireInput, ['tools/call', 'prompts/get', 'resources/read']],
     [
-      'lets these names be unknown in 2026-07-28',
+      'mayRequireInput names the requests whose results may ask for input',
+      mayRequireInput,
+      ['tools/call', 'prompts/get', 'resources/read'],
+    ],
+    [
+      'hasNamedTarget names the requests that may name an unknown target',
       hasNamedTarget,
       ['tools/call', 'prompts/get', 'resources/read'],
     ],
     [
-      'gives these results cache hints',
+      'isCacheable names the requests whose results carry cache hints',
       isCacheable,
       [
         'server/discover',
@@ -42,17 +46,17 @@ describe('the table of methods', () => {
       ],
     ],
     [
-      'knows the tasks of the legacy era',
+      'isTaskMethod names the task methods of the legacy era',
       (method) => isTaskMethod(method, 'legacy'),
       ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list'],
     ],
     [
-      'knows the tasks of the modern era',
+      'isTaskMethod names the task methods of the modern era',
       (method) => isTaskMethod(method, 'modern'),
       ['tasks/get', 'tasks/update', 'tasks/cancel'],
     ],
     [
-      'knows what the modern era has removed, but for tasks',
+      'isRemoved names the methods that the modern era has removed, except for tasks',
       isRemoved,
       [
         'initialize',
@@ -68,7 +72,7 @@ describe('the table of methods', () => {
   for (const [title, holds, methods] of questions)
     it(title, () => assert.deepEqual(ALL.filter(holds), methods));
 
-  it('names the member that the header Mcp-Name repeats', () => {
+  it('namedInHeader returns the member that the header Mcp-Name repeats', () => {
     const named = ALL.flatMap((method) => {
       const member = namedInHeader(method);
       return member === undefined ? [] : [[method, member]];
@@ -83,14 +87,14 @@ describe('the table of methods', () => {
     ]);
   });
 
-  it('names the capability that a question needs', () => {
+  it('capabilityFor returns the capability that a question needs', () => {
     assert.equal(capabilityFor('elicitation/create'), 'elicitation');
     assert.equal(capabilityFor('sampling/createMessage'), 'sampling');
     assert.equal(capabilityFor('roots/list'), 'roots');
     assert.equal(capabilityFor('tools/call'), undefined);
   });
 
-  it('has one request for each list', () => {
+  it('listedBy knows one request for each list', () => {
     const lists = Object.values(Method).flatMap((method) => {
       const kind = listedBy(method);
       return kind === undefined ? [] : [`${method} ${kind}`];
@@ -103,7 +107,7 @@ describe('the table of methods', () => {
     ]);
   });
 
-  it('lists every capability that a question needs', () => {
+  it('QUESTION_CAPABILITIES lists every capability that a question needs', () => {
     const needed = Object.values(Method).map(capabilityFor);
     assert.deepEqual(new Set(QUESTION_CAPABILITIES), new Set(needed.filter((each) => each !== undefined)));
   });

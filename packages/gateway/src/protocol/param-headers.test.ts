@@ -28,8 +28,8 @@ const SQL = tool({
   },
 });
 
-describe('the arguments that a tool wants in headers', () => {
-  verifies('ERA-5', 'are found wherever properties lead to them', () => {
+describe('parameter headers of a tool', () => {
+  verifies('ERA-5', 'readParameterHeaders finds annotated properties at any depth', () => {
     expect(readParameterHeaders(SQL)).toEqual([
       { header: 'Mcp-Param-Region', path: ['region'], type: 'string' },
       { header: 'Mcp-Param-Limit', path: ['limit'], type: 'integer' },
@@ -39,7 +39,7 @@ describe('the arguments that a tool wants in headers', () => {
     expect(mayHaveParameterHeaders(tool({ type: 'object' }))).toBe(false);
   });
 
-  test('a property may have the name of the mark, and data may look like a schema', () => {
+  test('readParameterHeaders ignores a property named x-mcp-header and default values', () => {
     const definition = tool({
       properties: { 'x-mcp-header': { type: 'string', default: { 'x-mcp-header': 'no' } } },
     });
@@ -49,34 +49,34 @@ describe('the arguments that a tool wants in headers', () => {
   const marked = { type: 'string', 'x-mcp-header': 'A' };
   test.each([
     ['an empty name', { properties: { a: { type: 'string', 'x-mcp-header': '' } } }],
-    ['a name that is no text', { properties: { a: { type: 'string', 'x-mcp-header': 1 } } }],
+    ['a name that is not a string', { properties: { a: { type: 'string', 'x-mcp-header': 1 } } }],
     ['a name with a space', { properties: { a: { type: 'string', 'x-mcp-header': 'My Region' } } }],
     ['a name with a line break', { properties: { a: { type: 'string', 'x-mcp-header': 'A\r\nB' } } }],
     ['a number', { properties: { a: { type: 'number', 'x-mcp-header': 'A' } } }],
     ['an object', { properties: { a: { type: 'object', 'x-mcp-header': 'A' } } }],
     ['no type', { properties: { a: { 'x-mcp-header': 'A' } } }],
-    ['two of one name', { properties: { a: marked, b: { ...marked, 'x-mcp-header': 'a' } } }],
+    ['two properties with one name', { properties: { a: marked, b: { ...marked, 'x-mcp-header': 'a' } } }],
     ['the whole of the arguments', marked],
     ['elements', { properties: { a: { type: 'array', items: marked } } }],
     ['a choice', { properties: { a: { anyOf: [marked, { type: 'null' }] } } }],
     ['a condition', { if: { properties: { a: marked } } }],
     ['definitions', { $defs: { a: marked }, properties: { a: { $ref: '#/$defs/a' } } }],
     ['keywords of any name', { properties: { a: { 'x-own': { deep: marked } } } }],
-  ])('%s cannot have one', (_, schema) => {
+  ])('readParameterHeaders rejects the annotation of %s', (_, schema) => {
     expect(() => readParameterHeaders(tool(schema))).toThrow(InvalidAnnotation);
   });
 
-  test('a definition that is too deep is refused, not followed', () => {
+  test('readParameterHeaders rejects a definition deeper than 64 levels', () => {
     let schema: unknown = marked;
     for (let depth = 0; depth < 200; depth++) schema = { properties: { a: schema } };
     expect(() => readParameterHeaders(tool(schema))).toThrow(/64 levels/);
   });
 });
 
-describe('the headers of a call', () => {
+describe('parameter headers of a call', () => {
   const wanted = readParameterHeaders(SQL);
 
-  verifies('ERA-5', 'repeat the arguments as texts, and leave out what is not there', () => {
+  verifies('ERA-5', 'parameterHeaders repeats arguments as strings and leaves out missing ones', () => {
     expect(parameterHeaders(wanted, { region: 'us-west1', limit: -7, options: { dry: true } })).toEqual({
       'Mcp-Param-Region': 'us-west1',
       'Mcp-Param-Limit': '-7',
@@ -87,13 +87,13 @@ describe('the headers of a call', () => {
     expect(parameterHeaders(wanted, { region: ['us'], limit: 2 ** 60 })).toEqual({});
   });
 
-  test('what only looks like an argument is none', () => {
+  test('parameterHeaders ignores inherited properties of the arguments', () => {
     expect(
       parameterHeaders([{ header: 'Mcp-Param-A', path: ['constructor', 'name'], type: 'string' }], {}),
     ).toEqual({});
   });
 
-  verifies('ERA-5', 'a header that says something else is found', () => {
+  verifies('ERA-5', 'parameterMismatch reports a header that differs from its argument', () => {
     const args = { region: 'us-west1', limit: 42, options: { dry: false } };
     const right = { 'mcp-param-region': 'us-west1', 'mcp-param-limit': '42.0', 'mcp-param-dry-run': 'false' };
     const check = (headers: Record<string, string>): string | undefined =>
@@ -109,7 +109,7 @@ describe('the headers of a call', () => {
   });
 });
 
-describe('values in headers', () => {
+describe('header values', () => {
   test.each([
     ['us-west1', 'us-west1'],
     ['Hello, 世界', '=?base64?SGVsbG8sIOS4lueVjA==?='],
@@ -118,12 +118,12 @@ describe('values in headers', () => {
     ['=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?='],
     ['', '=?base64??='],
     ['a\tb', 'a\tb'],
-  ])('%j', (text, value) => {
+  ])('encodeHeaderValue and decodeHeaderValue convert %j', (text, value) => {
     expect(encodeHeaderValue(text)).toBe(value);
     expect(decodeHeaderValue(value)).toBe(text);
   });
 
-  verifies('ERA-5', 'every text comes back', () => {
+  verifies('ERA-5', 'decodeHeaderValue returns every text that encodeHeaderValue encoded', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const value = encodeHeaderValue(text);
@@ -134,7 +134,7 @@ describe('values in headers', () => {
   });
 
   test.each(['=?base64?a?=', '=?base64?YQ?=', '=?base64?YQ= =?=', '=?base64?/w==?=', 'caf\u00e9'])(
-    '%j is no value',
+    'decodeHeaderValue rejects %j',
     (value) => expect(decodeHeaderValue(value)).toBeUndefined(),
   );
 });

@@ -8,41 +8,49 @@ import { answerEdits } from './translate-result.ts';
 
 const INFO = '"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}';
 
-describe('an answer for a client of an earlier revision', () => {
-  verifies('ERA-1', 'says nothing that only the modern revision has', () => {
+describe('a response translated for a legacy client', () => {
+  verifies('ERA-1', 'a response for a legacy client contains no members of the modern era', () => {
     const result = `{"resultType":"complete","content":[],"_meta":{${INFO}}}`;
     expect(adapted(`"result":${result}`, 'legacy')).toBe('"result":{"content":[]}');
   });
 
-  verifies('ERA-1', 'keeps everything else, byte for byte', () => {
+  verifies('ERA-1', 'a response for a legacy client keeps its other members byte for byte', () => {
     const result = `{"z":12345678901234567890,"_meta":{"a":1.0, ${INFO} ,"b":{}},"resultType":"complete"}`;
     expect(adapted(`"result":${result}`, 'legacy')).toBe(
       '"result":{"z":12345678901234567890,"_meta":{"a":1.0,"b":{}}}',
     );
   });
 
-  verifies('ERA-1', 'keeps a ttlMs of the tool itself and drops that of a read', () => {
-    const body = '"result":{"ttlMs":5,"cacheScope":"public","contents":[]}';
-    expect(adapted(body, 'legacy', 'tools/call')).toBe(body);
-    expect(adapted(body, 'legacy', 'resources/read')).toBe('"result":{"contents":[]}');
-  });
+  verifies(
+    'ERA-1',
+    "a response for a legacy client keeps a tool's own ttlMs and drops that of a resource",
+    () => {
+      const body = '"result":{"ttlMs":5,"cacheScope":"public","contents":[]}';
+      expect(adapted(body, 'legacy', 'tools/call')).toBe(body);
+      expect(adapted(body, 'legacy', 'resources/read')).toBe('"result":{"contents":[]}');
+    },
+  );
 
-  verifies('ERA-1', 'is an error where the server wants another round', () => {
+  verifies('ERA-1', 'a round for a legacy client is translated to an error', () => {
     const message = answer('"result":{"resultType":"input_required","inputRequests":{}}');
     const hop = { from: 'modern', to: 'legacy' } as const;
     expect(answerEdits(message, 'tools/call', hop)).toBeInstanceOf(RpcError);
   });
 });
 
-describe('an answer for a client of the modern revision', () => {
-  verifies('ERA-1', 'says that it is complete, and how long a read may be kept', () => {
-    expect(adapted('"result":{"a":1}', 'modern')).toBe('"result":{"resultType":"complete","a":1}');
-    expect(adapted('"result":{}', 'modern', 'resources/read')).toBe(
-      '"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private"}',
-    );
-  });
+describe('a response translated for a modern client', () => {
+  verifies(
+    'ERA-1',
+    'a response for a modern client gets resultType complete, and cache hints for a resource',
+    () => {
+      expect(adapted('"result":{"a":1}', 'modern')).toBe('"result":{"resultType":"complete","a":1}');
+      expect(adapted('"result":{}', 'modern', 'resources/read')).toBe(
+        '"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private"}',
+      );
+    },
+  );
 
-  verifies('ERA-1', 'has another code where a resource is missing', () => {
+  verifies('ERA-1', 'an error for a modern client gets the code -32602 where a resource is missing', () => {
     const error = (code: number): string => `"error":{"code":${code},"message":"m","data":{"uri":"x:y"}}`;
     expect(adapted(error(-32002), 'modern')).toBe(error(-32602));
     expect(adapted(error(-32001), 'modern')).toBe(error(-32001));
