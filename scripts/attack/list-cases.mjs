@@ -18,12 +18,15 @@ export const CONFIGS = [
   attackCase(2, 'Shell characters in "args" reach the server as one argument each.'),
   attackCase(3, 'The value of a variable is not expanded again.'),
   attackCase(4, 'The key __proto__ and inherited names are keys like any other.', [
-    [LOAD, 'a server called __proto__ is a server like any other'],
-    ['packages/gateway/src/config/expand-env.test.ts', 'what an object inherits is no variable'],
+    [LOAD, 'loadConfig accepts a server called __proto__'],
+    [
+      'packages/gateway/src/config/expand-env.test.ts',
+      'expandEnvVar treats inherited properties of env as missing variables',
+    ],
   ]),
   attackCase(5, 'A missing variable fails the start with its name and place, and no value.', [
     [START, 'names variables that are not set: all of them, with their places'],
-    [LOAD, 'prints no secret, however the file is damaged'],
+    [LOAD, 'loadConfig prints no secret of a damaged file'],
   ]),
   attackCase(6, "A server sees a short list of variables and its own env, not the gateway's environment.", [
     ['tests/e2e/config/environment.test.ts', 'is a short safe list and its own env, and nothing else'],
@@ -180,7 +183,7 @@ export const RESULTS = [
     "Weir's own errors hold no secret and no stack; the history keeps no secret of a server's error.",
     [
       ['packages/gateway/src/call/history/history.test.ts', 'of errors what is fit to be read'],
-      [LOAD, 'prints no secret, however the file is damaged'],
+      [LOAD, 'loadConfig prints no secret of a damaged file'],
     ],
     "a server's own error reaches its caller as the server wrote it",
   ),

@@ -42,7 +42,7 @@ export const CONTAINERS_AND_HTTP = [
     file: gateway('config/unsafe-sources.ts'),
     from: `'${place}',`,
     to: [''],
-    proofs: [test('config/container-rules.test.ts', 'wherever the engine is')],
+    proofs: [test('config/container-rules.test.ts', 'for any engine')],
   })),
   {
     id: 'MANAGED-3',

@@ -39,26 +39,26 @@ function childEnvironment(
 }
 
 describe('childEnvironments', () => {
-  verifies('AGG-ENV-3', 'hands on the short list and nothing else', () => {
+  verifies('AGG-ENV-3', 'childEnvironments passes on only the variables of the short list', () => {
     expect(childEnvironment({}, parent, 'linux')).toEqual(safe);
     expect(childEnvironment({ inheritEnv: false }, parent, 'linux')).toEqual(safe);
   });
 
-  verifies('AGG-ENV-3', 'the short list is complete', () => {
+  verifies('AGG-ENV-3', 'the short list contains the variables that programs need', () => {
     const names =
       'HOME LOGNAME PATH SHELL TERM USER LANG LC_CTYPE TZ TMPDIR XDG_RUNTIME_DIR ALL_PROXY SSL_CERT_FILE NODE_EXTRA_CA_CERTS';
     const all = Object.fromEntries(names.split(' ').map((name) => [name, name]));
     expect(childEnvironment({}, { ...all, OTHER: 'x' }, 'darwin')).toEqual(all);
   });
 
-  verifies('AGG-ENV-3', 'the own env of a server comes last', () => {
+  verifies('AGG-ENV-3', "a server's own env overrides inherited variables", () => {
     const env = { HOME: '/elsewhere', TOKEN: 't' };
     expect(childEnvironment({ env }, parent, 'linux')).toEqual({ ...safe, ...env });
   });
 
   verifies(
     'AGG-ENV-3',
-    'inheritEnv widens it, by name or to everything, but never to secrets of the gateway',
+    "inheritEnv adds variables by name or all of them, but never the gateway's secrets",
     () => {
       const named = childEnvironment(
         { inheritEnv: ['OPENAI_API_KEY', 'NOPE', 'WEIR_MASTER_KEY'] },
@@ -71,24 +71,28 @@ describe('childEnvironments', () => {
     },
   );
 
-  verifies('AGG-ENV-3', 'on Windows hands on what a process needs there, whatever the capitals', () => {
-    const windows = {
-      Path: 'C:\\bin',
-      SystemRoot: 'C:\\Windows',
-      'ProgramFiles(x86)': 'C:\\P',
-      Secret: 's',
-      Weir_Key: 's',
-    };
-    expect(childEnvironment({}, windows, 'win32')).toEqual({
-      Path: 'C:\\bin',
-      SystemRoot: 'C:\\Windows',
-      'ProgramFiles(x86)': 'C:\\P',
-    });
-    expect(childEnvironment({}, windows, 'linux')).toEqual({});
-    expect(childEnvironment({ inheritEnv: ['SECRET'] }, windows, 'win32')).toHaveProperty('Secret', 's');
-  });
+  verifies(
+    'AGG-ENV-3',
+    'on Windows childEnvironments passes on the variables that a process needs, in any letter case',
+    () => {
+      const windows = {
+        Path: 'C:\\bin',
+        SystemRoot: 'C:\\Windows',
+        'ProgramFiles(x86)': 'C:\\P',
+        Secret: 's',
+        Weir_Key: 's',
+      };
+      expect(childEnvironment({}, windows, 'win32')).toEqual({
+        Path: 'C:\\bin',
+        SystemRoot: 'C:\\Windows',
+        'ProgramFiles(x86)': 'C:\\P',
+      });
+      expect(childEnvironment({}, windows, 'linux')).toEqual({});
+      expect(childEnvironment({ inheritEnv: ['SECRET'] }, windows, 'win32')).toHaveProperty('Secret', 's');
+    },
+  );
 
-  verifies('AGG-ENV-3', 'on Windows a variable has one spelling, the one of the server', () => {
+  verifies('AGG-ENV-3', "on Windows a variable is passed once, in the spelling of the server's env", () => {
     const environment = childEnvironment({ env: { PATH: 'D:\\own' } }, { Path: 'C:\\bin' }, 'win32');
     expect(environment).toEqual({ PATH: 'D:\\own' });
   });

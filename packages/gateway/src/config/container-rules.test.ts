@@ -21,7 +21,7 @@ describe('the rules for servers in containers', () => {
     { dockerConfig: { ...base, capabilities: ['CHOWN', 'NET_ADMIN'] } },
   ];
   for (const entry of accepted)
-    verifies(['MANAGED-1', 'MANAGED-5'], `accept ${JSON.stringify(entry)}`, () => {
+    verifies(['MANAGED-1', 'MANAGED-5'], `the container rules accept ${JSON.stringify(entry)}`, () => {
       expect(findings(entry)).toEqual([]);
     });
 
@@ -64,7 +64,7 @@ describe('the rules for servers in containers', () => {
     ],
   ];
   for (const [entry, at, why] of refused)
-    verifies(['MANAGED-1', 'MANAGED-5'], `refuse ${JSON.stringify(entry)}`, () => {
+    verifies(['MANAGED-1', 'MANAGED-5'], `the container rules refuse ${JSON.stringify(entry)}`, () => {
       expect(findings(entry).map(({ path }) => path)).toContain(`$.mcpServers.time.${at}`);
       expect(
         findings(entry)
@@ -74,7 +74,7 @@ describe('the rules for servers in containers', () => {
     });
 });
 
-describe('volumes that hand over the engine or the machine', () => {
+describe('unsafe volumes', () => {
   const volumes = (source: string, more: object = {}): { path: string; message: string }[] =>
     findings({ dockerConfig: { ...base, volumes: ['/srv/a:/a', `${source}:/x:ro`], ...more } });
 
@@ -139,7 +139,7 @@ describe('volumes that hand over the engine or the machine', () => {
     ['/host_mnt/c/Windows', 'the control of this machine'],
   ];
   for (const [source, gives] of unsafe)
-    verifies('MANAGED-2', `refuse ${source}, wherever the engine is`, () => {
+    verifies('MANAGED-2', `the container rules refuse the volume ${source} for any engine`, () => {
       expect(volumes(source)).toHaveLength(1);
       expect(volumes(source)[0]).toMatchObject({ path: '$.mcpServers.time.dockerConfig.volumes[1]' });
       expect(volumes(source)[0]?.message).toContain(`This volume would hand ${gives}`);
@@ -169,7 +169,7 @@ describe('volumes that hand over the engine or the machine', () => {
     '${FOLDER}/x',
   ];
   for (const source of safe)
-    verifies('MANAGED-2', `accept ${source}`, () => {
+    verifies('MANAGED-2', `the container rules accept the volume ${source}`, () => {
       expect(volumes(source)).toEqual([]);
     });
 });

@@ -40,19 +40,23 @@ describe('expandEnvVar', () => {
     ['${input:token}', ['input:token']],
   ];
   for (const [written, becomes] of cases) {
-    verifies(['AGG-ENV-1', 'AGG-ENV-2'], `${written} becomes ${JSON.stringify(becomes)}`, () => {
-      expect(expand(written)).toEqual(becomes);
-    });
+    verifies(
+      ['AGG-ENV-1', 'AGG-ENV-2'],
+      `expandEnvVar turns ${written} into ${JSON.stringify(becomes)}`,
+      () => {
+        expect(expand(written)).toEqual(becomes);
+      },
+    );
   }
 
-  verifies('AGG-ENV-1', 'what an object inherits is no variable', () => {
+  verifies('AGG-ENV-1', 'expandEnvVar treats inherited properties of env as missing variables', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
       expect(expand(`\${${name}}`)).toEqual([name]);
     }
     expect(expandEnvVar('$GONE', { env: { GONE: undefined } }).success).toBe(false);
   });
 
-  verifies('AGG-ENV-2', 'says in one text which variables are missing, each once', () => {
+  verifies('AGG-ENV-2', 'expandEnvVar names each missing variable once in its error', () => {
     expect(expandEnvVar('$A$B$A', { env })).toEqual({
       success: false,
       error: 'Missing environment variable(s): A, B',
@@ -61,44 +65,48 @@ describe('expandEnvVar', () => {
     });
   });
 
-  verifies('AGG-CFG-3', 'prints no name that could be part of a password', () => {
+  verifies('AGG-CFG-3', 'expandEnvVar hides a variable name that could be part of a password', () => {
     const result = expandEnvVar('pass${w0rd!x}', { env });
     expect(result).toMatchObject({ error: 'Missing environment variable(s): ${…}', missingVars: ['w0rd!x'] });
     expect(printableName('input:api-key')).toBe('input:api-key');
     expect(printableName('a'.repeat(81))).toBe('${…}');
   });
 
-  verifies('AGG-ENV-1', 'loses none of the text around references, and reads no value again', () => {
-    const value = fc.string();
-    const literal = fc.string().map((text) => text.replaceAll(/[${}]/g, ''));
-    const name = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,5}$/);
-    const part = fc.oneof(
-      literal.map((text) => ({ written: text, becomes: () => text })),
-      fc.tuple(name, fc.constantFrom('env:', '')).map(([variable, origin]) => ({
-        written: `\${${origin}${variable}}`,
-        becomes: (of: Map<string, string>) => of.get(variable) ?? '',
-      })),
-      fc.tuple(name, literal).map(([variable, fallback]) => ({
-        written: `\${${variable}:-${fallback}}`,
-        becomes: (of: Map<string, string>) => of.get(variable) || fallback,
-      })),
-    );
-    fc.assert(
-      fc.property(fc.array(part), fc.infiniteStream(value), (parts, values) => {
-        const names = parts.flatMap(({ written }) => /[A-Z_][A-Z0-9_]*/.exec(written) ?? []);
-        const variables = new Map(names.map((found) => [found, values.next().value as string]));
-        const result = expandEnvVar(parts.map(({ written }) => written).join(''), {
-          env: Object.fromEntries(variables),
-        });
-        expect(result).toEqual({
-          success: true,
-          value: parts.map(({ becomes }) => becomes(variables)).join(''),
-        });
-      }),
-    );
-  });
+  verifies(
+    'AGG-ENV-1',
+    'expandEnvVar keeps the text around references and does not expand values again',
+    () => {
+      const value = fc.string();
+      const literal = fc.string().map((text) => text.replaceAll(/[${}]/g, ''));
+      const name = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,5}$/);
+      const part = fc.oneof(
+        literal.map((text) => ({ written: text, becomes: () => text })),
+        fc.tuple(name, fc.constantFrom('env:', '')).map(([variable, origin]) => ({
+          written: `\${${origin}${variable}}`,
+          becomes: (of: Map<string, string>) => of.get(variable) ?? '',
+        })),
+        fc.tuple(name, literal).map(([variable, fallback]) => ({
+          written: `\${${variable}:-${fallback}}`,
+          becomes: (of: Map<string, string>) => of.get(variable) || fallback,
+        })),
+      );
+      fc.assert(
+        fc.property(fc.array(part), fc.infiniteStream(value), (parts, values) => {
+          const names = parts.flatMap(({ written }) => /[A-Z_][A-Z0-9_]*/.exec(written) ?? []);
+          const variables = new Map(names.map((found) => [found, values.next().value as string]));
+          const result = expandEnvVar(parts.map(({ written }) => written).join(''), {
+            env: Object.fromEntries(variables),
+          });
+          expect(result).toEqual({
+            success: true,
+            value: parts.map(({ becomes }) => becomes(variables)).join(''),
+          });
+        }),
+      );
+    },
+  );
 
-  verifies('AGG-ENV-1', 'takes linear time over text that is all references', () => {
+  verifies('AGG-ENV-1', 'expandEnvVar takes linear time for a text of many references', () => {
     const hostile = ['${', '${A:-', '$', '}', '${A:-}', '${A:-$A', '${HOME}'];
     const start = performance.now();
     for (const text of hostile) expandEnvVar(text.repeat(100_000), { env });
@@ -107,7 +115,7 @@ describe('expandEnvVar', () => {
 });
 
 describe('expandConfigEnvVars', () => {
-  verifies('AGG-ENV-1', 'expands every value at every depth, and no key', () => {
+  verifies('AGG-ENV-1', 'expandConfigEnvVars expands values at every depth but no keys', () => {
     const config = { a: ['$HOME', 1, null, [{ $HOME: '${HOME}', b: true }]] };
     expect(expandConfigEnvVars(config, { env })).toEqual({
       success: true,
@@ -116,7 +124,7 @@ describe('expandConfigEnvVars', () => {
     expect(config.a[0]).toBe('$HOME');
   });
 
-  verifies('AGG-ENV-2', 'names all missing variables at once, each with its place', () => {
+  verifies('AGG-ENV-2', 'expandConfigEnvVars names all missing variables with their places', () => {
     const config = {
       mcpServers: {
         postgres: { command: '$PG', env: { DATABASE_URL: '${DATABASE_URL}' } },
@@ -134,7 +142,7 @@ describe('expandConfigEnvVars', () => {
     });
   });
 
-  verifies('AGG-ENV-1', 'leaves servers that are switched off as they are', () => {
+  verifies('AGG-ENV-1', 'expandConfigEnvVars leaves disabled servers unchanged', () => {
     const off = { command: '$NONE', disabled: true };
     const alsoOff = { command: '$NONE', enabled: false };
     const on = { command: '$HOME', disabled: false, enabled: true };
@@ -146,7 +154,7 @@ describe('expandConfigEnvVars', () => {
     expect(expandConfigEnvVars({ other: { off } }, { env }).success).toBe(false);
   });
 
-  verifies('AGG-ENV-1', 'leaves the places that it is told to leave', () => {
+  verifies('AGG-ENV-1', 'expandConfigEnvVars leaves the excepted keys unchanged', () => {
     const except = new Set(['note', 'inputs']);
     const config = { note: '$NONE', inputs: [{ id: '$NONE' }], home: '$HOME' };
     expect(expandConfigEnvVars(config, { env, except })).toEqual({
@@ -155,7 +163,7 @@ describe('expandConfigEnvVars', () => {
     });
   });
 
-  verifies('AGG-ENV-1', 'keeps a key called __proto__ a key', () => {
+  verifies('AGG-ENV-1', 'expandConfigEnvVars keeps a key called __proto__ as a plain key', () => {
     const config: unknown = JSON.parse('{"__proto__": {"a": "$HOME"}}');
     const result = expandConfigEnvVars(config, { env });
     expect(JSON.stringify(result)).toBe('{"success":true,"value":{"__proto__":{"a":"/home/me"}}}');

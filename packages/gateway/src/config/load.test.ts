@@ -18,7 +18,7 @@ const load = (text: string, env = {}, path = 'mcp.json'): ReturnType<typeof load
 describe('loadConfig', () => {
   verifies(
     ['AGG-CFG-1', 'AGG-CFG-2', 'AGG-ENV-1'],
-    'reads a file, replaces variables and fills in defaults',
+    'loadConfig reads a file, replaces variables and fills in defaults',
     () => {
       const path = join(folder, 'config.json');
       writeFileSync(
@@ -44,28 +44,32 @@ describe('loadConfig', () => {
     expect(refusal(() => load(text))).toMatchObject({ code: 'invalid_json' });
   });
 
-  verifies('AGG-CFG-4', 'warnings name the line', () => {
+  verifies('AGG-CFG-4', 'warnings of loadConfig name the line', () => {
     expect(load('{"mcpServers": {\n"a": {"command": "x", "comment": "y"}}}').warnings).toEqual([
       '$.mcpServers.a (line 2): Unknown key ignored: "comment"',
     ]);
   });
 
-  verifies('AGG-CFG-3', 'says that a file is missing, a directory or not to be read', () => {
-    const missing = refusal(() => loadConfig(join(folder, 'no.json'), { env: {} }));
-    expect(missing).toMatchObject({ code: 'file_not_found', details: { path: join(folder, 'no.json') } });
-    expect(missing.message).toBe(`Config file not found: ${join(folder, 'no.json')}`);
-    const directory = refusal(() => loadConfig(folder, { env: {} }));
-    expect(directory.message).toBe(`Config file not found: ${folder} is a directory; name the file in it`);
-    const because = (code: string): string =>
-      refusal(() => loadConfig('x', { env: {}, readFile: failWith(code) })).message;
-    expect(because('EACCES')).toBe(
-      'Config file not found: x may not be read by this user; check its permissions',
-    );
-    expect(because('EIO')).toBe('Config file not found: x cannot be read (EIO)');
-    expect(because('')).toBe('Config file not found: x cannot be read (unknown)');
-  });
+  verifies(
+    'AGG-CFG-3',
+    'loadConfig names a missing file, a directory and an unreadable file in its error',
+    () => {
+      const missing = refusal(() => loadConfig(join(folder, 'no.json'), { env: {} }));
+      expect(missing).toMatchObject({ code: 'file_not_found', details: { path: join(folder, 'no.json') } });
+      expect(missing.message).toBe(`Config file not found: ${join(folder, 'no.json')}`);
+      const directory = refusal(() => loadConfig(folder, { env: {} }));
+      expect(directory.message).toBe(`Config file not found: ${folder} is a directory; name the file in it`);
+      const because = (code: string): string =>
+        refusal(() => loadConfig('x', { env: {}, readFile: failWith(code) })).message;
+      expect(because('EACCES')).toBe(
+        'Config file not found: x may not be read by this user; check its permissions',
+      );
+      expect(because('EIO')).toBe('Config file not found: x cannot be read (EIO)');
+      expect(because('')).toBe('Config file not found: x cannot be read (unknown)');
+    },
+  );
 
-  verifies('AGG-CFG-3', 'says where the JSON ends to be JSON', () => {
+  verifies('AGG-CFG-3', 'loadConfig names the line and column of invalid JSON', () => {
     const error = refusal(() => load('{\n  "mcpServers": {},\n}'));
     expect(error).toMatchObject({ code: 'invalid_json', details: { path: 'mcp.json', line: 2, column: 19 } });
     expect(describeConfigError(error)).toBe(
@@ -79,7 +83,7 @@ describe('loadConfig', () => {
 
   verifies(
     ['AGG-CFG-2', 'AGG-CFG-3'],
-    'prints three mistakes at once, each with place, line and remedy',
+    'loadConfig reports three mistakes at once with place, line and remedy',
     () => {
       const text = `{
   "mcpServers": {
@@ -112,7 +116,7 @@ describe('loadConfig', () => {
     },
   );
 
-  verifies('AGG-CFG-2', 'refuses keys written twice, except in parts that are not ours', () => {
+  verifies('AGG-CFG-2', 'loadConfig refuses duplicate keys, except in parts that Weir does not read', () => {
     const error = refusal(() =>
       load('{"mcpServers": {"a": {"command": "x"},\n"a": {"command": "y", "command": "z"}}}'),
     );
@@ -132,7 +136,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  verifies(['AGG-ENV-2', 'AGG-CFG-3'], 'prints all missing variables with their places', () => {
+  verifies(['AGG-ENV-2', 'AGG-CFG-3'], 'loadConfig reports all missing variables with their places', () => {
     const text = `{"mcpServers": {"pg": {"command": "x", "args": ["$B"], "env": {"DATABASE_URL": "\${A}\${A}"}},
       "off": {"command": "$C", "disabled": true}}}`;
     const error = refusal(() => load(text));
@@ -160,14 +164,18 @@ describe('loadConfig', () => {
     );
   });
 
-  verifies(['AGG-CFG-4', 'AGG-ENV-1'], 'a variable in a key that nobody reads stops nothing', () => {
-    const { config } = load(
-      '{"mcpServers": {"a": {"command": "x", "note": "$NONE"}}, "inputs": ["${input:x}"]}',
-    );
-    expect(config).toMatchObject({ mcpServers: { a: { note: '$NONE' } }, inputs: ['${input:x}'] });
-  });
+  verifies(
+    ['AGG-CFG-4', 'AGG-ENV-1'],
+    'loadConfig ignores a missing variable in a key that Weir does not read',
+    () => {
+      const { config } = load(
+        '{"mcpServers": {"a": {"command": "x", "note": "$NONE"}}, "inputs": ["${input:x}"]}',
+      );
+      expect(config).toMatchObject({ mcpServers: { a: { note: '$NONE' } }, inputs: ['${input:x}'] });
+    },
+  );
 
-  verifies('AGG-CFG-2', 'checks again what variables have made of it', () => {
+  verifies('AGG-CFG-2', 'loadConfig validates the config again after it replaced variables', () => {
     const empty = refusal(() => load('{"mcpServers": {"a": {"command": "$CMD"}}}', { CMD: '' }));
     expect(empty.code).toBe('invalid_schema');
     expect(empty.message).toContain('$.mcpServers.a.command (line 1)\n    Missing or invalid command');
@@ -179,16 +187,16 @@ describe('loadConfig', () => {
     expect(address.message).not.toContain('secret');
   });
 
-  verifies('AGG-CFG-3', 'what is no mistake of the text is thrown on', () => {
+  verifies('AGG-CFG-3', 'parseConfigText rethrows errors that are not about the text', () => {
     expect(() => parseConfigText(undefined as unknown as string)).toThrow(TypeError);
   });
 
-  verifies('AGG-CFG-3', 'a server called __proto__ is a server like any other', () => {
+  verifies('AGG-CFG-3', 'loadConfig accepts a server called __proto__', () => {
     const { config } = load('{"mcpServers": {"__proto__": {"command": "$X"}}}', { X: 'y' });
     expect(Object.entries(config.mcpServers)).toEqual([['__proto__', { command: 'y', args: [], env: {} }]]);
   });
 
-  verifies('AGG-CFG-3', 'prints no secret, however the file is damaged', () => {
+  verifies('AGG-CFG-3', 'loadConfig prints no secret of a damaged file', () => {
     const secret = 's3cr3t';
     const text = JSON.stringify(
       {
@@ -214,17 +222,21 @@ describe('loadConfig', () => {
 });
 
 describe('prepareConfig', () => {
-  verifies('AGG-API-1', 'does the same for a config that a program hands over', () => {
-    expect(prepareConfig({ mcpServers: { a: { command: '$X' } } }, { env: { X: 'y' } })).toEqual({
-      config: { mcpServers: { a: { command: 'y', args: [], env: {} } } },
-      unexpanded: { a: { command: '$X' } },
-      warnings: [],
-    });
-    const error = refusal(() => prepareConfig({}, { env: {} }));
-    expect(error.message).toBe(
-      'Invalid config: 1 mistake\n  $.mcpServers\n    Missing required field: mcpServers; write "mcpServers": { "files": { "command": "npx" } }',
-    );
-  });
+  verifies(
+    'AGG-API-1',
+    'prepareConfig expands and validates the config of a program as loadConfig does',
+    () => {
+      expect(prepareConfig({ mcpServers: { a: { command: '$X' } } }, { env: { X: 'y' } })).toEqual({
+        config: { mcpServers: { a: { command: 'y', args: [], env: {} } } },
+        unexpanded: { a: { command: '$X' } },
+        warnings: [],
+      });
+      const error = refusal(() => prepareConfig({}, { env: {} }));
+      expect(error.message).toBe(
+        'Invalid config: 1 mistake\n  $.mcpServers\n    Missing required field: mcpServers; write "mcpServers": { "files": { "command": "npx" } }',
+      );
+    },
+  );
 });
 
 function failWith(code: string): () => never {

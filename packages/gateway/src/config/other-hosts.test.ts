@@ -166,7 +166,7 @@ describe('the config of another host', () => {
     ],
   ];
   for (const [host, path, content, servers, warnings = []] of files)
-    verifies('AGG-CFG-4', `of ${host} is understood`, () => {
+    verifies('AGG-CFG-4', `the config of ${host} is understood`, () => {
       const loaded = load(path, content, { A_KEY: 'b' });
       expect(loaded.config.mcpServers).toEqual(servers);
       expect(loaded.warnings.map((text) => text.replace(/^\$ \(line \d+\)/u, '$'))).toEqual(warnings);
@@ -200,29 +200,37 @@ describe('the config of another host', () => {
     ],
   ];
   for (const [what, content, place, message] of mistakes)
-    verifies(['AGG-CFG-2', 'AGG-CFG-4'], `with ${what} is refused in the words of that file`, () => {
-      const error = refusal(() => load('wrong.json', content));
-      expect(error.message.replace(/line \d+/u, 'line 4')).toContain(`  ${place}\n    ${message}`);
-    });
+    verifies(
+      ['AGG-CFG-2', 'AGG-CFG-4'],
+      `a config with ${what} is refused with the keys of that file`,
+      () => {
+        const error = refusal(() => load('wrong.json', content));
+        expect(error.message.replace(/line \d+/u, 'line 4')).toContain(`  ${place}\n    ${message}`);
+      },
+    );
 
-  verifies('AGG-CFG-4', 'with servers under two keys uses "mcpServers" and says so', () => {
-    const { config, warnings } = load('both.json', { mcpServers: { a: local }, servers: { b: local } });
-    expect(Object.keys(config.mcpServers)).toEqual(['a']);
-    expect(warnings).toEqual([
-      '$.servers (line 12): Ignored, because there is "mcpServers": move the servers there',
-    ]);
-  });
+  verifies(
+    'AGG-CFG-4',
+    'a config with servers under two keys uses "mcpServers" and warns of the other',
+    () => {
+      const { config, warnings } = load('both.json', { mcpServers: { a: local }, servers: { b: local } });
+      expect(Object.keys(config.mcpServers)).toEqual(['a']);
+      expect(warnings).toEqual([
+        '$.servers (line 12): Ignored, because there is "mcpServers": move the servers there',
+      ]);
+    },
+  );
 
-  verifies('AGG-CFG-3', 'with comments stays an error in a .json file of no other host', () => {
+  verifies('AGG-CFG-3', 'comments in a .json file that belongs to no known host are an error', () => {
     const error = refusal(() => load('mcp.json', '{ // x\n"mcpServers": {} }'));
     expect(error.code).toBe('invalid_json');
   });
 });
 
-describe('variables of other hosts', () => {
+describe('variables in the config of another host', () => {
   const server = (arg: string): object => ({ mcpServers: { a: { command: 'x', args: [arg] } } });
 
-  verifies('AGG-CFG-4', '${input:…} is an error that says where to put the value', () => {
+  verifies('AGG-CFG-4', '${input:…} is an error that says how to pass the value', () => {
     const error = refusal(() => load('mcp.json', server('--key=${input:github-token}')));
     expect(error.code).toBe('missing_env_var');
     expect(describeConfigError(error)).toBe(
@@ -237,7 +245,7 @@ describe('variables of other hosts', () => {
     );
   });
 
-  verifies('AGG-CFG-4', 'what only another host can look up is an error, not a text', () => {
+  verifies('AGG-CFG-4', 'a variable that only another host can look up is an error', () => {
     const error = refusal(() => load('mcp.json', server('${file:/run/secrets/token}')));
     expect(error.message).toContain('A gateway does not know ${file:…}');
     const opencode = { mcp: { a: { type: 'local', command: ['x', '{file:~/token}'] } } };
@@ -276,63 +284,59 @@ describe('envFile', () => {
   const server = (entry: object): object => ({ mcpServers: { a: { command: 'x', ...entry } } });
   writeFileSync(join(home, '.env'), 'export TOKEN="from file"\n# a comment\nEMPTY=\nBOTH=file\nPRICE=$5\n');
 
-  verifies('AGG-CFG-4', 'gives its values to the process of its server; "env" counts for more', () => {
-    mkdirSync(join(home, 'project'), { recursive: true });
-    writeFileSync(join(home, 'project', '.env'), 'WHERE=project\n');
-    const { config, unexpanded } = load('mcp.json', server({ envFile: '.env', env: { BOTH: 'entry' } }));
-    expect(config.mcpServers['a']).toEqual({
-      command: 'x',
-      args: [],
-      env: { TOKEN: 'from file', EMPTY: '', BOTH: 'entry', PRICE: '$5' },
-    });
-    expect(JSON.stringify(unexpanded)).not.toContain('from file');
-    expect(redactor(() => config)('it said: from file')).toBe('it said: [hidden]');
-    const inProject = load('project/.vscode/mcp.json', server({ envFile: '${workspaceFolder}/.env' }));
-    expect(inProject.config.mcpServers['a']?.env).toEqual({ WHERE: 'project' });
+  verifies(
+    'AGG-CFG-4',
+    'envFile gives its values to the process of its server, and "env" overrides them',
+    () => {
+      mkdirSync(join(home, 'project'), { recursive: true });
+      writeFileSync(join(home, 'project', '.env'), 'WHERE=project\n');
+      const { config, unexpanded } = load('mcp.json', server({ envFile: '.env', env: { BOTH: 'entry' } }));
+      expect(config.mcpServers['a']).toEqual({
+        command: 'x',
+        args: [],
+        env: { TOKEN: 'from file', EMPTY: '', BOTH: 'entry', PRICE: '$5' },
+      });
+      expect(JSON.stringify(unexpanded)).not.toContain('from file');
+      expect(redactor(() => config)('it said: from file')).toBe('it said: [hidden]');
+      const inProject = load('project/.vscode/mcp.json', server({ envFile: '${workspaceFolder}/.env' }));
+      expect(inProject.config.mcpServers['a']?.env).toEqual({ WHERE: 'project' });
+    },
+  );
+
+  verifies('AGG-CFG-4', 'invalid lines of an envFile are warned of by number, without their text', () => {
+    const lines = [
+      'A=1',
+      'sk-secret',
+      '# note',
+      '',
+      'KEY="one',
+      'two',
+      'three"',
+      'export B',
+      "C='x' # y",
+      '  # z',
+    ];
+    writeFileSync(join(home, 'odd.env'), lines.join('\r\n'));
+    const { config, warnings } = load('mcp.json', server({ envFile: 'odd.env' }));
+    expect(config.mcpServers['a']?.env).toMatchObject({ A: '1', C: 'x' });
+    expect(warnings.join()).toContain('are ignored (line 2, line 8): write NAME=value');
+    expect(warnings.join()).not.toContain('secret');
   });
 
-  verifies(
-    'AGG-CFG-4',
-    'with lines that set no variable is warned of by their numbers, without their text',
-    () => {
-      const lines = [
-        'A=1',
-        'sk-secret',
-        '# note',
-        '',
-        'KEY="one',
-        'two',
-        'three"',
-        'export B',
-        "C='x' # y",
-        '  # z',
-      ];
-      writeFileSync(join(home, 'odd.env'), lines.join('\r\n'));
-      const { config, warnings } = load('mcp.json', server({ envFile: 'odd.env' }));
-      expect(config.mcpServers['a']?.env).toMatchObject({ A: '1', C: 'x' });
-      expect(warnings.join()).toContain('are ignored (line 2, line 8): write NAME=value');
-      expect(warnings.join()).not.toContain('secret');
-    },
-  );
+  verifies('AGG-CFG-4', 'a missing envFile is an error with its path, unless its server is disabled', () => {
+    const missing = server({ envFile: 'no/.env' });
+    const error = refusal(() => load('mcp.json', missing));
+    expect(error).toMatchObject({
+      code: 'invalid_schema',
+      details: { errors: [{ path: '$.mcpServers.a.envFile' }] },
+    });
+    expect(error.message).toContain(`envFile cannot be read: there is no file ${join(home, 'no', '.env')}`);
+    const folder = refusal(() => load('mcp.json', server({ envFile: '.' })));
+    expect(folder.message).toContain(`envFile cannot be read: ${home} is a directory`);
+    expect(load('mcp.json', server({ envFile: 'no/.env', disabled: true })).warnings).toEqual([]);
+  });
 
-  verifies(
-    'AGG-CFG-4',
-    'that is missing is an error with its path, unless its server is switched off',
-    () => {
-      const missing = server({ envFile: 'no/.env' });
-      const error = refusal(() => load('mcp.json', missing));
-      expect(error).toMatchObject({
-        code: 'invalid_schema',
-        details: { errors: [{ path: '$.mcpServers.a.envFile' }] },
-      });
-      expect(error.message).toContain(`envFile cannot be read: there is no file ${join(home, 'no', '.env')}`);
-      const folder = refusal(() => load('mcp.json', server({ envFile: '.' })));
-      expect(folder.message).toContain(`envFile cannot be read: ${home} is a directory`);
-      expect(load('mcp.json', server({ envFile: 'no/.env', disabled: true })).warnings).toEqual([]);
-    },
-  );
-
-  verifies('AGG-CFG-4', 'of a server at an address is a warning', () => {
+  verifies('AGG-CFG-4', 'an envFile of a remote server is a warning', () => {
     const { config, warnings } = load('mcp.json', {
       mcpServers: { a: { url: 'https://x', envFile: '.env' } },
     });

@@ -13,16 +13,20 @@ const redact = redactor(() => ({
   },
 }));
 
-verifies('HEALTH-7', 'values that the config gives its servers are taken out', () => {
-  expect(redact('key hunter2secret is wrong')).toBe('key [hidden] is wrong');
-  expect(redact('hunter2secret-and-more')).toBe('[hidden]');
-  expect(redact('abcdef123456 has expired')).toBe('[hidden] has expired');
-  expect(redact('turned on')).toBe('turned on');
-  expect(redact('correct-horse is no key')).toBe('[hidden] is no key');
-  expect(redact('no folder/of/mine at 123456')).toBe('no folder/of/mine at 123456');
-});
+verifies(
+  'HEALTH-7',
+  'redactor hides env values, headers and arguments that the config gives to servers',
+  () => {
+    expect(redact('key hunter2secret is wrong')).toBe('key [hidden] is wrong');
+    expect(redact('hunter2secret-and-more')).toBe('[hidden]');
+    expect(redact('abcdef123456 has expired')).toBe('[hidden] has expired');
+    expect(redact('turned on')).toBe('turned on');
+    expect(redact('correct-horse is no key')).toBe('[hidden] is no key');
+    expect(redact('no folder/of/mine at 123456')).toBe('no folder/of/mine at 123456');
+  },
+);
 
-verifies('HEALTH-7', 'values in addresses and behind an equals sign are taken out as well', () => {
+verifies('HEALTH-7', 'redactor hides secrets in URLs and in arguments with an equals sign', () => {
   expect(redact('tr0ub4dor is no token of plain-name')).toBe('[hidden] is no token of plain-name');
   expect(redact('login failed: a=b$&c')).toBe('login failed: [hidden]');
   expect(redact('1f2e3d4c and zyxwvu are unknown at e.example/mcp')).toBe(
@@ -42,15 +46,15 @@ test.each([
   ['ghp_abcdefghijklmnop123 has expired', '[hidden] has expired'],
   ['a sk-ill and a ghp_x', 'a sk-ill and a ghp_x'],
   ['the key is missing', 'the key is missing'],
-])('%s', (text, expected) => {
+])('redactor hides the secret in %s', (text, expected) => {
   expect(redact(text)).toBe(expected);
 });
 
-test('long ones are cut', () => {
+test('redactor cuts a text of 10,000 characters to less than 600', () => {
   expect(redact('x'.repeat(10_000)).length).toBeLessThan(600);
 });
 
-verifies('HEALTH-7', 'M6: a secret is not shown in part, wherever a long text is cut', () => {
+verifies('HEALTH-7', 'M6: redactor shows no part of a secret where it cuts a long text', () => {
   const long = `-----BEGIN KEY-----\n${'AbCd'.repeat(700)}`;
   const secrets = redactor(() => ({
     mcpServers: { a: { command: 'x', env: { LONG: long, KEY: 'hunter2secret' } } },

@@ -13,32 +13,36 @@ const generator = fileURLToPath(new URL('../../scripts/generate-config.mjs', imp
 const docs = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url)), 'utf8');
 
-describe('what is generated from the schema', () => {
+describe('the files generated from the schema', () => {
   verifies(
     'AGG-CFG-2',
-    'is what the schema says now',
+    'the generated files match the schema',
     () => {
       expect(() => execFileSync(process.execPath, [generator, '--check'], { stdio: 'pipe' })).not.toThrow();
     },
     60_000,
   );
 
-  verifies('AGG-CFG-2', 'the validator refuses the same values as the schema, at the same places', () => {
-    fc.assert(
-      fc.property(anyConfig(), (config) => {
-        expect(placesByValidator(config)).toEqual(placesBySchema(config));
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  verifies(
+    'AGG-CFG-2',
+    'the generated validator refuses the same values as the schema, at the same places',
+    () => {
+      fc.assert(
+        fc.property(anyConfig(), (config) => {
+          expect(placesByValidator(config)).toEqual(placesBySchema(config));
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 
-  verifies('AGG-CFG-2', 'the validator refuses an empty key as the schema does', () => {
+  verifies('AGG-CFG-2', 'the generated validator refuses an empty key as the schema does', () => {
     const config = { mcpServers: { '': { command: 'x' } } };
     expect(placesByValidator(config)).toEqual(['$.mcpServers[""]']);
     expect(placesBySchema(config)).toEqual(['$.mcpServers[""]']);
   });
 
-  verifies('AGG-CFG-4', 'the reference page and the JSON Schema know every key', () => {
+  verifies('AGG-CFG-4', 'the reference page lists every key of the JSON Schema', () => {
     const { $defs } = JSON.parse(docs('config.schema.json')) as {
       $defs: Record<string, { properties: object }>;
     };
@@ -65,7 +69,7 @@ function placesBySchema(config: unknown): string[] {
 
 type Issue = { path: readonly PropertyKey[]; code: string; errors?: Issue[][] };
 
-// Of a choice, zod tells how each option failed; what counts is the option that came furthest.
+// For a union, zod reports how each option failed; the option that came furthest counts.
 function issuePaths({ path, errors = [] }: Issue): (string | number)[][] {
   const own = path.filter((step) => typeof step !== 'symbol');
   const deeper = errors.find((issues) => issues.every((issue) => issue.path.length > 0)) ?? [];

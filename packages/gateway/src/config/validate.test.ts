@@ -11,12 +11,16 @@ const messages = (config: unknown): string[] =>
   validateConfig(config).errors.map(({ path, message }) => `${path} ${message}`);
 
 describe('validateConfig', () => {
-  verifies(['AGG-CFG-1', 'AGG-CFG-2'], 'accepts the standard format and asks for nothing beyond it', () => {
-    const full = { command: 'npx', args: ['-y', 'x'], env: { A: 'b' } };
-    for (const config of [server(command), server(full), { mcpServers: {} }]) {
-      expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
-    }
-  });
+  verifies(
+    ['AGG-CFG-1', 'AGG-CFG-2'],
+    'validateConfig accepts the standard format and requires nothing beyond it',
+    () => {
+      const full = { command: 'npx', args: ['-y', 'x'], env: { A: 'b' } };
+      for (const config of [server(command), server(full), { mcpServers: {} }]) {
+        expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
+      }
+    },
+  );
 
   type Wrong = [what: string, config: unknown, path: string, begins: string, value?: unknown];
   const wrong: Wrong[] = [
@@ -78,21 +82,21 @@ describe('validateConfig', () => {
       1,
     ],
     [
-      'a timeout of nothing',
+      'a timeout of 0',
       server({ ...command, timeout: 0 }),
       '$.mcpServers.files.timeout',
       'timeout must be a positive number',
       0,
     ],
     [
-      'a timeout that is no number',
+      'a timeout of NaN',
       server({ ...command, timeout: NaN }),
       '$.mcpServers.files.timeout',
       'timeout must be',
       NaN,
     ],
     [
-      'a timer too long',
+      'a timeout over 2^31 ms',
       server({ ...command, startupTimeout: 2 ** 31 }),
       '$.mcpServers.files.startupTimeout',
       'startupTimeout must be',
@@ -113,14 +117,14 @@ describe('validateConfig', () => {
       1,
     ],
     [
-      'sharing in other words',
+      'an unknown value of sharing',
       server({ ...command, sharing: 'x' }),
       '$.mcpServers.files.sharing',
       'sharing must be',
       'x',
     ],
     [
-      'era in other words',
+      'an unknown value of era',
       server({ ...command, era: '2025-11-25' }),
       '$.mcpServers.files.era',
       'era must be',
@@ -142,7 +146,7 @@ describe('validateConfig', () => {
       1,
     ]),
     [
-      'half a limit',
+      'a limit of 1.5',
       { mcpServers: {}, mcpConcurrentLimit: 1.5 },
       '$.mcpConcurrentLimit',
       'mcpConcurrentLimit must be',
@@ -177,7 +181,7 @@ describe('validateConfig', () => {
     ],
   ];
   for (const [what, config, path, begins, ...value] of wrong) {
-    verifies('AGG-CFG-2', `refuses ${what}, with its place and what to write`, () => {
+    verifies('AGG-CFG-2', `validateConfig refuses ${what}, with its place and a remedy`, () => {
       const { isValid, errors } = validateConfig(config);
       expect(isValid).toBe(false);
       expect(errors).toHaveLength(1);
@@ -187,14 +191,14 @@ describe('validateConfig', () => {
     });
   }
 
-  verifies('AGG-CFG-2', 'without a command names what else a server may have', () => {
+  verifies('AGG-CFG-2', 'validateConfig names "url" and "image" as alternatives to a missing command', () => {
     expect(messages(server({ args: [] }))).toEqual([
       '$.mcpServers.files.command Missing or invalid command: write "command": "npx" for a program, ' +
         'or "url" or "image" in its place',
     ]);
   });
 
-  verifies('AGG-CFG-2', 'refuses a server of two kinds, and accepts each kind alone', () => {
+  verifies('AGG-CFG-2', 'validateConfig refuses a server of two kinds and accepts each kind alone', () => {
     const refused = [
       { command: 'x', url: 'https://x' },
       { url: 'https://x', image: 'y' },
@@ -221,7 +225,7 @@ describe('validateConfig', () => {
     }
   });
 
-  verifies('AGG-CFG-2', 'reports every mistake at once, in the order of the file', () => {
+  verifies('AGG-CFG-2', 'validateConfig reports all mistakes at once in the order of the file', () => {
     const config = { mcpServers: { a: { command: 1, args: 'x' }, b: 2, c: { url: 'nope', env: [] } } };
     expect(validateConfig(config).errors.map(({ path }) => path)).toEqual([
       '$.mcpServers.a.command',
@@ -232,21 +236,21 @@ describe('validateConfig', () => {
     ]);
   });
 
-  verifies('AGG-CFG-2', 'takes undefined for absent, and what is inherited for absent too', () => {
+  verifies('AGG-CFG-2', 'validateConfig treats undefined and inherited values as absent', () => {
     expect(messages(server({ command: 'x', args: undefined, url: undefined }))).toEqual([]);
     expect(messages({ mcpServers: undefined })).toHaveLength(1);
     const inherited: unknown = Object.create({ command: 'x' });
     expect(messages(server(inherited))).toHaveLength(1);
   });
 
-  verifies('AGG-CFG-4', 'tolerates what other hosts write', () => {
+  verifies('AGG-CFG-4', 'validateConfig accepts the keys that other hosts write', () => {
     const local = { type: 'stdio', disabled: false, cwd: '/tmp', ...command, transport: 'stdio' };
     const remote = { type: 'streamable-http', url: 'https://x/mcp', headers: { A: 'b' }, tools: ['*'] };
     const config = { $schema: 'x', mcpServers: { local, remote } };
     expect(validateConfig(config)).toEqual({ isValid: true, errors: [], warnings: [] });
   });
 
-  verifies('AGG-CFG-4', 'unknown keys are one warning for each object, never an error', () => {
+  verifies('AGG-CFG-4', 'validateConfig gives one warning for each object with unknown keys', () => {
     const config = { mcpServers: { a: { ...command, alwaysAllow: [], argz: [] } }, globalShortcut: 'x' };
     expect(validateConfig(config)).toEqual({
       isValid: true,
@@ -261,14 +265,14 @@ describe('validateConfig', () => {
     });
   });
 
-  verifies('AGG-CFG-4', 'a host file full of other things gets one short warning', () => {
+  verifies('AGG-CFG-4', 'validateConfig gives one short warning for 30 unknown keys', () => {
     const others = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`other${index}`, index]));
     const { warnings } = validateConfig({ ...others, mcpServers: {} });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]!.message).toMatch(/"other7" and 22 more$/);
   });
 
-  verifies('AGG-CFG-4', 'the keys of this product live beside the standard ones', () => {
+  verifies('AGG-CFG-4', 'validateConfig accepts the keys of Weir beside the standard ones', () => {
     const entry = {
       ...command,
       enabled: true,
@@ -308,7 +312,7 @@ describe('validateConfig', () => {
 
   verifies(
     'AGG-CFG-4',
-    'warns of a timeout that looks like seconds and of variables that are never handed on',
+    'validateConfig warns of a timeout that looks like seconds and of variables that are never passed on',
     () => {
       const { isValid, warnings } = validateConfig(
         server({ ...command, timeout: 60, inheritEnv: ['WEIR_TOKEN'] }),
@@ -321,7 +325,7 @@ describe('validateConfig', () => {
     },
   );
 
-  verifies('AGG-CFG-2', 'says what is wrong with an address', () => {
+  verifies('AGG-CFG-2', 'validateConfig says which part of a URL is not valid', () => {
     const mistake = (url: string): unknown => validateConfig(server({ url })).errors[0]?.message;
     expect(mistake('https://example.com:99999/mcp')).toBe(
       'url must be an address: its host or its port is none',
@@ -329,7 +333,7 @@ describe('validateConfig', () => {
     expect(mistake('example.com/mcp')).toBe('url must be an address that begins with http:// or https://');
   });
 
-  verifies('AGG-CFG-4', "warns of a client's folder for a server that clients share", () => {
+  verifies('AGG-CFG-4', 'validateConfig warns of cwdFromRoots for a server that clients share', () => {
     const warned = (more: object): string[] =>
       validateConfig(server({ ...command, cwdFromRoots: true, ...more })).warnings.map(({ path }) => path);
     expect(warned({})).toEqual(['$.mcpServers.files.cwdFromRoots']);
@@ -360,11 +364,15 @@ describe('validateConfig', () => {
     [{ deploymentType: 'local', command: 'x' }, 'deploymentType must be "managed"'],
   ];
   for (const [entry, refused] of deployments) {
-    verifies('MANAGED-5', `${refused === undefined ? 'accepts' : 'refuses'} ${JSON.stringify(entry)}`, () => {
-      const found = messages(server(entry));
-      expect(found).toHaveLength(refused === undefined ? 0 : 1);
-      expect(found[0] ?? '').toContain(refused ?? '');
-    });
+    verifies(
+      'MANAGED-5',
+      `validateConfig ${refused === undefined ? 'accepts' : 'refuses'} ${JSON.stringify(entry)}`,
+      () => {
+        const found = messages(server(entry));
+        expect(found).toHaveLength(refused === undefined ? 0 : 1);
+        expect(found[0] ?? '').toContain(refused ?? '');
+      },
+    );
   }
 
   const transports: [transport: string, isKnown: boolean][] = [
@@ -383,19 +391,25 @@ describe('validateConfig', () => {
   ];
   for (const [transport, isKnown] of transports)
     for (const key of ['transport', 'type'])
-      verifies('MANAGED-5', `${isKnown ? 'knows' : 'does not know'} the ${key} "${transport}"`, () => {
-        const alone = validateConfig(server({ command: 'x', [key]: transport }));
-        expect(alone.errors).toEqual([]);
-        expect(alone.warnings.map(({ path }) => path)).toEqual(isKnown ? [] : [`$.mcpServers.files.${key}`]);
-        const external = { deploymentType: 'external', url: 'https://x', [key]: transport };
-        const isLocal = transport === 'stdio' || transport === 'local';
-        const found = messages(server(external));
-        expect(found).toHaveLength(isKnown && !isLocal ? 0 : 1);
-        if (!isKnown)
-          expect(found[0]).toContain(`${key} must be "stdio", "sse", "http" or "streamable-http"`);
-      });
+      verifies(
+        'MANAGED-5',
+        `validateConfig ${isKnown ? 'knows' : 'does not know'} the ${key} "${transport}"`,
+        () => {
+          const alone = validateConfig(server({ command: 'x', [key]: transport }));
+          expect(alone.errors).toEqual([]);
+          expect(alone.warnings.map(({ path }) => path)).toEqual(
+            isKnown ? [] : [`$.mcpServers.files.${key}`],
+          );
+          const external = { deploymentType: 'external', url: 'https://x', [key]: transport };
+          const isLocal = transport === 'stdio' || transport === 'local';
+          const found = messages(server(external));
+          expect(found).toHaveLength(isKnown && !isLocal ? 0 : 1);
+          if (!isKnown)
+            expect(found[0]).toContain(`${key} must be "stdio", "sse", "http" or "streamable-http"`);
+        },
+      );
 
-  verifies('MANAGED-5', "no server is named like another's key, but may be like its own", () => {
+  verifies('MANAGED-5', 'validateConfig refuses a name that is the key of another server', () => {
     const config = { mcpServers: { a: { ...command, name: 'b' }, b: { ...command, name: 'b' } } };
     expect(messages(config)).toEqual([
       '$.mcpServers.a.name name must be unique: the server "b" has the same key',
@@ -406,7 +420,7 @@ describe('validateConfig', () => {
     );
   });
 
-  verifies('MANAGED-5', 'no two servers share a name', () => {
+  verifies('MANAGED-5', 'validateConfig refuses a name that two servers share', () => {
     const config = {
       mcpServers: {
         a: { ...command, name: 'X' },
@@ -423,25 +437,25 @@ describe('validateConfig', () => {
 describe('the overrides of tools', () => {
   const overrides = (tools: unknown): string[] => messages(server({ ...command, tools }));
 
-  verifies('AGG-CFG-4', 'a tool may have another name and description', () => {
+  verifies('AGG-CFG-4', 'validateConfig accepts another name and description for a tool', () => {
     expect(
       overrides({ read_file: { rename: 'a.b/c-D_9', description: 'Reads.' }, x: { rename: 'x' } }),
     ).toEqual([]);
   });
 
-  verifies('AGG-CFG-4', 'no two tools of a server get the same name', () => {
+  verifies('AGG-CFG-4', 'validateConfig refuses to rename two tools of a server to one name', () => {
     expect(overrides({ a: { rename: 'c' }, b: { rename: 'c' } })).toEqual([
       '$.mcpServers.files.tools.b.rename rename must be unique: the tool "a" of this server gets the same name',
     ]);
   });
 
-  verifies('AGG-CFG-4', 'a name has the characters that the protocol allows', () => {
+  verifies('AGG-CFG-4', 'validateConfig refuses a tool name that the protocol does not allow', () => {
     for (const rename of ['a b', 'a:b', 'ä', 'x'.repeat(129)])
       expect(overrides({ a: { rename } })[0]).toContain('rename may have 1 to 128 letters');
     expect(overrides({ a: { rename: '' } })[0]).toContain('rename must be the new name of the tool');
   });
 
-  verifies('AGG-CFG-4', 'a pattern cannot be renamed or described', () => {
+  verifies('AGG-CFG-4', 'validateConfig refuses to rename or describe a pattern of tools', () => {
     expect(overrides({ 'read_*': { rename: 'read', description: 'Reads.', enabled: true } })).toEqual([
       '$.mcpServers.files.tools["read_*"].rename rename needs the exact name of a tool, and "read_*" is a pattern: write an entry for each tool',
       '$.mcpServers.files.tools["read_*"].description description needs the exact name of a tool, and "read_*" is a pattern: write an entry for each tool',
@@ -450,7 +464,7 @@ describe('the overrides of tools', () => {
 });
 
 describe('didYouMean', () => {
-  verifies('AGG-CFG-4', 'finds the nearest known word, if one is near', () => {
+  verifies('AGG-CFG-4', 'didYouMean returns the nearest known word if one is near', () => {
     const known = ['command', 'args', 'env', 'timeout'];
     expect(didYouMean('comand', known)).toBe('command');
     expect(didYouMean('Command', known)).toBe('command');

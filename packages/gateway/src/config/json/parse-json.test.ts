@@ -5,7 +5,7 @@ import { verifies } from '../../../../../tests/verifies.ts';
 import { JsonSyntaxError, parseJson } from './parse-json.ts';
 
 describe('parseJson', () => {
-  verifies('AGG-CFG-3', 'reads whatever JSON.stringify writes as JSON.parse does', () => {
+  verifies('AGG-CFG-3', 'parseJson reads the output of JSON.stringify as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -15,24 +15,30 @@ describe('parseJson', () => {
     );
   });
 
-  verifies('AGG-CFG-3', 'accepts a damaged text exactly when JSON.parse does, with the same value', () => {
-    const damage = fc.record({
-      at: fc.nat(),
-      drop: fc.nat(2),
-      add: fc.constantFrom('', ...'"\\{}[],:1.-eu\n /'.split('')),
-    });
-    fc.assert(
-      fc.property(fc.jsonValue(), damage, (value, { at, drop, add }) => {
-        const text = JSON.stringify(value);
-        const cut = at % (text.length + 1);
-        const damaged = text.slice(0, cut) + add + text.slice(cut + drop);
-        expect(attempt(() => parseJson(damaged).value)).toStrictEqual(attempt(() => parseStrictly(damaged)));
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  verifies(
+    'AGG-CFG-3',
+    'parseJson accepts a damaged text exactly when JSON.parse does, with the same value',
+    () => {
+      const damage = fc.record({
+        at: fc.nat(),
+        drop: fc.nat(2),
+        add: fc.constantFrom('', ...'"\\{}[],:1.-eu\n /'.split('')),
+      });
+      fc.assert(
+        fc.property(fc.jsonValue(), damage, (value, { at, drop, add }) => {
+          const text = JSON.stringify(value);
+          const cut = at % (text.length + 1);
+          const damaged = text.slice(0, cut) + add + text.slice(cut + drop);
+          expect(attempt(() => parseJson(damaged).value)).toStrictEqual(
+            attempt(() => parseStrictly(damaged)),
+          );
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 
-  verifies('AGG-CFG-4', 'reads comments and trailing commas in .jsonc as if they were not there', () => {
+  verifies('AGG-CFG-4', 'parseJson skips comments and trailing commas in .jsonc', () => {
     const text = `// first\r\n{ /* a */ "a" /* b */ : /* c */ [1, 2, /* d */ ], // e
       "url": "http://x/*y*/", "b": {"c": null,},\n}\n/* end */ // last`;
     expect(parseJson(text, { jsonc: true }).value).toEqual({
@@ -42,7 +48,7 @@ describe('parseJson', () => {
     });
   });
 
-  verifies('AGG-CFG-4', 'a comma too many or a comment without an end is wrong in .jsonc too', () => {
+  verifies('AGG-CFG-4', 'parseJson rejects an extra comma and an unclosed comment in .jsonc too', () => {
     expect(() => parseJson('[1,,2]', { jsonc: true })).toThrow('A value is missing here');
     expect(() => parseJson('{,}', { jsonc: true })).toThrow('One comma too many: remove it');
     expect(() => parseJson('[1] /* x', { jsonc: true })).toThrow('This comment is never closed: add */');
@@ -119,19 +125,19 @@ describe('parseJson', () => {
     ],
   ];
   for (const [name, text, line, column, message] of mistakes) {
-    verifies('AGG-CFG-3', `explains ${name}, with line and column`, () => {
+    verifies('AGG-CFG-3', `parseJson explains ${name} with line and column`, () => {
       expect(caught(() => parseJson(text))).toEqual({ line, column, message });
     });
   }
 
-  verifies('AGG-CFG-3', 'passes over a byte order mark, which is no column', () => {
+  verifies('AGG-CFG-3', 'parseJson skips a byte order mark and does not count it as a column', () => {
     expect(parseJson('\uFEFF{"a": 1}').value).toEqual({ a: 1 });
     expect(caught(() => parseJson('\uFEFF{a'))).toMatchObject({ line: 1, column: 2 });
   });
 
   verifies(
     'AGG-CFG-2',
-    'reports keys written twice with their path and both lines, and keeps the last',
+    'parseJson reports duplicate keys with path and lines, and keeps the last value',
     () => {
       const { value, duplicates } = parseJson('{"s": {\n"a": 1,\n"b": [{"x": 1, "x": 2}],\n"a": 2, "a": 3}}');
       expect(value).toEqual({ s: { a: 3, b: [{ x: 2 }] } });
@@ -143,18 +149,18 @@ describe('parseJson', () => {
     },
   );
 
-  verifies('AGG-CFG-2', 'stops counting keys written twice before it takes long', () => {
+  verifies('AGG-CFG-2', 'parseJson reports at most 100 duplicate keys', () => {
     const text = `{${'"a":1,'.repeat(200_000)}"a":2}`;
     expect(parseJson(text).duplicates).toHaveLength(100);
   });
 
-  verifies('AGG-CFG-3', 'refuses what is nested too deeply instead of overflowing the stack', () => {
+  verifies('AGG-CFG-3', 'parseJson rejects more than 200 levels of nesting', () => {
     expect(() => parseJson('['.repeat(100_000))).toThrow('Nested more than 200 levels deep');
     expect(() => parseJson('{"a":'.repeat(100_000))).toThrow('Nested more than 200 levels deep');
     expect(parseJson('['.repeat(200) + ']'.repeat(200)).value).toHaveLength(1);
   });
 
-  verifies('AGG-CFG-3', 'a key called __proto__ is a key like any other', () => {
+  verifies('AGG-CFG-3', 'parseJson keeps a key called __proto__ as a plain key', () => {
     const { value } = parseJson('{"__proto__": {"polluted": true}, "constructor": 1}');
     expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -163,7 +169,7 @@ describe('parseJson', () => {
 
   verifies(
     'AGG-CFG-2',
-    'knows the line of every key and element, and the nearest one for what is missing',
+    'lineOf returns the line of every key and element, and the nearest for a missing one',
     () => {
       const { lineOf } = parseJson('{\n"a": {\n"b": [\n1,\n2]}\n}');
       expect(lineOf([])).toBeUndefined();
