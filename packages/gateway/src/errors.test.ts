@@ -29,7 +29,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('an RpcError carries no stack, and leaves that of others alone', () => {
+  test('an RpcError carries no stack, and other errors keep theirs', () => {
     const error = new RpcError(RpcErrorCode.INTERNAL, 'No');
     expect(error.stack).toBe('RpcError: No');
     expect(new Error('here').stack).toContain('errors.test');
@@ -45,7 +45,7 @@ describe('errors', () => {
     expect(Object.values(ErrorPhase)).toEqual(['startup', 'initialization', 'runtime']);
   });
 
-  test('a ChildServerError without a cause has none', () => {
+  test('a ChildServerError without a cause has no cause property', () => {
     const error = new ChildServerError(Texts.serverCrashed('files'), 'files', ErrorPhase.RUNTIME);
     expect(error.message).toBe("Server 'files' crashed during operation");
     expect('cause' in error).toBe(false);
@@ -57,7 +57,7 @@ describe('errors', () => {
     expect(error.data).toEqual({ name: 'a:b' });
   });
 
-  test('names and separators have their sentences', () => {
+  test('the errors for names and separators say what is expected', () => {
     expect(Texts.invalidToolName('__', 'nope')).toBe(
       "Invalid tool name format. Expected 'serverKey__toolName', got 'nope'",
     );
@@ -69,7 +69,7 @@ describe('errors', () => {
     );
   });
 
-  test('what a client has written is repeated up to 200 characters', () => {
+  test("error texts repeat at most 200 characters of a client's input", () => {
     expect(quoted('x'.repeat(200))).toBe('x'.repeat(200));
     expect(quoted('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
     expect(quoted(`x${'😀'.repeat(200)}`)).toBe(`x${'😀'.repeat(99)}…`);
@@ -87,7 +87,7 @@ describe('errors', () => {
     for (const text of all) expect(text.length).toBeLessThan(400);
   });
 
-  test('the codes are those of the protocol', () => {
+  test('RpcErrorCode holds the codes of the protocol', () => {
     expect(RpcErrorCode).toEqual({
       PARSE_ERROR: -32700,
       INVALID_REQUEST: -32600,

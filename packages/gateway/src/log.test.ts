@@ -12,7 +12,7 @@ function recorder(lines: string[], withDebug = true): Log {
   };
 }
 
-test('a prefix says whom lines of any level are about', () => {
+test('a prefixed log names its server in lines of every level', () => {
   const lines: string[] = [];
   const log = prefixed(recorder(lines), 'db');
   log.debug?.('a');
@@ -22,13 +22,13 @@ test('a prefix says whom lines of any level are about', () => {
   expect(lines).toEqual(['debug [db] a', 'info [db] b', 'warn [db] c', 'error [db] d']);
 });
 
-test('a log without debug stays without', () => {
+test('a log without debug has no debug after prefixed and printable', () => {
   expect(prefixed(printable(recorder([], false)), 'db').debug).toBeUndefined();
 });
 
 verifies(
   'AGG-CLI-2',
-  'nothing that a server says can pass for a line of ours or play with a terminal',
+  "a printable log escapes control characters and indents further lines of a server's text",
   () => {
     const lines: string[] = [];
     printable(recorder(lines)).warn('refused: \u001b[2J\u202etxet\ttab\r\n2026-01-01 info forged');

@@ -9,7 +9,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'weir-read-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a file is read up to its limit', () => {
+test('readWhole reads a file up to its limit and rejects a folder', () => {
   const file = join(folder, 'file');
   writeFileSync(file, 'x'.repeat(1000));
   expect(readWhole(file, { most: 1000 }).length).toBe(1000);
@@ -24,21 +24,21 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     return path;
   };
 
-  test('is refused unless it is allowed', () => {
+  test('readWhole rejects a pipe unless pipes are allowed', () => {
     expect(() => readWhole(pipe(), { most: 10 })).toThrow('is not a file but a device or a pipe');
   });
 
-  test('is given up after its time limit', () => {
+  test('readWhole gives a pipe up after its time limit', () => {
     expect(() => readWhole(pipe(), { most: 10, pipeMs: 50 })).toThrow('was not written to its end within');
   });
 
-  test('is read to its end, however slowly it is written', () => {
+  test('readWhole reads a pipe to its end even if it is written slowly', () => {
     const path = pipe();
     spawn('sh', ['-c', `sleep 0.1; exec >'${path}'; printf one; sleep 0.1; printf two`]);
     expect(readWhole(path, { most: 10, pipeMs: 10_000 }).toString()).toBe('onetwo');
   });
 
-  test('is read up to its limit', () => {
+  test('readWhole rejects a pipe that yields more than the limit', () => {
     const path = pipe();
     spawn('sh', ['-c', `exec cat /dev/zero >'${path}'`]);
     expect(() => readWhole(path, { most: 100_000, pipeMs: 10_000 })).toThrow(/is larger than/u);

@@ -41,7 +41,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/transports.ts'),
     from: 'startup: 5000',
     to: ['startup: 4000', 'startup: 6000'],
-    proofs: [test('time/deadline.test.ts', 'gives a server 5 s while 1 start')],
+    proofs: [test('time/deadline.test.ts', 'is 5 s while 1 start')],
   },
   {
     id: 'AGG-CHILD-2',
@@ -57,7 +57,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/transports.ts'),
     from: 'startup: 5000, longest: 30_000',
     to: ['startup: 5000, longest: 25_000', 'startup: 5000, longest: 35_000'],
-    proofs: [test('time/deadline.test.ts', 'gives a server 30 s while 100 start')],
+    proofs: [test('time/deadline.test.ts', 'is 30 s while 100 start')],
   },
   {
     id: 'AGG-CHILD-2',
@@ -218,7 +218,7 @@ export const AGGREGATOR = [
     file: gateway('errors.ts'),
     from: 'INVALID_PARAMS: -32602',
     to: ['INVALID_PARAMS: -32601', 'INVALID_PARAMS: -32600'],
-    proofs: [test('errors.test.ts', 'the codes are those of the protocol')],
+    proofs: [test('errors.test.ts', 'RpcErrorCode holds the codes of the protocol')],
   },
   {
     id: 'AGG-CALL-3',

@@ -5,7 +5,7 @@ import { BackOff } from './back-off.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** The pauses of so many tries, of a server that answers each of them. */
+/** Lists the pauses before so many attempts of a server that answers each of them. */
 function pauses(backOff: BackOff, tries: number): number[] {
   return Array.from({ length: tries }, () => {
     backOff.schedule(() => backOff.reset());

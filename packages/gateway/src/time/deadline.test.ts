@@ -5,7 +5,7 @@ import { startupTimeouts } from '../upstream/transports.ts';
 import { Deadline } from './deadline.ts';
 import { StartClock } from './start-clock.ts';
 
-/** As a machine with two cores has them. */
+/** Start slots of a machine with two cores. */
 const PLACES = 4;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -37,7 +37,7 @@ for (const [starting, limit] of [
   [24, 30],
   [100, 30],
 ] as const)
-  verifies('AGG-CHILD-2', `gives a server ${limit} s while ${starting} start on two cores`, () => {
+  verifies('AGG-CHILD-2', `the startup deadline is ${limit} s while ${starting} start on two cores`, () => {
     const on = clock();
     startMany(on, starting);
     const seen = watch(on, LOCAL);
@@ -47,20 +47,24 @@ for (const [starting, limit] of [
     expect(seen).toEqual({ limit: expect.closeTo(limit) as number, after: expect.closeTo(limit) as number });
   });
 
-verifies('AGG-CHILD-2', 'counts only the time in which many servers were starting', () => {
-  const on = clock();
-  const others = startMany(on, 2 * PLACES);
-  const seen = watch(on, LOCAL);
-  // Four seconds count half, then the others are up: three seconds are left.
-  vi.advanceTimersByTime(4000);
-  for (const isUp of others) isUp();
-  vi.advanceTimersByTime(2999);
-  expect(seen).toEqual({});
-  vi.advanceTimersByTime(2);
-  expect(seen.limit).toBeCloseTo(7);
-});
+verifies(
+  'AGG-CHILD-2',
+  'the startup deadline is extended only for the time in which many servers start',
+  () => {
+    const on = clock();
+    const others = startMany(on, 2 * PLACES);
+    const seen = watch(on, LOCAL);
+    // Four seconds count half, then the others are up: three seconds are left.
+    vi.advanceTimersByTime(4000);
+    for (const isUp of others) isUp();
+    vi.advanceTimersByTime(2999);
+    expect(seen).toEqual({});
+    vi.advanceTimersByTime(2);
+    expect(seen.limit).toBeCloseTo(7);
+  },
+);
 
-verifies('AGG-CHILD-2', 'grows for a server that was started before the many', () => {
+verifies('AGG-CHILD-2', 'the startup deadline grows for a server that started before the others', () => {
   const on = clock();
   on.begin();
   const seen = watch(on, LOCAL);
@@ -79,7 +83,7 @@ const KEPT: readonly (readonly [string, ServerConfig, number | undefined, number
   ['a remote server', { url: 'http://localhost' }, undefined, 30],
 ];
 for (const [what, entry, option, limit] of KEPT)
-  verifies('AGG-CHILD-2', `keeps the limit of ${what} as it is, however many start`, () => {
+  verifies('AGG-CHILD-2', `the startup deadline keeps the limit of ${what} while 100 servers start`, () => {
     const on = clock();
     startMany(on, 100);
     const seen = watch(on, entry, option);

@@ -6,7 +6,7 @@ import { systemTimers } from './schedule.ts';
 
 verifies(
   ['HEALTH-1', 'HEALTH-4'],
-  'time is up only when what came in before is read, also for a process that stood still',
+  'a timer fires after input that came before it is read, even if the process stood still',
   async () => {
     const child = spawn(process.execPath, ['-e', 'console.log("ready"); process.stdin.pipe(process.stdout)']);
     await once(child.stdout, 'data');
@@ -23,7 +23,7 @@ verifies(
   },
 );
 
-test('what is called off is not done, not even when its time has come', async () => {
+test('a timer that is cancelled in the turn when it is due does not fire', async () => {
   let isDone = false;
   const callOff = systemTimers.later(1, () => (isDone = true));
   setTimeout(callOff, 1);
