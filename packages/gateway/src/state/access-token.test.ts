@@ -15,7 +15,7 @@ const secretFile = (state: string): string => {
   return join(secrets, readdirSync(secrets)[0] ?? '');
 };
 
-verifies('SAFE-1', 'the token is made once, and stays the same', async () => {
+verifies('SAFE-1', 'the access token is made once and stays the same', async () => {
   const state = join(folder, 'deep', 'state');
   const first = await stateToken(state);
   expect(first).toEqual({ token: expect.stringMatching(/^[\w-]{43}$/u) as unknown });
@@ -23,7 +23,7 @@ verifies('SAFE-1', 'the token is made once, and stays the same', async () => {
   expect(readdirSync(state).toSorted()).toEqual(['master.key', 'secrets']);
 });
 
-verifies('SAFE-1', 'the token is encrypted on disk, and readable for its owner alone', async () => {
+verifies('SAFE-1', 'the access token is encrypted on disk and readable only by its owner', async () => {
   const env = { WEIR_MASTER_KEY: Buffer.alloc(32, 5).toString('base64') };
   const { token } = await stateToken(folder, env);
   expect(readdirSync(folder)).toEqual(['secrets']);
@@ -32,14 +32,14 @@ verifies('SAFE-1', 'the token is encrypted on disk, and readable for its owner a
   if (process.platform !== 'win32') expect(statSync(secretFile(folder)).mode & 0o777).toBe(0o600);
 });
 
-verifies('SAFE-1', 'twenty first starts at once agree on one token', async () => {
+verifies('SAFE-1', 'twenty first starts at the same time agree on one access token', async () => {
   const tokens = await Promise.all(Array.from({ length: 20 }, () => stateToken(folder)));
   expect(new Set(tokens.map(({ token }) => token)).size).toBe(1);
 });
 
 verifies(
   'SAFE-1',
-  'the token is another one each time where it cannot be kept, with the reason',
+  'the access token is new at each start where it cannot be stored, with a warning',
   async () => {
     const none = [await stateToken(undefined), await stateToken(undefined)];
     expect(none[0]?.token).not.toBe(none[1]?.token);
@@ -49,7 +49,7 @@ verifies(
   },
 );
 
-test('a token that cannot be decrypted is named, and not overwritten', async () => {
+test('stateToken warns of a token that it cannot decrypt and does not overwrite it', async () => {
   const { token } = await stateToken(folder);
   const other = await stateToken(folder, { WEIR_MASTER_KEY: Buffer.alloc(32, 5).toString('base64') });
   expect(other.token).not.toBe(token);
@@ -57,7 +57,7 @@ test('a token that cannot be decrypted is named, and not overwritten', async () 
   expect((await stateToken(folder)).token).toBe(token);
 });
 
-test('a secret that does not look like a token is named, and not overwritten', async () => {
+test('stateToken warns of a secret that does not hold a token and does not overwrite it', async () => {
   const secrets = await openSecrets({ folder, env: {}, log: { warn() {} } });
   await secrets.set('access-token', Buffer.from('short'));
   expect((await stateToken(folder)).warning).toContain('does not hold a token. Delete it');
@@ -65,7 +65,7 @@ test('a secret that does not look like a token is named, and not overwritten', a
 });
 
 test.skipIf(process.platform === 'win32')(
-  'a master key that others can read is used, with a warning',
+  'stateToken uses a master key that other users can read, with a warning',
   async () => {
     const { token } = await stateToken(folder);
     chmodSync(join(folder, 'master.key'), 0o644);

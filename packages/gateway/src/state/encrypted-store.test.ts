@@ -50,7 +50,7 @@ storeCase('encrypted memory', () => {
   return { open: () => createEncryptedStore(inner, masterKey) };
 });
 
-test('a secret shows neither its name nor its value on disk, and is for its owner alone', async () => {
+test("a secret's file shows neither its name nor its value and is readable only by its owner", async () => {
   const folder = newFolder();
   const store = await openIn(folder);
   await store.set('server github', Buffer.from('hush'));
@@ -60,7 +60,7 @@ test('a secret shows neither its name nor its value on disk, and is for its owne
   if (process.platform !== 'win32') expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
-test('a secret is encrypted differently each time', async () => {
+test('an encrypted store encrypts a secret differently each time', async () => {
   const folder = newFolder();
   const store = await openIn(folder);
   const texts = new Set<string>();
@@ -71,7 +71,7 @@ test('a secret is encrypted differently each time', async () => {
   expect(texts.size).toBe(3);
 });
 
-test('a secret cannot be read with another master key, and is not listed', async () => {
+test('an encrypted store neither reads nor lists a secret written with another master key', async () => {
   const folder = newFolder();
   await (await openIn(folder)).set('a', Buffer.from('hush'));
   const store = await openIn(folder, Buffer.alloc(32, 8));

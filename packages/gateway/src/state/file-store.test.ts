@@ -54,7 +54,7 @@ function open(options: Partial<FileStoreOptions> = {}): { folder: string; store:
 const value = Buffer.from('value');
 
 describe('a folder of values', () => {
-  test('is made with the first write', async () => {
+  test('a file store creates its folder with the first write', async () => {
     const { folder, store } = open();
     expect(await store.get('a')).toBeUndefined();
     expect(await store.list()).toEqual([]);
@@ -63,7 +63,7 @@ describe('a folder of values', () => {
     expect(readdirSync(folder)).toEqual(['a']);
   });
 
-  test.skipIf(isWindows)('is for its owner alone, and each file in it', async () => {
+  test.skipIf(isWindows)('a file store makes its folder and files readable only by their owner', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     await store.update('a', () => Buffer.from('other'));
@@ -71,7 +71,7 @@ describe('a folder of values', () => {
     expect(statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
   });
 
-  test('may hold files of others, which are not listed', async () => {
+  test('a file store does not list files that are not values', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     for (const name of ['B', '.DS_Store', 'a~lock', 'a~1-1', 'a%', 'con', 'a b'])
@@ -83,10 +83,10 @@ describe('a folder of values', () => {
     expect((await store.list()).map(({ name }) => name)).toEqual(['a']);
   });
 
-  test('that takes nothing is an error that names the file, and the old value stays', async () => {
+  test('a failed write is an error that names the file, and the old value stays', async () => {
     const { folder, store } = open();
     await store.set('a', value);
-    // Something else in its place stops root as well, whom permissions do not.
+    // A file in its place stops root as well, whom permissions do not stop.
     renameSync(folder, `${folder}.away`);
     writeFileSync(folder, '');
     await expect(store.set('a', value)).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe('a folder of values', () => {
     expect(String(await store.get('a'))).toBe('new');
   });
 
-  test('with a folder in the place of a value is an error that names it', async () => {
+  test('a folder in the place of a value is an error that names it', async () => {
     const { folder, store } = open();
     mkdirSync(join(folder, 'a'), { recursive: true });
     await expect(store.get('a')).rejects.toMatchObject({ name: 'StoreError' });
@@ -111,7 +111,7 @@ describe('a folder of values', () => {
     expect(readdirSync(folder)).toEqual(['a']);
   });
 
-  test('is cleared of what killed processes left, but not of what may be in the making', async () => {
+  test('a file store removes old temporary files of killed processes, but not recent ones', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     const ages: Record<string, number> = { 'a~old-1': 120, 'a~new-1': 0 };
@@ -133,7 +133,7 @@ describe('the lock of a value', () => {
     return performance.now() - began;
   };
 
-  test('of a process that has ended is taken over at once', async () => {
+  test('the lock of a process that has ended is taken over at once', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     const { pid } = spawnSync(process.execPath, ['-e', '']);
@@ -142,7 +142,7 @@ describe('the lock of a value', () => {
     expect(readdirSync(folder)).toEqual(['a']);
   });
 
-  test('that is as old as no write is taken over, whichever process has its id', async () => {
+  test('a lock that is older than any write is taken over even if its process id is in use', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     writeFileSync(lockOf(folder), String(process.pid));
@@ -150,7 +150,7 @@ describe('the lock of a value', () => {
     expect(await timed(store.set('a', value))).toBeLessThan(1000);
   });
 
-  test('of a process that runs is waited for', async () => {
+  test('a write waits for the lock of a running process', async () => {
     const { folder, store } = open();
     await store.set('a', value);
     writeFileSync(lockOf(folder), String(process.pid));

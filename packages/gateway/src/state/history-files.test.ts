@@ -24,39 +24,39 @@ function names(): string[] {
   return readdirSync(join(state, 'history')).toSorted();
 }
 
-verifies('HEALTH-7', 'lines come back in order, from files for their owner alone', async () => {
-  const files = filesOf(7);
-  for (let line = 0; line < 1000; line += 2) {
-    files.append(`{"line":${line}}\n{"line":${line + 1}}\n`);
-    await files.flush();
-  }
-  await files.flush();
-  expect(readHistory(state)).toEqual(Array.from({ length: 1000 }, (_, line) => ({ line })));
-  expect(names()).toHaveLength(1);
-  if (process.platform === 'win32') return;
-  expect(statSync(join(state, 'history')).mode & 0o777).toBe(0o700);
-  expect(statSync(join(state, 'history', names()[0] ?? '')).mode & 0o777).toBe(0o600);
-});
-
 verifies(
   'HEALTH-7',
-  'what waits for a slow disk is written in order, and no more waits than may',
+  'history lines are read back in order, from files readable only by their owner',
   async () => {
     const files = filesOf(7);
-    for (let line = 0; line < 500; line++) files.append(`{"line":${line}}\n`);
+    for (let line = 0; line < 1000; line += 2) {
+      files.append(`{"line":${line}}\n{"line":${line + 1}}\n`);
+      await files.flush();
+    }
     await files.flush();
-    expect(readHistory(state)).toEqual(Array.from({ length: 500 }, (_, line) => ({ line })));
-    const padding = 'x'.repeat(1024 * 1024);
-    for (let line = 0; line < 20; line++) files.append(`{"line":${line},"padding":"${padding}"}\n`);
-    await files.flush();
-    expect(readHistory(state).slice(500)).toHaveLength(9);
-    files.append('{"line":"next"}\n');
-    await files.flush();
-    expect(readHistory(state).at(-1)).toEqual({ line: 'next' });
+    expect(readHistory(state)).toEqual(Array.from({ length: 1000 }, (_, line) => ({ line })));
+    expect(names()).toHaveLength(1);
+    if (process.platform === 'win32') return;
+    expect(statSync(join(state, 'history')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(state, 'history', names()[0] ?? '')).mode & 0o777).toBe(0o600);
   },
 );
 
-verifies('HEALTH-7', 'two at once do not meet', async () => {
+verifies('HEALTH-7', 'history lines that wait for the disk are written in order, up to a limit', async () => {
+  const files = filesOf(7);
+  for (let line = 0; line < 500; line++) files.append(`{"line":${line}}\n`);
+  await files.flush();
+  expect(readHistory(state)).toEqual(Array.from({ length: 500 }, (_, line) => ({ line })));
+  const padding = 'x'.repeat(1024 * 1024);
+  for (let line = 0; line < 20; line++) files.append(`{"line":${line},"padding":"${padding}"}\n`);
+  await files.flush();
+  expect(readHistory(state).slice(500)).toHaveLength(9);
+  files.append('{"line":"next"}\n');
+  await files.flush();
+  expect(readHistory(state).at(-1)).toEqual({ line: 'next' });
+});
+
+verifies('HEALTH-7', 'two processes write their history to files of their own', async () => {
   const both = [filesOf(1), filesOf(2)];
   for (let line = 0; line < 500; line++) {
     both.forEach((files, by) => files.append(`${JSON.stringify({ by, line })}\n`));
@@ -66,20 +66,24 @@ verifies('HEALTH-7', 'two at once do not meet', async () => {
   expect(readHistory(state)).toHaveLength(1000);
 });
 
-verifies('HEALTH-7', 'a full file is followed by another, and the oldest go', async () => {
-  const rules = { largestFile: 1000, largestFolder: 4000 };
-  const files = filesOf(7, rules);
-  for (let batch = 0; batch < 40; batch++) {
-    files.append(`${JSON.stringify({ batch, padding: 'x'.repeat(200) })}\n`);
-    await files.flush();
-  }
-  const sizes = names().map((name) => statSync(join(state, 'history', name)).size);
-  expect(sizes.length).toBeGreaterThan(2);
-  expect(sizes.reduce((one, other) => one + other)).toBeLessThanOrEqual(4000 + 300);
-  expect(readHistory(state).at(-1)).toMatchObject({ batch: 39 });
-});
+verifies(
+  'HEALTH-7',
+  'a full history file is followed by a new one, and the oldest files are deleted',
+  async () => {
+    const rules = { largestFile: 1000, largestFolder: 4000 };
+    const files = filesOf(7, rules);
+    for (let batch = 0; batch < 40; batch++) {
+      files.append(`${JSON.stringify({ batch, padding: 'x'.repeat(200) })}\n`);
+      await files.flush();
+    }
+    const sizes = names().map((name) => statSync(join(state, 'history', name)).size);
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(sizes.reduce((one, other) => one + other)).toBeLessThanOrEqual(4000 + 300);
+    expect(readHistory(state).at(-1)).toMatchObject({ batch: 39 });
+  },
+);
 
-verifies('HEALTH-7', 'files have 4 MiB each and 16 MiB together, unless told otherwise', async () => {
+verifies('HEALTH-7', 'history files have 4 MiB each and 16 MiB together by default', async () => {
   const files = filesOf(7);
   const megabyte = 1024 * 1024;
   const rest = `${JSON.stringify({ padding: '' })}\n`.length;
@@ -92,7 +96,7 @@ verifies('HEALTH-7', 'files have 4 MiB each and 16 MiB together, unless told oth
   expect(readHistory(state)).toHaveLength(14);
 });
 
-verifies('HEALTH-7', 'many short lives leave no more than so many files', async () => {
+verifies('HEALTH-7', 'many short-lived processes leave at most "mostFiles" history files', async () => {
   for (let pid = 1; pid <= 12; pid++) {
     const files = filesOf(pid, { mostFiles: 5 });
     files.append(`${JSON.stringify({ pid })}\n`);
@@ -101,7 +105,7 @@ verifies('HEALTH-7', 'many short lives leave no more than so many files', async 
   expect(readHistory(state)).toEqual([8, 9, 10, 11, 12].map((pid) => ({ pid })));
 });
 
-test('half a line, as a killed gateway leaves it, is passed over; what is not ours is left alone', async () => {
+test('readHistory skips an incomplete line and ignores other files', async () => {
   const files = filesOf(7);
   files.append('{"a":1}\n');
   await files.flush();
@@ -110,7 +114,7 @@ test('half a line, as a killed gateway leaves it, is passed over; what is not ou
   expect(readHistory(state)).toEqual([{ a: 1 }]);
 });
 
-test('what cannot be written is said once, and adding goes on', async () => {
+test('history files report a failed write once and accept further lines', async () => {
   writeFileSync(join(state, 'history'), '');
   const files = filesOf(7);
   for (let times = 0; times < 3; times++) {
@@ -121,7 +125,7 @@ test('what cannot be written is said once, and adding goes on', async () => {
   expect(readHistory(state)).toEqual([]);
 });
 
-test('a disk that is full for long costs nothing that was written before', async () => {
+test('a full disk does not delete history that was written before', async () => {
   const before = filesOf(1);
   before.append('{"kept":1}\n');
   await before.flush();

@@ -1,4 +1,4 @@
-// Our side of the conversation, with commands that stand in for the real ones; tests/integration/state/keychain.test.ts has a real keyring.
+// The keychain commands are stubs here; tests/integration/state/keychain.test.ts has a real keyring.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ search) test ! -e "$KEPT" || echo "[/1]" ;;
 store) cat >"$KEPT" ;;
 esac`;
 
-// As it was seen to be: silent, with exit code 1, and the item is listed without its secret.
+// As observed: silent, with exit code 1, and the item is listed without its secret.
 const LOCKED_SECRET_TOOL = `case $1 in
 lookup) exit 1 ;;
 search) echo "[/1]"; echo "secret-tool: Cannot get secret of a locked object" >&2 ;;
@@ -53,7 +53,7 @@ esac`;
 describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   const platform = 'linux';
 
-  test('gets a new key by stdin, once, and nothing is written to the folder', async () => {
+  test('secret-tool gets a new key once, by stdin, and no file is written', async () => {
     lazyUpstream('secret-tool', SECRET_TOOL);
     const state = join(folder, 'state');
     const options = { env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder: state };
@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(existsSync(state)).toBe(false);
   });
 
-  test('that holds something else is refused, unshown', async () => {
+  test('a keychain item that is not a master key is refused and not shown', async () => {
     lazyUpstream('secret-tool', SECRET_TOOL);
     writeFileSync(join(folder, 'kept'), 'hunter2');
     const message = await refusalOf(masterKey({ env: { ...env, WEIR_MASTER_KEY: 'keychain' }, folder }));
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(kept()).toBe('hunter2');
   });
 
-  test('that is locked, and says so to nobody, is not overwritten', async () => {
+  test('a locked keychain is an error, and its item is not overwritten', async () => {
     lazyUpstream('secret-tool', LOCKED_SECRET_TOOL);
     expect(await refusalOf(keychainText({ env, platform }))).toMatch(
       /^The keychain is locked: unlock it, or/u,
@@ -85,14 +85,14 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(existsSync(join(folder, 'kept'))).toBe(false);
   });
 
-  test('that cannot reach a keychain is quoted', async () => {
+  test('the error quotes a secret-tool that cannot reach a keychain', async () => {
     lazyUpstream('secret-tool', 'echo "secret-tool: Cannot autolaunch D-Bus" >&2; exit 1');
     expect(await refusalOf(keychainText({ env, platform }))).toMatch(
       /^The keychain cannot be used \(secret-tool: Cannot autolaunch D-Bus\): .*WEIR_MASTER_KEY_FILE$/u,
     );
   });
 
-  test('that repeats what it was to store is not quoted', async () => {
+  test('the error does not quote a secret-tool that repeats the key', async () => {
     const store = 'value=$(cat); printf %s "$value" >"$KEPT.seen"; echo "no: $value" >&2; exit 1';
     lazyUpstream('secret-tool', `case $1 in lookup) exit 1 ;; store) ${store} ;; esac`);
     const message = await refusalOf(keychainText({ env, platform }));
@@ -101,7 +101,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(message).toContain('(no: …)');
   });
 
-  test('that does not answer is not waited for', async () => {
+  test('a secret-tool that does not answer is given up after the time limit', async () => {
     lazyUpstream('secret-tool', 'exec sleep 30');
     const began = performance.now();
     const message = await refusalOf(keychainText({ env, platform, limitMs: 300 }));
@@ -109,7 +109,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test('that another process keeps busy is waited for', async () => {
+  test('two processes that store a key at the same time get the same one', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('that is missing is asked for', async () => {
+  test('the error names a missing secret-tool and its package', async () => {
     const message = await refusalOf(keychainText({ env: { PATH: folder }, platform }));
     expect(message).toMatch(/needs the command "secret-tool", which was not found: .*libsecret-tools.*, or/u);
   });
@@ -129,7 +129,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
 describe.skipIf(process.platform === 'win32')('security', () => {
   const platform = 'darwin';
 
-  test('gets a new key by stdin, which takes no place of another', async () => {
+  test('security gets a new key by stdin and keeps an existing one', async () => {
     lazyUpstream('security', SECURITY);
     const text = await keychainText({ env, platform });
     expect(text.trim()).toMatch(/^[0-9a-f]{64}$/u);
@@ -137,14 +137,14 @@ describe.skipIf(process.platform === 'win32')('security', () => {
     expect(told()).not.toContain(text.trim());
   });
 
-  test('that refuses is quoted, and asked for nothing more', async () => {
+  test('the error quotes a security command that refuses, and no further command runs', async () => {
     lazyUpstream('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
     expect(await refusalOf(keychainText({ env, platform }))).toContain('User interaction is not allowed.');
     expect(told()).toBe('find-generic-password -s weir -a master-key -w\n');
   });
 });
 
-test('where none is known, it is said what to do instead', async () => {
+test('keychainText on Windows names the variables to use instead', async () => {
   expect(await refusalOf(keychainText({ env, platform: 'win32' }))).toBe(
     'WEIR_MASTER_KEY=keychain is of no use on win32: provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE',
   );

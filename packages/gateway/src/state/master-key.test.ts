@@ -14,7 +14,7 @@ test.each([
   ['base64', bytes.toString('base64')],
   ['base64url', bytes.toString('base64url')],
   ['hex', bytes.toString('hex')],
-])('is taken from the environment, and from a file that it names, in %s', async (_, text) => {
+])('masterKey reads a key in %s from the environment or from a file that it names', async (_, text) => {
   expect(await masterKey({ env: { WEIR_MASTER_KEY: text }, folder })).toEqual({ bytes });
   const file = join(folder, 'given');
   writeFileSync(file, `${text}\n`, { mode: 0o600 });
@@ -22,7 +22,7 @@ test.each([
   expect(readdirSync(folder)).toEqual(['given']);
 });
 
-test('is made where none is given: once, for its owner alone', async () => {
+test('masterKey creates a missing key once, in a file readable only by its owner', async () => {
   const state = join(folder, 'deep', 'state');
   const keys = await Promise.all(Array.from({ length: 10 }, () => masterKey({ env: {}, folder: state })));
   expect(new Set(keys.map((key) => key.bytes.toString('hex'))).size).toBe(1);
@@ -35,7 +35,7 @@ test('is made where none is given: once, for its owner alone', async () => {
 });
 
 test.each([['short'], ['x'.repeat(64)], ['a'.repeat(42)]])(
-  'that is none is refused, unshown: %s',
+  'masterKey rejects a text that is not a key without showing it: %s',
   async (text) => {
     const refusal: unknown = await masterKey({ env: { WEIR_MASTER_KEY: text }, folder }).catch(
       (error: unknown) => error,
@@ -45,7 +45,7 @@ test.each([['short'], ['x'.repeat(64)], ['a'.repeat(42)]])(
   },
 );
 
-test('a file that is named but missing is no reason to make another key', async () => {
+test('masterKey fails where WEIR_MASTER_KEY_FILE is missing, and creates no key', async () => {
   const env = { WEIR_MASTER_KEY_FILE: join(folder, 'gone') };
   await expect(masterKey({ env, folder })).rejects.toThrow(/WEIR_MASTER_KEY_FILE.*ENOENT/u);
   expect(readdirSync(folder)).toEqual([]);

@@ -23,26 +23,46 @@ const auto: StoredRecord = {
   failureCount: 3,
 };
 
-describe('what counts when the gateway starts again', () => {
+describe('the record of a server at the next start', () => {
   const fresh = { enabled: true, autoDisabled: false, failureCount: 0 };
   const rows: [string, StoredRecord | undefined, typeof on, object][] = [
-    ['nothing is known', undefined, on, fresh],
-    ['nothing is known, and the file leaves it out', undefined, off, { ...fresh, enabled: false }],
-    ['it ran, with failures', running, on, { enabled: true, failureCount: 2 }],
-    ['it ran, and its entry has changed', running, changed, fresh],
-    ['it was disabled', disabled, on, { enabled: false, autoDisabled: false }],
-    ['it was disabled, and its entry has changed', disabled, changed, { enabled: false }],
-    ['it was disabled by the rule', auto, on, { enabled: false, autoDisabled: true, autoDisabledAt: 9 }],
-    ['it was disabled by the rule, and its entry has changed', auto, changed, fresh],
-    ['it was disabled by the rule, because of the network', { ...auto, wasUnreachable: true }, on, fresh],
+    ['a server without a record is new', undefined, on, fresh],
     [
-      'it ran, and could not be reached for a while',
+      'a server without a record that the file disables is disabled',
+      undefined,
+      off,
+      { ...fresh, enabled: false },
+    ],
+    ['a server that ran keeps its failure count', running, on, { enabled: true, failureCount: 2 }],
+    ['a server whose entry has changed is new', running, changed, fresh],
+    ['a disabled server stays disabled', disabled, on, { enabled: false, autoDisabled: false }],
+    ['a disabled server stays disabled when its entry has changed', disabled, changed, { enabled: false }],
+    [
+      'an automatically disabled server stays disabled',
+      auto,
+      on,
+      { enabled: false, autoDisabled: true, autoDisabledAt: 9 },
+    ],
+    ['an automatically disabled server is new when its entry has changed', auto, changed, fresh],
+    [
+      'an automatically disabled server is new where it was unreachable',
+      { ...auto, wasUnreachable: true },
+      on,
+      fresh,
+    ],
+    [
+      'a server that was unreachable keeps its failure count',
       { ...running, wasUnreachable: true },
       on,
       { failureCount: 2, wasUnreachable: true },
     ],
-    ['it ran, and the file leaves it out', running, off, { enabled: false, autoDisabled: false }],
-    ['the file left it out then, and does no more', { ...disabled, file: off }, on, fresh],
+    [
+      'a server that the file now disables is disabled',
+      running,
+      off,
+      { enabled: false, autoDisabled: false },
+    ],
+    ['a server that the file no longer disables is enabled', { ...disabled, file: off }, on, fresh],
   ];
   for (const [what, stored, file, expected] of rows)
     verifies('HEALTH-3', what, () => {
@@ -51,20 +71,20 @@ describe('what counts when the gateway starts again', () => {
     });
 });
 
-test('the order of keys in an entry says nothing, everything else does', () => {
+test('fileEntry ignores the order of keys in an entry and nothing else', () => {
   expect(fileEntry({ env: { Y: 'y', X: '${X}' }, command: 'a' }, true)).toEqual(on);
   expect(fileEntry({ command: 'a', env: { X: '${X}', Y: 'z' } }, true)).not.toEqual(on);
   expect(fileEntry({ args: ['a', 'b'] }, true)).not.toEqual(fileEntry({ args: ['b', 'a'] }, true));
 });
 
 test.each([[undefined], [null], [1], ['x'], [{}], [{ ...running, file: undefined }]])(
-  'what is no record is none: %j',
+  'readRecord rejects %j',
   (value) => {
     expect(readRecord(value)).toBeUndefined();
   },
 );
 
-test('a record is one', () => {
+test('readRecord accepts a stored record, also without wasUnreachable', () => {
   expect(readRecord(JSON.parse(JSON.stringify(auto)))).toEqual(auto);
   const { wasUnreachable: _, ...older } = auto;
   expect(readRecord(older)).toEqual(auto);

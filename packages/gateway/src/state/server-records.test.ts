@@ -39,7 +39,7 @@ function memory(file = 'a.json', servers: Partial<KnownServer>[] = [{}]): Server
 
 const nothing = new Map();
 
-verifies('HEALTH-3', 'a disabled server is known to the next start, under its config alone', async () => {
+verifies('HEALTH-3', 'the next start recalls a disabled server for its own config only', async () => {
   const first = memory();
   expect(await first.recall()).toEqual(nothing);
   first.remember('s', off, true);
@@ -52,7 +52,7 @@ verifies('HEALTH-3', 'a disabled server is known to the next start, under its co
   expect(await memory().recall()).toEqual(nothing);
 });
 
-verifies('HEALTH-3', 'records of all servers of a config are one file, for its owner alone', async () => {
+verifies('HEALTH-3', 'the records of one config are one file, readable only by its owner', async () => {
   const servers = ['s', 't', '__proto__'].map((serverKey) => ({ serverKey }));
   const one = memory('a.json', servers);
   for (const { serverKey } of servers) one.remember(serverKey, off, true);
@@ -92,7 +92,7 @@ verifies(
   },
 );
 
-verifies('HEALTH-3', 'an urgent change stays urgent when another one follows', async () => {
+verifies('HEALTH-3', 'an urgent change of a record stays urgent when another one follows', async () => {
   const one = memory();
   one.remember('s', runs, false);
   await one.flush();
@@ -102,17 +102,21 @@ verifies('HEALTH-3', 'an urgent change stays urgent when another one follows', a
   expect(await memory().recall()).toEqual(new Map([['s', { ...off, lastConnectedAt: 9 }]]));
 });
 
-verifies('HEALTH-3', 'a change of a server that has left the config since is written', async () => {
-  const one = memory();
-  one.remember('s', off, false);
-  one.setServers([]);
-  one.remember('s', runs, true);
-  await one.flush();
-  expect(said).toEqual([]);
-  expect(await memory().recall()).toEqual(new Map([['s', off]]));
-});
+verifies(
+  'HEALTH-3',
+  'a change of a server is written even if the server has left the config since',
+  async () => {
+    const one = memory();
+    one.remember('s', off, false);
+    one.setServers([]);
+    one.remember('s', runs, true);
+    await one.flush();
+    expect(said).toEqual([]);
+    expect(await memory().recall()).toEqual(new Map([['s', off]]));
+  },
+);
 
-test('nothing is written before a record has to be', async () => {
+test('server records are not written before the first flush', async () => {
   const one = memory();
   await one.recall();
   one.remember('s', runs, false);
@@ -121,7 +125,7 @@ test('nothing is written before a record has to be', async () => {
   expect(readdirSync(folder)).toEqual(['servers']);
 });
 
-test('files of earlier versions are ignored', async () => {
+test('server records ignore files of earlier versions', async () => {
   mkdirSync(join(folder, 'servers'));
   mkdirSync(join(folder, 'records'));
   writeFileSync(join(folder, 'servers', '0123456789abcdef'), '');
@@ -149,7 +153,7 @@ describe('a damaged file', () => {
   for (const text of texts)
     verifies(
       'HEALTH-3',
-      `makes all servers new, and stays until a change is urgent: ${JSON.stringify(text)}`,
+      `a damaged file makes all servers new and stays until an urgent change: ${JSON.stringify(text)}`,
       async () => {
         const one = memory();
         one.remember('s', off, true);
@@ -178,7 +182,7 @@ describe('a damaged file', () => {
     { enabled: false },
     { ...off, file: null },
     { ...off, failureCount: '3', file: { enabled: true, hash: '' } },
-  ])('with one damaged record makes that server new: %j', async (record) => {
+  ])('a damaged record makes its server new: %j', async (record) => {
     const one = memory();
     one.remember('s', off, true);
     await one.flush();
@@ -189,7 +193,7 @@ describe('a damaged file', () => {
   });
 });
 
-test('a folder that cannot be used is told once, and nothing else fails', async () => {
+test('server records report an unusable folder once and continue', async () => {
   writeFileSync(join(folder, 'servers'), '');
   const one = memory();
   for (let n = 0; n < 3; n++) {
@@ -200,7 +204,7 @@ test('a folder that cannot be used is told once, and nothing else fails', async 
   expect(await one.persistError('s')).toContain('servers');
 });
 
-verifies('HEALTH-3', 'a folder that can be used again is used again', async () => {
+verifies('HEALTH-3', 'server records are written again once their folder is usable', async () => {
   writeFileSync(join(folder, 'servers'), '');
   const one = memory();
   one.remember('s', runs, true);

@@ -1,11 +1,11 @@
-// The promises of every store, tried with each backend by the test beside it.
+// The contract of every store, tested with each backend by the test beside it.
 import { describe, expect, test } from 'vitest';
 import { StoreError, type Store } from './store.ts';
 
 export interface StoreBackend {
   /** Opens the same values; a second store stands for a second process. */
   open(): Store | Promise<Store>;
-  /** Ways to make a value unreadable behind the back of the store, by their names. */
+  /** Ways to make a stored value unreadable, by their names. */
   readonly damages?: Readonly<Record<string, (place: string) => void>>;
 }
 
@@ -26,13 +26,13 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       ['empty', Buffer.alloc(0)],
       ['every byte', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
       ['a megabyte', Buffer.alloc(1024 * 1024, 'weir')],
-    ])('is read as it was written: %s', async (_what, value) => {
+    ])(`a store of ${name} returns a value as it was written: %s`, async (_what, value) => {
       const backend = create();
       await (await backend.open()).set('name', value);
       expect((await (await backend.open()).get('name'))?.equals(value)).toBe(true);
     });
 
-    test('is replaced, listed and deleted', async () => {
+    test(`a store of ${name} replaces, lists and deletes values`, async () => {
       const store = await create().open();
       expect(await store.get('a')).toBeUndefined();
       expect(await store.list()).toEqual([]);
@@ -47,7 +47,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       expect(await namesIn(store)).toEqual(['b']);
     });
 
-    test('is listed with the time of its last write, the latest first', async () => {
+    test(`a store of ${name} lists values by the time of their last write, latest first`, async () => {
       const store = await create().open();
       const began = Date.now();
       for (const each of ['a', 'b', 'c', 'a']) {
@@ -62,7 +62,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       }
     });
 
-    test('does not change with the buffer that was passed in or out', async () => {
+    test(`a store of ${name} copies the buffers of values`, async () => {
       const store = await create().open();
       const passed = bytes('abc');
       await store.set('name', passed);
@@ -71,7 +71,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       expect(String(await store.get('name'))).toBe('abc');
     });
 
-    test('is the last of many that are set at once', async () => {
+    test(`a store of ${name} keeps the last of many values that are set at once`, async () => {
       const backend = create();
       const [one, other] = [await backend.open(), await backend.open()];
       await Promise.all(Array.from({ length: 20 }, (_, n) => one.set('a', bytes(String(n)))));
@@ -82,7 +82,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
   });
 
   describe(`${name}: a name`, () => {
-    test('may hold odd characters, and is never taken for another', async () => {
+    test(`a store of ${name} keeps names with special characters apart`, async () => {
       const backend = create();
       const store = await backend.open();
       for (const each of ODD_NAMES) await store.set(each, bytes(each));
@@ -94,7 +94,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
     });
 
     test.each(BAD_NAMES)(
-      'is refused by every method where it is empty, too long or not text: %j',
+      `a store of ${name} refuses a name that is empty, too long or not text: %j`,
       async (bad) => {
         const store = await create().open();
         await expect(store.get(bad)).rejects.toThrow('1 to 64 bytes');
@@ -104,7 +104,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       },
     );
 
-    test('is found by its beginning', async () => {
+    test(`a store of ${name} lists values by the prefix of their name`, async () => {
       const store = await create().open();
       for (const each of ['a-1', 'a-2', 'b-1', 'A-3']) await store.set(each, bytes(each));
       expect((await store.list('a-')).map((entry) => entry.name).toSorted()).toEqual(['a-1', 'a-2']);
@@ -113,7 +113,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
   });
 
   describe(`${name}: an update`, () => {
-    test('gets the value, and resolves to the one that is kept', async () => {
+    test(`an update in a store of ${name} gets the value and resolves to the kept one`, async () => {
       const store = await create().open();
       const seen: (string | undefined)[] = [];
       const append = (before: Buffer | undefined): Buffer => {
@@ -128,7 +128,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       expect(await namesIn(store)).toEqual(['a']);
     });
 
-    test('that throws changes nothing, and the next one is made', async () => {
+    test(`an update that throws changes nothing in a store of ${name}`, async () => {
       const store = await create().open();
       await store.set('a', bytes('1'));
       const refuse = (): never => {
@@ -139,7 +139,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       expect(String(await store.update('a', (before) => bytes(`${String(before)}2`)))).toBe('12');
     });
 
-    test('loses nothing where two stores make many at once', async () => {
+    test(`two stores of ${name} lose no update of many at once`, async () => {
       const backend = create();
       const stores = [await backend.open(), await backend.open()];
       const increment = (before: Buffer | undefined): Buffer => bytes(String(Number(before ?? 0) + 1));
@@ -149,7 +149,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
       expect(String(await stores[0]?.get('n'))).toBe('50');
     });
 
-    test('lets the first of two stores decide where both keep what is there', async () => {
+    test(`two stores of ${name} agree on the value that was set first`, async () => {
       const backend = create();
       const stores = [await backend.open(), await backend.open()];
       const kept = await Promise.all(
@@ -162,7 +162,7 @@ export function storeCase(name: string, create: () => StoreBackend): void {
   const { damages = {} } = create();
   describe.skipIf(Object.keys(damages).length === 0)(`${name}: an unreadable value`, () => {
     test.each(Object.keys(damages))(
-      'is an error of its own, and is replaced by a new value: %s',
+      `an unreadable value in a store of ${name} is an error until it is replaced: %s`,
       async (how) => {
         const backend = create();
         const store = await backend.open();
