@@ -39,9 +39,9 @@ export const CONFIGS = [
   ),
   attackCase(8, 'HTTP clients cannot add, change or start a server.'),
   attackCase(9, 'Output without a newline, noise or foreign ids on stdout fail that server or call alone.', [
-    [BACK_PRESSURE, 'of a server fails the one call that it answers'],
-    [HOSTILE_SERVERS, 'answers nobody but its own callers, whatever it says'],
-    [HOSTILE_SERVERS, 'on its stdout is understood between the noise'],
+    [BACK_PRESSURE, 'a line of a server over the limit fails only the call that it answers'],
+    [HOSTILE_SERVERS, 'invalid responses of a server reach only its own callers'],
+    [HOSTILE_SERVERS, 'the gateway finds the messages between noise on stdout'],
   ]),
   attackCase(10, 'Escape sequences and line breaks on stderr are escaped in the log.', [
     [
@@ -91,21 +91,21 @@ export const LISTS = [
     'not built yet: tools are not approved one by one',
   ),
   attackCase(21, 'A storm of list_changed is read with growing pauses and told as one notice.', [
-    [FEATURES, 'are not read once for every notice of a storm'],
-    [FEATURES, 'that change are told in one notice, however often the server says so'],
+    [FEATURES, 'the gateway does not read a list once per notice of a storm'],
+    [FEATURES, 'clients get one notice for many announcements of a changed list'],
   ]),
   attackCase(
     22,
     'Tools of two servers that look alike carry the key of their server.',
-    [['tests/e2e/calls/names.test.ts', 'stands between key and tool, and is a colon by default']],
+    [['tests/e2e/calls/names.test.ts', 'public names have a colon between key and tool by default']],
     'a warning about confusable letters is not built yet',
   ),
   attackCase(
     23,
     "A tool with another server's prefix, an odd or a long name never routes to another server.",
     [
-      [HOSTILE_SERVERS, 'hides no tool that can be used behind those that cannot'],
-      ['tests/e2e/calls/names.test.ts', 'never win over a listed name'],
+      [HOSTILE_SERVERS, 'invalid tools in a list hide no valid ones'],
+      ['tests/e2e/calls/names.test.ts', 'another spelling never wins over a listed name'],
     ],
   ),
   notBuilt(24, "A description may name another server's tool.", RELAYED),
@@ -122,8 +122,8 @@ export const LISTS = [
     ],
   ]),
   attackCase(28, 'A list without end is cut off; the rest is used.', [
-    [FEATURES, 'that never end stop where they begin to repeat themselves, and the rest is used'],
-    [FEATURES, 'that find a new cursor for ever are cut off'],
+    [FEATURES, 'the gateway cuts an endless list off where its cursors repeat, and uses the rest'],
+    [FEATURES, 'the gateway cuts off a list with ever new cursors'],
   ]),
   attackCase(29, 'A template that backtracks is matched in time that grows with the URI alone.'),
   attackCase(
@@ -141,19 +141,16 @@ export const RESULTS = [
     33,
     'A result over the size limit fails its call; a million links are rewritten in linear time.',
     [
-      [BACK_PRESSURE, 'of a server fails the one call that it answers'],
+      [BACK_PRESSURE, 'a line of a server over the limit fails only the call that it answers'],
       ['packages/gateway/src/call/uri-edits.test.ts', 'by the hundred thousand are no trouble, in any order'],
     ],
   ),
   attackCase(34, 'structuredContent that fits no schema is passed on and ends nothing.', [
-    [
-      HOSTILE_SERVERS,
-      'loses nothing that was valid: unknown fields at every depth, unknown content, none at all',
-    ],
+    [HOSTILE_SERVERS, 'results keep unknown fields at every depth and unknown or missing content'],
   ]),
   attackCase(35, 'Links in results are not fetched.'),
   attackCase(36, 'Base64 and MIME types are data: only the size of the message counts.', [
-    [BACK_PRESSURE, 'of a server fails the one call that it answers'],
+    [BACK_PRESSURE, 'a line of a server over the limit fails only the call that it answers'],
   ]),
   attackCase(
     37,
@@ -171,12 +168,12 @@ export const RESULTS = [
     ['tests/e2e/eras/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
     [
       'tests/e2e/calls/tasks.test.ts',
-      'are told of, and shown in lists, to the client that they were made for alone',
+      'only the client that created a task lists it and gets its notifications',
     ],
   ]),
   attackCase(41, 'An answer to a cancelled or unknown request is dropped.', [
-    [FEATURES, 'calls off a call: the server hears it under the id it knows, nobody answers'],
-    [HOSTILE_SERVERS, 'answers nobody but its own callers, whatever it says'],
+    [FEATURES, 'a cancellation reaches the server under its own id, and the call gets no answer'],
+    [HOSTILE_SERVERS, 'invalid responses of a server reach only its own callers'],
   ]),
   attackCase(
     42,
@@ -257,7 +254,7 @@ export const HTTP = [
   attackCase(65, 'A cache hint of a list is the most private of its servers.', [
     [
       'tests/e2e/calls/aggregate.test.ts',
-      'of a list are the smallest and most private of all that are in it',
+      'a list gets the shortest and most private cache hints of its servers',
     ],
   ]),
   attackCase(66, '/healthz and /readyz tell no address, command or token.'),

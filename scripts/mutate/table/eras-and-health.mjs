@@ -1,7 +1,7 @@
 // @ts-check
 import { gateway, test } from './places.mjs';
 
-const noLimit = { file: 'tests/e2e/calls/limits.test.ts', name: 'is none at -1' };
+const noLimit = { file: 'tests/e2e/calls/limits.test.ts', name: '"mcpSessionLimit" of -1 sets no limit' };
 const lost = test(
   'upstream/supervision/supervisor.test.ts',
   'is tried after 1, 5 and 15 s, then disabled for good',

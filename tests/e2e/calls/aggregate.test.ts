@@ -1,4 +1,4 @@
-// Everything of several servers as one: what they say of themselves, empty lists, cache hints, apps.
+// Several servers merged into one: instructions, capabilities, empty lists, cache hints, apps.
 import { describe, expect } from 'vitest';
 import { fleet } from '../../fleet/fleet.ts';
 import {
@@ -18,7 +18,7 @@ import { verifies } from '../../verifies.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 
-/** Serves nothing but its instructions, whatever they are. */
+/** A server that offers only these instructions. */
 function instructed(instructions: unknown): ServerEntry {
   return scripted(`
     import { serve } from 'stdio';
@@ -26,7 +26,7 @@ function instructed(instructions: unknown): ServerEntry {
   `);
 }
 
-/** What the gateway says of itself once all servers are up. */
+/** Returns the gateway's description of itself once all servers are up. */
 async function introduced(weir: InProcess, era: Era): Promise<Json> {
   const ask = await open(weir, era);
   await ask('tools/list');
@@ -34,50 +34,58 @@ async function introduced(weir: InProcess, era: Era): Promise<Json> {
   return again.result ?? {};
 }
 
-describe.each(ERAS)('the instructions of servers, told to a client of the %s era', (era) => {
-  verifies('AGG-CALL-3', 'are those of an only server, as they are', async () => {
+describe.each(ERAS)('instructions for a client of the %s era', (era) => {
+  verifies('AGG-CALL-3', 'the gateway passes on the instructions of an only server unchanged', async () => {
     await using weir = serveInProcess({ a: instructed('  Mind the *gap*.\n') });
     expect((await introduced(weir, era))['instructions']).toBe('  Mind the *gap*.\n');
   });
 
-  verifies('AGG-CALL-3', 'stand under the keys of several, in the order of the config', async () => {
-    await using weir = serveInProcess({
-      slow: fixture('tasks', 'first'),
-      none: instructed(undefined),
-      modern: fixture('modern'),
-      blank: instructed(' \n'),
-    });
-    expect((await introduced(weir, era))['instructions']).toBe(
-      '## slow\n\nUse first with care.\n\n## modern\n\nOnly 2026-07-28.',
-    );
-  });
+  verifies(
+    'AGG-CALL-3',
+    'the gateway lists instructions of several servers under their keys, in config order',
+    async () => {
+      await using weir = serveInProcess({
+        slow: fixture('tasks', 'first'),
+        none: instructed(undefined),
+        modern: fixture('modern'),
+        blank: instructed(' \n'),
+      });
+      expect((await introduced(weir, era))['instructions']).toBe(
+        '## slow\n\nUse first with care.\n\n## modern\n\nOnly 2026-07-28.',
+      );
+    },
+  );
 
-  verifies('AGG-CALL-3', 'are missing where no server gives any', async () => {
+  verifies('AGG-CALL-3', 'the gateway gives no instructions where no server gives any', async () => {
     await using weir = serveInProcess({ a: instructed(undefined), b: instructed(7) });
     expect(await introduced(weir, era)).not.toHaveProperty('instructions');
   });
 });
 
-verifies('AGG-CALL-3', 'instructions that are too long are cut, each to its share, and say so', async () => {
-  const endless = 'x'.repeat(100_000);
-  await using weir = serveInProcess({ a: instructed(endless), b: instructed('Short.') });
-  const text = String((await introduced(weir, 'legacy'))['instructions']);
-  expect(text.length).toBeLessThanOrEqual(2000);
-  expect(text).toMatch(/^## a\n\nx{1800,} \[…\]\n\n## b\n\nShort\.\n\n\[Some of this is cut\. .*\]$/);
-});
+verifies(
+  'AGG-CALL-3',
+  'the gateway cuts instructions that are too long, each to its share, and says so',
+  async () => {
+    const endless = 'x'.repeat(100_000);
+    await using weir = serveInProcess({ a: instructed(endless), b: instructed('Short.') });
+    const text = String((await introduced(weir, 'legacy'))['instructions']);
+    expect(text.length).toBeLessThanOrEqual(2000);
+    expect(text).toMatch(/^## a\n\nx{1800,} \[…\]\n\n## b\n\nShort\.\n\n\[Some of this is cut\. .*\]$/);
+  },
+);
 
-verifies('ERA-4', 'the first answer waits for no server, and offers what they may have', async () => {
+verifies('ERA-4', 'the first answer waits for no server and offers all that servers may have', async () => {
   await using weir = serveInProcess({ a: fixture('slow-start'), b: fixture('tasks') });
   const { result } = await weir.initialize();
   expect(result).toMatchObject({ capabilities: { tasks: { requests: { tools: { call: {} } } } } });
   expect(result).not.toHaveProperty('instructions');
 });
 
-describe('capabilities, once the servers are known', () => {
+describe('capabilities of the gateway once its servers are known', () => {
   const CARRIED = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
   const EXTENSION = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-  verifies('AGG-CALL-3', 'have tasks where a server of the same era has them', async () => {
+  verifies('AGG-CALL-3', 'the gateway offers tasks where a server of the same era has them', async () => {
     await using weir = serveInProcess({ a: fixture('tasks'), b: fixture('modern-tasks') });
     const legacy = await introduced(weir, 'legacy');
     expect(legacy['capabilities']).toMatchObject(CARRIED);
@@ -87,7 +95,7 @@ describe('capabilities, once the servers are known', () => {
     expect(modern.result?.['capabilities']).not.toHaveProperty('tasks');
   });
 
-  verifies('AGG-CALL-3', 'have none where no server has any', async () => {
+  verifies('AGG-CALL-3', 'the gateway offers no tasks where no server has any', async () => {
     await using weir = serveInProcess({ a: fixture('echo'), b: fixture('modern') });
     expect((await introduced(weir, 'legacy'))['capabilities']).not.toHaveProperty('tasks');
     const modern = await weir.request('server/discover', modernMeta());
@@ -100,9 +108,9 @@ const SERVERS: Record<string, Record<string, ServerEntry>> = {
   'servers with tools alone': { a: fixture('echo'), b: fixture('echo') },
 };
 
-describe.each(ERAS)('every capability answers a client of the %s era', (era) => {
+describe.each(ERAS)('offered capabilities for a client of the %s era', (era) => {
   for (const [what, servers] of Object.entries(SERVERS)) {
-    verifies('AGG-CALL-3', `with ${what}`, async () => {
+    verifies('AGG-CALL-3', `every offered method answers with ${what}`, async () => {
       await using weir = serveInProcess(servers);
       const ask = await open(weir, era);
       const lists = ['prompts', 'resources', 'resourceTemplates'];
@@ -139,7 +147,7 @@ async function answersOthers(ask: Ask, era: Era, weir: InProcess): Promise<void>
   expect(params?.['notifications']).toEqual({ toolsListChanged: true, resourceSubscriptions: [] });
 }
 
-/** A modern server whose lists may be kept so long and by whom. */
+/** A modern server whose lists have these cache hints. */
 function hinting(ttlMs: number, cacheScope: string): ServerEntry {
   return scripted(`
     import { answer, readMessages, tool } from 'stdio';
@@ -158,7 +166,7 @@ function hinting(ttlMs: number, cacheScope: string): ServerEntry {
 describe('cache hints', () => {
   const hintsOf = ({ result }: { result?: Json }): unknown => [result?.['ttlMs'], result?.['cacheScope']];
 
-  verifies('ERA-5', 'of a list are the smallest and most private of all that are in it', async () => {
+  verifies('ERA-5', 'a list gets the shortest and most private cache hints of its servers', async () => {
     const lists = async (servers: Record<string, ServerEntry>): Promise<unknown> => {
       await using weir = serveInProcess(servers);
       return hintsOf(await (await open(weir, 'modern'))('tools/list'));
@@ -171,22 +179,18 @@ describe('cache hints', () => {
     expect(await lists({})).toEqual([0, 'private']);
   });
 
-  verifies(
-    'ERA-5',
-    'of what is read are its server’s, and none at all for a client that knows none',
-    async () => {
-      const servers = { a: hinting(9000, 'public'), b: fixture('resources') };
-      await using weir = serveInProcess(servers);
-      const ask = await open(weir, 'modern');
-      expect(hintsOf(await ask('resources/read', { uri: 'hint://9000' }))).toEqual([9000, 'public']);
-      expect(hintsOf(await ask('resources/read', { uri: 'note://one' }))).toEqual([0, 'private']);
-      await using old = serveInProcess(servers);
-      const askOld = await open(old, 'legacy');
-      for (const method of ['tools/list', 'resources/list'])
-        expect(hintsOf(await askOld(method))).toEqual([undefined, undefined]);
-      expect(hintsOf(await askOld('resources/read', { uri: 'hint://9000' }))).toEqual([undefined, undefined]);
-    },
-  );
+  verifies('ERA-5', "a read resource keeps its server's cache hints; a legacy client gets none", async () => {
+    const servers = { a: hinting(9000, 'public'), b: fixture('resources') };
+    await using weir = serveInProcess(servers);
+    const ask = await open(weir, 'modern');
+    expect(hintsOf(await ask('resources/read', { uri: 'hint://9000' }))).toEqual([9000, 'public']);
+    expect(hintsOf(await ask('resources/read', { uri: 'note://one' }))).toEqual([0, 'private']);
+    await using old = serveInProcess(servers);
+    const askOld = await open(old, 'legacy');
+    for (const method of ['tools/list', 'resources/list'])
+      expect(hintsOf(await askOld(method))).toEqual([undefined, undefined]);
+    expect(hintsOf(await askOld('resources/read', { uri: 'hint://9000' }))).toEqual([undefined, undefined]);
+  });
 });
 
 describe.each(ERAS)('trace context of a client of the %s era', (era) => {
@@ -196,7 +200,7 @@ describe.each(ERAS)('trace context of a client of the %s era', (era) => {
     baggage: 'userId=alice',
   };
 
-  verifies('ERA-5', 'reaches servers of both eras as it is', async () => {
+  verifies('ERA-5', 'trace context reaches servers of both eras unchanged', async () => {
     await using weir = serveInProcess({ old: fixture('echo'), modern: fixture('modern') });
     const ask = await open(weir, era);
     for (const name of ['old:meta', 'modern:meta']) {
@@ -219,53 +223,59 @@ async function appsOf(ask: Ask): Promise<Map<string, string>> {
 }
 
 describe('apps', () => {
+  verifies('AGG-CALL-3', 'apps of one server keep their URIs and can be read, listed or not', async () => {
+    await using weir = serveInProcess({ a: fixture('apps', 'A'), b: fixture('resources') });
+    const ask = await open(weir, 'legacy');
+    expect([...(await appsOf(ask)).values()]).toEqual(['ui://app/listed.html', 'ui://app/hidden.html']);
+    for (const uri of ['ui://app/listed.html', 'ui://app/hidden.html']) {
+      const [page] = itemsOf(await ask('resources/read', { uri }), 'contents');
+      expect(page).toMatchObject({ uri, text: '<h1>A</h1>', _meta: { ui: { csp: {} } } });
+    }
+  });
+
   verifies(
     'AGG-CALL-3',
-    'of one server stay as they are, and are read whether or not they are listed',
+    'apps of several servers under one URI get different URIs of the same scheme',
     async () => {
-      await using weir = serveInProcess({ a: fixture('apps', 'A'), b: fixture('resources') });
-      const ask = await open(weir, 'legacy');
-      expect([...(await appsOf(ask)).values()]).toEqual(['ui://app/listed.html', 'ui://app/hidden.html']);
-      for (const uri of ['ui://app/listed.html', 'ui://app/hidden.html']) {
+      await using weir = serveInProcess({ a: fixture('apps', 'A'), 'b c': fixture('apps', 'B') });
+      const ask = await open(weir, 'modern');
+      const tools = itemsOf<App>(await ask('tools/list'), 'tools');
+      expect(tools[0]?._meta).toEqual({
+        ui: { resourceUri: 'ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html', visibility: ['model'] },
+        'ui/resourceUri': 'ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html',
+      });
+      expect(tools[2]?._meta?.ui).toEqual({ resourceUri: 7 });
+      // Only tools have apps.
+      const prompts = itemsOf<App>(await ask('prompts/list'), 'prompts');
+      expect(prompts.map(({ _meta }) => _meta?.ui?.resourceUri)).toEqual(
+        Array(2).fill('ui://app/listed.html'),
+      );
+      for (const [name, uri] of await appsOf(ask)) {
         const [page] = itemsOf(await ask('resources/read', { uri }), 'contents');
-        expect(page).toMatchObject({ uri, text: '<h1>A</h1>', _meta: { ui: { csp: {} } } });
+        const label = name.startsWith('a:') ? 'A' : 'B';
+        expect(new URL(uri).protocol).toBe('ui:');
+        expect(page).toMatchObject({ uri, text: `<h1>${label}</h1>` });
       }
+      const ambiguous = await ask('resources/read', { uri: 'ui://app/listed.html' });
+      expect(ambiguous.error?.message).toContain('ui://weir.b%20c/ui%3A%2F%2Fapp%2Flisted.html');
     },
   );
 
-  verifies('AGG-CALL-3', 'of several servers under one URI are told apart within their scheme', async () => {
-    await using weir = serveInProcess({ a: fixture('apps', 'A'), 'b c': fixture('apps', 'B') });
-    const ask = await open(weir, 'modern');
-    const tools = itemsOf<App>(await ask('tools/list'), 'tools');
-    expect(tools[0]?._meta).toEqual({
-      ui: { resourceUri: 'ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html', visibility: ['model'] },
-      'ui/resourceUri': 'ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html',
-    });
-    expect(tools[2]?._meta?.ui).toEqual({ resourceUri: 7 });
-    // Only tools have apps.
-    const prompts = itemsOf<App>(await ask('prompts/list'), 'prompts');
-    expect(prompts.map(({ _meta }) => _meta?.ui?.resourceUri)).toEqual(Array(2).fill('ui://app/listed.html'));
-    for (const [name, uri] of await appsOf(ask)) {
-      const [page] = itemsOf(await ask('resources/read', { uri }), 'contents');
-      const label = name.startsWith('a:') ? 'A' : 'B';
-      expect(new URL(uri).protocol).toBe('ui:');
-      expect(page).toMatchObject({ uri, text: `<h1>${label}</h1>` });
-    }
-    const ambiguous = await ask('resources/read', { uri: 'ui://app/listed.html' });
-    expect(ambiguous.error?.message).toContain('ui://weir.b%20c/ui%3A%2F%2Fapp%2Flisted.html');
-  });
-
-  verifies('AGG-CALL-3', 'that get a new URI because another server lists theirs are told of', async () => {
-    await using weir = serveInProcess({ a: fixture('apps', 'A'), b: fixture('resources') });
-    const ask = await open(weir, 'legacy');
-    await ask('tools/call', { name: 'b:add', arguments: { uri: 'ui://app/listed.html' } });
-    await weir.call('notifications/tools/list_changed');
-    expect((await appsOf(ask)).get('a:show')).toBe('ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'clients get a notice when an app gets a new URI because another server lists the old one',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('apps', 'A'), b: fixture('resources') });
+      const ask = await open(weir, 'legacy');
+      await ask('tools/call', { name: 'b:add', arguments: { uri: 'ui://app/listed.html' } });
+      await weir.call('notifications/tools/list_changed');
+      expect((await appsOf(ask)).get('a:show')).toBe('ui://weir.a/ui%3A%2F%2Fapp%2Flisted.html');
+    },
+  );
 
   verifies.slow(
     'AGG-CALL-3',
-    'of real servers read as they do directly, also where each runs twice',
+    'apps of real servers read as they do directly, also where each server runs twice',
     async () => {
       const { pdf, map, threejs, react } = fleet(temporaryFolder());
       const single = { pdf, map, threejs, react } as Record<string, ServerEntry>;

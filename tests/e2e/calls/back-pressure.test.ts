@@ -1,5 +1,5 @@
 // @module-tag slow
-// Whoever stops reading makes others wait at most where that is the point, and fills nobody's memory.
+// A peer that stops reading: back-pressure reaches only those that write to it, and memory stays bounded.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
@@ -19,7 +19,7 @@ describe('a client that stops reading', () => {
   for (const sharing of ['shared', 'per-session'])
     onLinux(
       ['AGG-CALL-1', 'AGG-PERF-1'],
-      `makes the servers wait (${sharing}): 300 answers of 1 MB cost the gateway no memory and arrive whole`,
+      `a client that stops reading pauses ${sharing} servers: 300 MB of answers cost no memory`,
       async () => {
         await using weir = startWeir({ b: { ...fixture('big'), sharing } });
         await weir.tools();
@@ -57,33 +57,29 @@ describe('a client that stops reading', () => {
 describe('a server that stops reading', () => {
   const call = { name: 's:echo', arguments: { text: 'x'.repeat(MB) } };
 
-  verifies(
-    'AGG-CALL-1',
-    'fails its own calls after 16 MiB, by name; client and neighbours notice nothing',
-    async () => {
-      await using weir = serveInProcess({ s: fixture('stops-reading'), e: fixture('echo') });
-      await weir.tools();
-      const refused: Received[] = [];
-      for (let id = 0; id < 24; id++) {
-        weir.send({ id: `big ${id}`, method: 'tools/call', params: call });
-        expect(textOf(await weir.callTool('e:echo', { text: `${id}` }))).toBe(`${id}`);
-      }
-      for (const { id, error } of weir.messages)
-        if (error !== undefined) refused.push({ id: id ?? null, error });
-      expect(refused.map(({ id }) => id)).toEqual(
-        Array.from({ length: refused.length }, (_, i) => `big ${24 - refused.length + i}`),
-      );
-      expect(refused.length).toBeGreaterThanOrEqual(6);
-      expect(refused.length).toBeLessThanOrEqual(8);
-      expect(refused[0]?.error).toEqual({
-        code: -32000,
-        message:
-          "Server 's' has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.",
-      });
-    },
-  );
+  verifies('AGG-CALL-1', 'a server that stops reading fails only its own calls, after 16 MiB', async () => {
+    await using weir = serveInProcess({ s: fixture('stops-reading'), e: fixture('echo') });
+    await weir.tools();
+    const refused: Received[] = [];
+    for (let id = 0; id < 24; id++) {
+      weir.send({ id: `big ${id}`, method: 'tools/call', params: call });
+      expect(textOf(await weir.callTool('e:echo', { text: `${id}` }))).toBe(`${id}`);
+    }
+    for (const { id, error } of weir.messages)
+      if (error !== undefined) refused.push({ id: id ?? null, error });
+    expect(refused.map(({ id }) => id)).toEqual(
+      Array.from({ length: refused.length }, (_, i) => `big ${24 - refused.length + i}`),
+    );
+    expect(refused.length).toBeGreaterThanOrEqual(6);
+    expect(refused.length).toBeLessThanOrEqual(8);
+    expect(refused[0]?.error).toEqual({
+      code: -32000,
+      message:
+        "Server 's' has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.",
+    });
+  });
 
-  verifies('AGG-CALL-1', 'and begins again gets everything that waited, and further calls', async () => {
+  verifies('AGG-CALL-1', 'a server that reads again gets all waiting calls and further ones', async () => {
     await using weir = serveInProcess({ s: fixture('stops-reading', '1000') });
     await weir.tools();
     const answers = await Promise.all(Array.from({ length: 24 }, () => weir.request('tools/call', call)));
@@ -93,45 +89,53 @@ describe('a server that stops reading', () => {
     expect(textOf(await weir.request('tools/call', call))).toBe(String(MB));
   });
 
-  onLinux('AGG-PERF-1', 'costs the gateway no more than what may wait', async () => {
-    await using weir = startWeir({ s: fixture('stops-reading'), e: fixture('echo') });
-    await weir.tools();
-    await weir.callTool('e:echo', { text: 'x'.repeat(MB) });
-    const before = memoryOf(weir.pid);
-    for (let id = 0; id < 100; id++) weir.send({ id: `big ${id}`, method: 'tools/call', params: call });
-    await weir.answer('big 99');
-    expect(memoryOf(weir.pid) - before).toBeLessThan(64);
-  });
+  onLinux(
+    'AGG-PERF-1',
+    'a server that stops reading costs the gateway no more memory than its limit',
+    async () => {
+      await using weir = startWeir({ s: fixture('stops-reading'), e: fixture('echo') });
+      await weir.tools();
+      await weir.callTool('e:echo', { text: 'x'.repeat(MB) });
+      const before = memoryOf(weir.pid);
+      for (let id = 0; id < 100; id++) weir.send({ id: `big ${id}`, method: 'tools/call', params: call });
+      await weir.answer('big 99');
+      expect(memoryOf(weir.pid) - before).toBeLessThan(64);
+    },
+  );
 });
 
 describe('a line over the limit', () => {
   const limit = { maxMessageSize: MB };
 
-  verifies('AGG-CALL-1', 'of a server fails the one call that it answers', async () => {
-    await using weir = startWeir(
-      { b: fixture('big'), e: fixture('echo') },
-      { args: ['--max-message-size', '1M'] },
-    );
-    await weir.tools();
-    const calls = [100, MB - 100, 2 * MB, 5 * MB, 1000].map((bytes) => weir.callTool('b:big', { bytes }));
-    const [small, justFits, tooLarge, muchTooLarge, next] = await Promise.all(calls);
-    expect(textOf(small!)).toHaveLength(100);
-    expect(textOf(justFits!)).toHaveLength(MB - 100);
-    for (const answer of [tooLarge, muchTooLarge]) {
-      expect(answer?.error).toMatchObject({
-        code: -32000,
-        message: expect.stringMatching(
-          /^Server 'b' sent a message of \d+ bytes, over the limit of 1048576; raise --max-message-size/u,
-        ) as string,
-      });
-    }
-    expect(textOf(next!)).toHaveLength(1000);
-    expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
-  });
+  verifies(
+    'AGG-CALL-1',
+    'a line of a server over the limit fails only the call that it answers',
+    async () => {
+      await using weir = startWeir(
+        { b: fixture('big'), e: fixture('echo') },
+        { args: ['--max-message-size', '1M'] },
+      );
+      await weir.tools();
+      const calls = [100, MB - 100, 2 * MB, 5 * MB, 1000].map((bytes) => weir.callTool('b:big', { bytes }));
+      const [small, justFits, tooLarge, muchTooLarge, next] = await Promise.all(calls);
+      expect(textOf(small!)).toHaveLength(100);
+      expect(textOf(justFits!)).toHaveLength(MB - 100);
+      for (const answer of [tooLarge, muchTooLarge]) {
+        expect(answer?.error).toMatchObject({
+          code: -32000,
+          message: expect.stringMatching(
+            /^Server 'b' sent a message of \d+ bytes, over the limit of 1048576; raise --max-message-size/u,
+          ) as string,
+        });
+      }
+      expect(textOf(next!)).toHaveLength(1000);
+      expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
+    },
+  );
 
   verifies(
     'AGG-CALL-1',
-    'of the client fails its own request, wherever in the line the id stands',
+    'a line of the client over the limit fails its own request, wherever its id stands',
     async () => {
       await using weir = serveInProcess({ b: fixture('big') }, limit);
       await weir.tools();
@@ -152,8 +156,11 @@ describe('a line over the limit', () => {
     },
   );
 
-  verifies('AGG-CALL-1', 'that nobody waits for is dropped and logged', async () => {
-    const loud = scripted(`
+  verifies(
+    'AGG-CALL-1',
+    'the gateway drops and logs a line over the limit that answers no call',
+    async () => {
+      const loud = scripted(`
       import { ask, notify, serve, text, tool } from 'stdio';
       const large = 'x'.repeat(${2 * MB});
       serve({ name: 'loud', tools: [tool('notify'), tool('ask'), tool('wait')], call: {
@@ -161,16 +168,17 @@ describe('a line over the limit', () => {
         ask: async () => text(JSON.stringify((await ask('elicitation/create', { message: large })).error)),
         wait: async () => text(JSON.stringify((await ask('roots/list')).error)),
       } });`);
-    await using weir = serveInProcess({ l: loud }, limit);
-    const ask = await open(weir, 'legacy', { elicitation: {}, roots: {} });
-    expect(textOf(await ask('tools/call', { name: 'l:notify' }))).toBe('said');
-    expect(textOf(await ask('tools/call', { name: 'l:ask' }))).toMatch(/over the limit of 1048576/u);
-    expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
-    // The other way round: the client's answer is too large, and the server hears so.
-    const waiting = ask('tools/call', { name: 'l:wait' });
-    const { id } = await weir.call('roots/list');
-    weir.send({ id, result: { roots: [], x: 'x'.repeat(2 * MB) } });
-    expect(textOf(await waiting)).toMatch(/over the limit of 1048576/u);
-    expect(weir.logged.filter((line) => line.includes('over the limit'))).toHaveLength(3);
-  });
+      await using weir = serveInProcess({ l: loud }, limit);
+      const ask = await open(weir, 'legacy', { elicitation: {}, roots: {} });
+      expect(textOf(await ask('tools/call', { name: 'l:notify' }))).toBe('said');
+      expect(textOf(await ask('tools/call', { name: 'l:ask' }))).toMatch(/over the limit of 1048576/u);
+      expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+      // The other way round: the client's answer is too large, and the server hears so.
+      const waiting = ask('tools/call', { name: 'l:wait' });
+      const { id } = await weir.call('roots/list');
+      weir.send({ id, result: { roots: [], x: 'x'.repeat(2 * MB) } });
+      expect(textOf(await waiting)).toMatch(/over the limit of 1048576/u);
+      expect(weir.logged.filter((line) => line.includes('over the limit'))).toHaveLength(3);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// What a sceptical user found by trying: the places where two promises meet.
+// Edge cases that a sceptical user found: each lies where two features meet.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect } from 'vitest';
@@ -17,20 +17,24 @@ describe.concurrent('a resource whose server is not running', () => {
   const two = { a: fixture('resources', 'left', 'A'), b: fixture('resources', 'right', 'B') };
   const down = { ...two, a: { command: 'no-such-command' } };
 
-  verifies('AGG-CALL-3', 'is never read from another one', async () => {
-    await using weir = startWeir(down, { args: ['--keep-going'] });
-    await weir.tools();
-    for (const uri of ['left://one', 'left://unlisted']) {
-      const { error } = await weir.request('resources/read', { uri });
-      expect(error).toMatchObject({ code: -32602, message: `Resource not found: ${uri}` });
-    }
-    const { error } = await weir.request('resources/read', { uri: 'weir://a/left%3A%2F%2Fone' });
-    expect(error?.message).toContain(
-      "Resource not found: weir://a/left%3A%2F%2Fone (its server 'a' is not running; it is",
-    );
-  });
+  verifies(
+    'AGG-CALL-3',
+    'the gateway never reads a resource of a stopped server from another server',
+    async () => {
+      await using weir = startWeir(down, { args: ['--keep-going'] });
+      await weir.tools();
+      for (const uri of ['left://one', 'left://unlisted']) {
+        const { error } = await weir.request('resources/read', { uri });
+        expect(error).toMatchObject({ code: -32602, message: `Resource not found: ${uri}` });
+      }
+      const { error } = await weir.request('resources/read', { uri: 'weir://a/left%3A%2F%2Fone' });
+      expect(error?.message).toContain(
+        "Resource not found: weir://a/left%3A%2F%2Fone (its server 'a' is not running; it is",
+      );
+    },
+  );
 
-  verifies('AGG-CALL-3', 'is said to be so once it has been listed', async () => {
+  verifies('AGG-CALL-3', 'the error for a listed resource says that its server is not running', async () => {
     const mortal = scripted(`
       import { serve, tool } from 'stdio';
       serve({
@@ -49,7 +53,7 @@ describe.concurrent('a resource whose server is not running', () => {
     );
   });
 
-  verifies('AGG-CALL-3', 'that several list is named with its addresses', async () => {
+  verifies('AGG-CALL-3', 'the error for a URI that several servers list names the full URIs', async () => {
     await using weir = startWeir({ a: fixture('resources', 'x', 'A'), b: fixture('resources', 'x', 'B') });
     await weir.tools();
     const { error } = await weir.request('resources/read', { uri: 'x://one' });
@@ -58,17 +62,21 @@ describe.concurrent('a resource whose server is not running', () => {
     );
   });
 
-  verifies('AGG-CALL-3', 'below a shared template comes back under the URI that was asked for', async () => {
-    await using weir = startWeir({ a: fixture('resources', 'x', 'A'), b: fixture('resources', 'x', 'B') });
-    await weir.tools();
-    const uri = 'weir://b/x%3A%2F%2Fitem%2F7';
-    const { result } = await weir.request('resources/read', { uri });
-    expect(result?.['contents']).toMatchObject([{ uri }]);
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a resource below a shared template comes back under the requested URI',
+    async () => {
+      await using weir = startWeir({ a: fixture('resources', 'x', 'A'), b: fixture('resources', 'x', 'B') });
+      await weir.tools();
+      const uri = 'weir://b/x%3A%2F%2Fitem%2F7';
+      const { result } = await weir.request('resources/read', { uri });
+      expect(result?.['contents']).toMatchObject([{ uri }]);
+    },
+  );
 });
 
 describe.concurrent('a large call', () => {
-  verifies('AGG-CALL-1', 'does not shut out the small ones behind it', async () => {
+  verifies('AGG-CALL-1', 'a large call does not block the small ones behind it', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     await weir.tools();
     const large = weir.callTool('e:echo', { text: 'x'.repeat(20 * MB) });
@@ -79,19 +87,23 @@ describe.concurrent('a large call', () => {
 });
 
 describe.concurrent('the end of the input', () => {
-  verifies('AGG-CALL-1', 'with a call under way: it is answered with an error, and said', async () => {
-    const line = (id: number, method: string, params: unknown): string =>
-      `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
-    const input = line(1, 'initialize', hello) + line(2, 'tools/call', { name: 's:stall', arguments: {} });
-    const { code, stdout, stderr } = await runOver({ s: fixture('stall') }, { input });
-    expect(code).toBe(0);
-    expect(stdout).toContain(
-      '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Server \'s\' has been stopped"}}',
-    );
-    expect(stderr).toContain('one request was not finished');
-  });
+  verifies(
+    'AGG-CALL-1',
+    'the gateway answers a call in flight with an error when its input ends, and logs it',
+    async () => {
+      const line = (id: number, method: string, params: unknown): string =>
+        `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+      const input = line(1, 'initialize', hello) + line(2, 'tools/call', { name: 's:stall', arguments: {} });
+      const { code, stdout, stderr } = await runOver({ s: fixture('stall') }, { input });
+      expect(code).toBe(0);
+      expect(stdout).toContain(
+        '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Server \'s\' has been stopped"}}',
+      );
+      expect(stderr).toContain('one request was not finished');
+    },
+  );
 
-  verifies('AGG-CHILD-5', 'ends the gateway although nobody reads what it has written', async () => {
+  verifies('AGG-CHILD-5', 'SIGTERM ends the gateway although its client reads no output', async () => {
     const { command, args, env, cwd } = commandFor({ b: fixture('big') });
     const weir = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
     const send = (id: number, method: string, params: unknown): void =>
@@ -106,21 +118,25 @@ describe.concurrent('the end of the input', () => {
   });
 });
 
-describe.concurrent('odd beginnings', () => {
-  verifies('AGG-CALL-1', 'a byte order mark before the first message is passed over', async () => {
+describe.concurrent('unusual first messages', () => {
+  verifies('AGG-CALL-1', 'the gateway skips a byte order mark before the first message', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     weir.send(`\uFEFF${JSON.stringify({ jsonrpc: '2.0', id: 'bom', method: 'initialize', params: hello })}`);
     expect((await weir.answer('bom')).result).toBeDefined();
   });
 
-  verifies('ERA-1', 'every request of a batch is refused where the revision has none', async () => {
-    await using weir = startWeir({ e: fixture('echo') });
-    await weir.initialize();
-    weir.send('[{"jsonrpc":"2.0","id":"x","method":"ping"},{"jsonrpc":"2.0","id":"y","method":"ping"}]');
-    for (const id of ['x', 'y']) expect((await weir.answer(id)).error?.code).toBe(-32600);
-  });
+  verifies(
+    'ERA-1',
+    'the gateway refuses every request of a batch where the revision has no batches',
+    async () => {
+      await using weir = startWeir({ e: fixture('echo') });
+      await weir.initialize();
+      weir.send('[{"jsonrpc":"2.0","id":"x","method":"ping"},{"jsonrpc":"2.0","id":"y","method":"ping"}]');
+      for (const id of ['x', 'y']) expect((await weir.answer(id)).error?.code).toBe(-32600);
+    },
+  );
 
-  verifies(['ERA-1', 'ERA-4'], 'nothing is said to a client that has not said a word', async () => {
+  verifies(['ERA-1', 'ERA-4'], 'a client that has sent nothing gets no messages', async () => {
     const talker = scripted(`
       import { notify, serve, tool } from 'stdio';
       const capabilities = { tools: { listChanged: true }, logging: {} };
@@ -136,7 +152,7 @@ describe.concurrent('odd beginnings', () => {
     expect(weir.lines).toHaveLength(1);
   });
 
-  verifies('AGG-CALL-3', 'a cursor that is no text is refused', async () => {
+  verifies('AGG-CALL-3', 'the gateway refuses a cursor that is not a string', async () => {
     await using weir = startWeir({ e: fixture('echo') });
     await weir.tools();
     expect((await weir.request('tools/list', { cursor: 7 })).error?.code).toBe(-32602);
@@ -148,7 +164,7 @@ describe.concurrent('odd beginnings', () => {
   });
 });
 
-verifies.slow('AGG-REG-3', 'a flood during the start fills no memory: the client waits', async () => {
+verifies.slow('AGG-REG-3', 'every call of a flood during the start gets an answer', async () => {
   await using weir = serveInProcess({ slow: fixture('slow-start', '1500') });
   weir.send({ id: 'hello', method: 'initialize', params: hello });
   await weir.answer('hello');

@@ -41,7 +41,7 @@ const rich: Record<Era, { entry: ServerEntry; scheme: string }> = {
 describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
   const { entry, scheme } = rich[to];
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'lists and reads resources and templates', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a client lists and reads resources and templates', async () => {
     await using weir = serveInProcess({ s: entry });
     const ask = await open(weir, from);
     const listed = itemsOf<{ uri: string }>(await ask('resources/list'), 'resources');
@@ -55,17 +55,21 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     }
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'is told of a missing resource in its own words', async () => {
-    await using weir = serveInProcess({ s: entry });
-    const ask = await open(weir, from);
-    const { error } = await ask('resources/read', { uri: 'nobody://knows' });
-    expect(error).toMatchObject({
-      code: from === 'legacy' && to === 'legacy' ? -32002 : -32602,
-      message: 'Resource not found: nobody://knows',
-    });
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'a client gets the error of its own revision for a missing resource',
+    async () => {
+      await using weir = serveInProcess({ s: entry });
+      const ask = await open(weir, from);
+      const { error } = await ask('resources/read', { uri: 'nobody://knows' });
+      expect(error).toMatchObject({
+        code: from === 'legacy' && to === 'legacy' ? -32002 : -32602,
+        message: 'Resource not found: nobody://knows',
+      });
+    },
+  );
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'lists, gets and completes prompts', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a client lists, gets and completes prompts', async () => {
     await using weir = serveInProcess({ s: entry });
     const ask = await open(weir, from);
     expect((await ask('prompts/list')).result?.['prompts']).toMatchObject([{ name: 's:greet' }]);
@@ -87,21 +91,25 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     });
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'gets every update on progress, and none after the result', async () => {
-    await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'progress' : 'modern') });
-    const ask = await open(weir, from);
-    const before = weir.messages.length;
-    await ask('tools/call', { name: 's:progress' }, { progressToken: 'mine' });
-    await ask('tools/call', { name: 's:progress' });
-    const seen = weir.messages
-      .slice(before)
-      .map(({ params, result }) => (result ? 'result' : [params?.['progressToken'], params?.['progress']]));
-    expect(seen).toEqual([['mine', 1], ['mine', 2], ['mine', 3], 'result', 'result']);
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'a client gets all progress of its call, and none after the result',
+    async () => {
+      await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'progress' : 'modern') });
+      const ask = await open(weir, from);
+      const before = weir.messages.length;
+      await ask('tools/call', { name: 's:progress' }, { progressToken: 'mine' });
+      await ask('tools/call', { name: 's:progress' });
+      const seen = weir.messages
+        .slice(before)
+        .map(({ params, result }) => (result ? 'result' : [params?.['progressToken'], params?.['progress']]));
+      expect(seen).toEqual([['mine', 1], ['mine', 2], ['mine', 3], 'result', 'result']);
+    },
+  );
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],
-    'calls off a call: the server hears it under the id it knows, nobody answers',
+    'a cancellation reaches the server under its own id, and the call gets no answer',
     async () => {
       await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'stall' : 'modern') });
       const ask = await open(weir, from);
@@ -122,27 +130,31 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
     },
   );
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'hears of a changed resource while it watches it', async () => {
-    await using weir = serveInProcess({ s: entry });
-    const ask = await open(weir, from);
-    const uri = `${scheme}://one`;
-    const touch = (): Promise<Received> => ask('tools/call', { name: 's:touch', arguments: { uri } });
-    const watch = await watching(weir, from, uri);
-    await touch();
-    const { params } = await weir.call('notifications/resources/updated');
-    expect(params).toMatchObject(watch.expected);
-    if (from === 'legacy') expect(JSON.stringify(params)).not.toContain(SUBSCRIPTION_ID);
-    await watch.end();
-    // Whether the server still speaks of it is its own affair; here it must not.
-    expect(textOf(await touch())).toBe(to === 'legacy' ? 'false' : '0');
-    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(
-      1,
-    );
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'a client gets updates of a resource while it is subscribed',
+    async () => {
+      await using weir = serveInProcess({ s: entry });
+      const ask = await open(weir, from);
+      const uri = `${scheme}://one`;
+      const touch = (): Promise<Received> => ask('tools/call', { name: 's:touch', arguments: { uri } });
+      const watch = await watching(weir, from, uri);
+      await touch();
+      const { params } = await weir.call('notifications/resources/updated');
+      expect(params).toMatchObject(watch.expected);
+      if (from === 'legacy') expect(JSON.stringify(params)).not.toContain(SUBSCRIPTION_ID);
+      await watch.end();
+      // A server may send updates after the unsubscription; this one must not.
+      expect(textOf(await touch())).toBe(to === 'legacy' ? 'false' : '0');
+      expect(weir.messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(
+        1,
+      );
+    },
+  );
 });
 
 describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
-  verifies(['AGG-REG-2', 'ERA-2'], 'hears that a list has changed', async () => {
+  verifies(['AGG-REG-2', 'ERA-2'], 'a client gets a notice when a list changes', async () => {
     await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'changes' : 'modern') });
     const ask = await open(weir, from);
     await ask('tools/list');
@@ -184,46 +196,50 @@ async function watching(
 }
 
 describe('subscriptions', () => {
-  verifies(['AGG-CALL-3', 'ERA-1'], 'of the modern kind are separate, tagged, and filtered', async () => {
-    await using weir = serveInProcess({ c: fixture('changes'), m: fixture('modern') });
-    const ask = await open(weir, 'modern');
-    await ask('tools/list');
-    const listen = (id: string | number, notifications: Json): void =>
-      weir.send({ id, method: 'subscriptions/listen', params: { notifications, ...modernMeta() } });
-    listen('tools', { toolsListChanged: true, promptsListChanged: false });
-    listen(77, { promptsListChanged: true, resourceSubscriptions: ['modern://one', 'nobody://knows'] });
-    const acknowledged = [
-      (await weir.call('notifications/subscriptions/acknowledged')).params,
-      (await weir.call('notifications/subscriptions/acknowledged')).params,
-    ];
-    expect(acknowledged).toEqual([
-      { notifications: { toolsListChanged: true }, _meta: { [SUBSCRIPTION_ID]: 'tools' } },
-      {
-        notifications: { promptsListChanged: true, resourceSubscriptions: ['modern://one'] },
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'modern subscriptions are separate, tagged with their id, and filtered',
+    async () => {
+      await using weir = serveInProcess({ c: fixture('changes'), m: fixture('modern') });
+      const ask = await open(weir, 'modern');
+      await ask('tools/list');
+      const listen = (id: string | number, notifications: Json): void =>
+        weir.send({ id, method: 'subscriptions/listen', params: { notifications, ...modernMeta() } });
+      listen('tools', { toolsListChanged: true, promptsListChanged: false });
+      listen(77, { promptsListChanged: true, resourceSubscriptions: ['modern://one', 'nobody://knows'] });
+      const acknowledged = [
+        (await weir.call('notifications/subscriptions/acknowledged')).params,
+        (await weir.call('notifications/subscriptions/acknowledged')).params,
+      ];
+      expect(acknowledged).toEqual([
+        { notifications: { toolsListChanged: true }, _meta: { [SUBSCRIPTION_ID]: 'tools' } },
+        {
+          notifications: { promptsListChanged: true, resourceSubscriptions: ['modern://one'] },
+          _meta: { [SUBSCRIPTION_ID]: 77 },
+        },
+      ]);
+      for (const kind of ['resources', 'prompts', 'tools'])
+        await ask('tools/call', { name: 'c:add', arguments: { kind, name: 'new' } });
+      await ask('tools/call', { name: 'm:touch' });
+      expect((await weir.call('notifications/prompts/list_changed')).params).toEqual({
         _meta: { [SUBSCRIPTION_ID]: 77 },
-      },
-    ]);
-    for (const kind of ['resources', 'prompts', 'tools'])
-      await ask('tools/call', { name: 'c:add', arguments: { kind, name: 'new' } });
-    await ask('tools/call', { name: 'm:touch' });
-    expect((await weir.call('notifications/prompts/list_changed')).params).toEqual({
-      _meta: { [SUBSCRIPTION_ID]: 77 },
-    });
-    expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
-      _meta: { [SUBSCRIPTION_ID]: 'tools' },
-    });
-    expect((await weir.call('notifications/resources/updated')).params).toEqual({
-      uri: 'modern://one',
-      _meta: { [SUBSCRIPTION_ID]: 77 },
-    });
-    expect(weir.messages.filter(({ method }) => method === 'notifications/resources/list_changed')).toEqual(
-      [],
-    );
-  });
+      });
+      expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
+        _meta: { [SUBSCRIPTION_ID]: 'tools' },
+      });
+      expect((await weir.call('notifications/resources/updated')).params).toEqual({
+        uri: 'modern://one',
+        _meta: { [SUBSCRIPTION_ID]: 77 },
+      });
+      expect(weir.messages.filter(({ method }) => method === 'notifications/resources/list_changed')).toEqual(
+        [],
+      );
+    },
+  );
 
   verifies(
     ['AGG-CALL-3', 'ERA-2'],
-    'of several clients to one resource last until the last of them ends, in whichever era',
+    'a resource stays subscribed at its server until the last client of either era ends',
     async () => {
       const gateway = createTestGateway({ r: fixture('resources') });
       const [leaving, staying, modern] = ['leaving', 'staying', 'modern'].map((name) =>
@@ -262,7 +278,7 @@ describe('subscriptions', () => {
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],
-    'promise no resource whose server cannot be asked to watch it',
+    'the gateway acknowledges no resource whose server has no subscriptions',
     async () => {
       await using weir = serveInProcess({ c: fixture('changes') });
       const ask = await open(weir, 'modern');
@@ -275,7 +291,7 @@ describe('subscriptions', () => {
     },
   );
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'include what lies below the resource that was asked for', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a subscription includes resources below the requested one', async () => {
     const folder = scripted(`
       import { notify, serve, text, tool } from 'stdio';
       serve({
@@ -301,7 +317,7 @@ describe('subscriptions', () => {
 
   verifies(
     ['AGG-REG-2', 'AGG-CALL-3'],
-    'that a server has ended are opened again, and nothing is missed',
+    'the gateway opens a subscription again that a server has ended, and misses no change',
     async () => {
       await using weir = serveInProcess({ m: fixture('modern') });
       const ask = await open(weir, 'modern');
@@ -309,7 +325,7 @@ describe('subscriptions', () => {
       const call = (tool: string, args?: Json): Promise<Received> =>
         ask('tools/call', { name: `m:${tool}`, ...(args && { arguments: args }) });
       expect(textOf(await call('end-subscriptions'))).toBe('1');
-      // Nobody listens at this moment, so the server tells nobody.
+      // No subscription is open at this moment, so the server sends no update.
       expect(textOf(await call('add', { name: 'unheard' }))).toBe('0');
       let heard = '0';
       while (heard === '0') {
@@ -325,7 +341,7 @@ describe('subscriptions', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'end with an empty result when the gateway does', async () => {
+  verifies('AGG-CALL-3', 'subscriptions end with an empty result when the gateway ends', async () => {
     const weir = serveInProcess({ m: fixture('modern') });
     const ask = await open(weir, 'modern');
     await ask('tools/list');
@@ -339,51 +355,59 @@ describe('subscriptions', () => {
     const began = performance.now();
     await weir.close();
     expect((await answer).result).toEqual({ resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: 'last' } });
-    // Nobody waits for an answer to it.
+    // The gateway does not wait for an answer to it.
     expect(performance.now() - began).toBeLessThan(900);
   });
 
-  verifies(['AGG-CALL-3', 'AGG-REG-2', 'ERA-1'], 'satisfy the SDK', async () => {
-    await using sdk = await connectSdk(
-      commandFor({ m: fixture('modern'), n: fixture('resources', 'note') }),
-      'modern',
-    );
-    const { client } = sdk;
-    const heard: string[] = [];
-    const listed = new Promise<void>((resolve) => {
-      client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
-    });
-    const updated = new Promise<void>((resolve) => {
-      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-        heard.push(params.uri);
-        if (heard.length === 2) resolve();
+  verifies(
+    ['AGG-CALL-3', 'AGG-REG-2', 'ERA-1'],
+    'the SDK client accepts subscriptions of the gateway',
+    async () => {
+      await using sdk = await connectSdk(
+        commandFor({ m: fixture('modern'), n: fixture('resources', 'note') }),
+        'modern',
+      );
+      const { client } = sdk;
+      const heard: string[] = [];
+      const listed = new Promise<void>((resolve) => {
+        client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
       });
-    });
-    await client.listTools();
-    const uris = ['modern://one', 'note://two'];
-    const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: uris });
-    await client.callTool({ name: 'm:touch', arguments: { uri: 'modern://one' } });
-    await client.callTool({ name: 'n:touch', arguments: { uri: 'note://two' } });
-    await client.callTool({ name: 'm:add', arguments: { name: 'new' } });
-    await Promise.all([listed, updated]);
-    expect(heard.toSorted()).toEqual(uris);
-    await subscription.close();
-    const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' });
-    expect(tools.map(({ name }) => name)).toContain('m:new');
-  });
+      const updated = new Promise<void>((resolve) => {
+        client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+          heard.push(params.uri);
+          if (heard.length === 2) resolve();
+        });
+      });
+      await client.listTools();
+      const uris = ['modern://one', 'note://two'];
+      const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: uris });
+      await client.callTool({ name: 'm:touch', arguments: { uri: 'modern://one' } });
+      await client.callTool({ name: 'n:touch', arguments: { uri: 'note://two' } });
+      await client.callTool({ name: 'm:add', arguments: { name: 'new' } });
+      await Promise.all([listed, updated]);
+      expect(heard.toSorted()).toEqual(uris);
+      await subscription.close();
+      const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' });
+      expect(tools.map(({ name }) => name)).toContain('m:new');
+    },
+  );
 });
 
 describe('lists', () => {
-  verifies(['AGG-CALL-3', 'AGG-REG-1'], 'of a thousand pages are read to the end, in order', async () => {
-    await using weir = serveInProcess({ p: fixture('pages', '1000') }, { startupTimeout: 20_000 });
-    const names = await weir.tools();
-    expect(names).toEqual(Array.from({ length: 1000 }, (_, page) => `p:tool_${page}_0`));
-    expect(textOf(await weir.callTool('p:tool_999_0'))).toBe('tool_999_0');
-  });
+  verifies(
+    ['AGG-CALL-3', 'AGG-REG-1'],
+    'the gateway reads a list of a thousand pages to its end, in order',
+    async () => {
+      await using weir = serveInProcess({ p: fixture('pages', '1000') }, { startupTimeout: 20_000 });
+      const names = await weir.tools();
+      expect(names).toEqual(Array.from({ length: 1000 }, (_, page) => `p:tool_${page}_0`));
+      expect(textOf(await weir.callTool('p:tool_999_0'))).toBe('tool_999_0');
+    },
+  );
 
   verifies(
     'AGG-CALL-3',
-    'that never end stop where they begin to repeat themselves, and the rest is used',
+    'the gateway cuts an endless list off where its cursors repeat, and uses the rest',
     async () => {
       await using weir = serveInProcess({ p: fixture('pages', '3', '2', '--endless'), e: fixture('echo') });
       const names = await weir.tools();
@@ -395,7 +419,7 @@ describe('lists', () => {
 
   verifies(
     'AGG-CALL-3',
-    'that find a new cursor for ever are cut off',
+    'the gateway cuts off a list with ever new cursors',
     async () => {
       await using weir = serveInProcess({ p: fixture('pages', '--endless-new') }, { startupTimeout: 55_000 });
       await weir.initialize();
@@ -404,7 +428,7 @@ describe('lists', () => {
     60_000,
   );
 
-  verifies('AGG-CALL-3', 'that are long are handed out in pages of the gateway own', async () => {
+  verifies('AGG-CALL-3', 'the gateway hands out long lists in pages of its own', async () => {
     await using weir = serveInProcess(
       { m: fixture('many', '9000'), e: fixture('echo') },
       { startupTimeout: 20_000 },
@@ -425,7 +449,7 @@ describe('lists', () => {
     }
   });
 
-  verifies('AGG-REG-2', 'that change are told in one notice, however often the server says so', async () => {
+  verifies('AGG-REG-2', 'clients get one notice for many announcements of a changed list', async () => {
     await using weir = serveInProcess({ c: fixture('changes'), e: fixture('echo') });
     await weir.tools();
     const storm = Array.from({ length: 30 }, (_, i) => weir.callTool('c:add', { name: `new_${i}` }));
@@ -442,7 +466,7 @@ describe('lists', () => {
     expect(noticesOf(weir, 'prompts') + noticesOf(weir, 'resources')).toBe(0);
   });
 
-  verifies('AGG-REG-2', 'are not read once for every notice of a storm', async () => {
+  verifies('AGG-REG-2', 'the gateway does not read a list once per notice of a storm', async () => {
     const stormy = scripted(`
       import { notify, serve, text, tool } from 'stdio';
       let lists = 0;
@@ -466,7 +490,7 @@ describe('lists', () => {
     expect(Number(names[1]?.slice(2))).toBeLessThanOrEqual(5);
   });
 
-  verifies('AGG-REG-2', 'of prompts and resources change too, each with its own notice', async () => {
+  verifies('AGG-REG-2', 'changed lists of prompts and of resources have a notice each', async () => {
     await using weir = serveInProcess({ c: fixture('changes'), e: fixture('echo') });
     await weir.tools();
     for (const kind of ['prompts', 'resources']) {
@@ -488,7 +512,7 @@ function noticesOf(weir: InProcess, kind: string): number {
 describe('logging', () => {
   verifies(
     'AGG-CALL-3',
-    'a level that is set reaches every server, of either era, and their words come back',
+    'a log level reaches servers of both eras, and their log messages come back',
     async () => {
       await using weir = serveInProcess({
         n: fixture('resources', 'note'),
@@ -511,7 +535,7 @@ describe('logging', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'a level that does not exist is refused', async () => {
+  verifies('AGG-CALL-3', 'the gateway refuses an unknown log level', async () => {
     await using weir = serveInProcess({ n: fixture('resources', 'note') });
     await weir.initialize();
     expect((await weir.request('logging/setLevel', { level: 'loud' })).error).toMatchObject({ code: -32602 });
@@ -521,7 +545,7 @@ describe('logging', () => {
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],
-    'a modern client names the level with each request, and hears nothing else',
+    'a modern client gets log messages only of requests that name a level',
     async () => {
       await using weir = serveInProcess({ n: fixture('resources', 'note'), m: fixture('modern') });
       const ask = await open(weir, 'modern');
@@ -541,8 +565,8 @@ describe('logging', () => {
   );
 });
 
-describe('what the gateway does not know', () => {
-  verifies('AGG-CALL-3', 'passes to the server and back, where there is only one', async () => {
+describe('methods that the gateway does not know', () => {
+  verifies('AGG-CALL-3', 'an unknown method passes to an only server and back', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
     await weir.initialize();
     expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({
@@ -557,7 +581,7 @@ describe('what the gateway does not know', () => {
     expect(seen).toMatch(/\\"method\\":\\"x\/unknown\\",\\"params\\":\{\\"n\\":1\}/u);
   });
 
-  verifies('AGG-CALL-3', 'goes nowhere, where there are several', async () => {
+  verifies('AGG-CALL-3', 'an unknown method fails where there are several servers', async () => {
     await using weir = serveInProcess({ e: fixture('echo'), f: fixture('echo') });
     await weir.initialize();
     expect((await weir.request('x/unknown', { n: 1 })).error).toEqual({

@@ -17,12 +17,12 @@ import { verifies } from '../../verifies.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const VERSION = `"${PREFIX}protocolVersion":"2026-07-28"`;
-/** What the gateway calls itself, here and in the bundled command. */
+/** The gateway's own client info, here and in the bundled command. */
 const INFO = `"${PREFIX}clientInfo":{"name":"mcp-aggregator-client","version":"9.9.9"}`;
 const LEVEL = `"${PREFIX}logLevel":"error"`;
 const CAPABILITIES = `"${PREFIX}clientCapabilities":{"sampling":{},"x-odd":1.50}`;
 
-/** Everything that parsing and writing again would change, and what a careless scan would trip over. */
+/** Everything that parsing and writing again would change, and that a careless scan would misread. */
 const HARD = [
   '{ "big" : 12345678901234567890 ,"z":1,"a":-0,"10":1.0,"2":[1e400,0.1E-7,1.50],',
   '"escaped":"\\u00e9\\/\\ud83d\\ude00 \\ud800 \\\\\\" }]","raw":"é😀\u2028\u2029\u007f","__proto__":{"id":7},"":null,',
@@ -33,7 +33,7 @@ const HARD = [
 /** The schema of a tool, oddly written; clients judge its type. */
 const SCHEMA = `"inputSchema":{ "x":${HARD} ,"type":"\\u006fbject"}`;
 
-/** A recording server: what it received, and what it shall answer. */
+/** A recording server: the lines that it received, and the answers that it shall give. */
 class Tape {
   readonly folder: string = temporaryFolder();
   readonly era: Era;
@@ -88,7 +88,7 @@ function requestLine({ from }: Pair, method: string, members: string): string {
   return `{"jsonrpc":"2.0","id":"q 1","method":"${method}","params":{${members}${meta},"x-after":[1.0]},"x-top":{"n":1.0}}`;
 }
 
-/** What of the request's `_meta` arrives, and where: the one thing besides id, name and URI that a hop changes. */
+/** The part of the request's `_meta` that arrives, and where: the one thing besides id, name and URI that a hop changes. */
 const ARRIVES: Record<string, { atFront: string; behind: string }> = {
   'legacy→legacy': { atFront: '', behind: '' },
   'legacy→modern': { atFront: `"_meta":{${VERSION},${INFO},${CAPABILITIES}},`, behind: '' },
@@ -147,7 +147,7 @@ const REQUESTS: readonly { method: string; sent: string; arrives: string }[] = [
 describe.each(PAIRS)('a $from client and a $to server', (pair) => {
   verifies(
     ['AGG-CALL-1', 'ERA-1'],
-    'requests and results differ in nothing but what the hop changes',
+    'requests and results keep all bytes but those that the hop changes',
     async () => {
       const tape = new Tape(pair.to);
       await using weir = serveInProcess({ t: tape.entry });
@@ -163,7 +163,7 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
     },
   );
 
-  verifies('AGG-CALL-1', 'errors keep their code, message, data and whatever else they hold', async () => {
+  verifies('AGG-CALL-1', 'errors keep their code, message, data and unknown members', async () => {
     const tape = new Tape(pair.to);
     await using weir = serveInProcess({ t: tape.entry });
     await open(weir, pair.from);
@@ -176,7 +176,7 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
     }
   });
 
-  verifies('AGG-CALL-1', 'definitions in lists keep their bytes; only names get their prefix', async () => {
+  verifies('AGG-CALL-1', 'definitions in lists keep all bytes but the prefixed names', async () => {
     const tape = new Tape(pair.to);
     const hints = pair.to === 'modern' ? '"resultType":"complete","ttlMs":5000,"cacheScope":"public",' : '';
     tape.answer(
@@ -217,7 +217,7 @@ describe.each(PAIRS)('a $from client and a $to server', (pair) => {
 const CALL = '"method":"tools/call"';
 
 describe('a line', () => {
-  verifies.slow('AGG-CALL-1', 'of 32 MB passes in both directions without a byte changed', async () => {
+  verifies.slow('AGG-CALL-1', 'a line of 32 MB passes unchanged in both directions', async () => {
     const tape = new Tape('legacy');
     const large = `[${`${HARD},`.repeat(Math.ceil((32 * 1024 * 1024) / HARD.length))}"${'é'.repeat(1024 * 1024)}"]`;
     tape.answer('tools/call', `"result":{"content":[],"structuredContent":${large}}`);
@@ -232,29 +232,23 @@ describe('a line', () => {
     ).toBe(true);
   });
 
-  verifies(
-    'AGG-CALL-1',
-    'with bytes that are not UTF-8 is an error of its call, in both directions',
-    async () => {
-      const tape = new Tape('legacy');
-      await using weir = serveInProcess({ t: tape.entry });
-      await open(weir, 'legacy');
-      await weir.request('tools/list');
-      const odd = Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
-      const call = Buffer.from(
-        `{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`,
-      );
-      weir.send(Buffer.concat([call, odd, Buffer.from('"}}}')]));
-      expect((await weir.answer(1)).error?.code).toBe(-32700);
-      expect(tape.received('tools/call')).toBe('');
-      tape.answer('tools/call', Buffer.concat([Buffer.from('"result":{"x":"'), odd, Buffer.from('"}')]));
-      expect((await weir.callTool('t:play')).error?.message).toContain('bytes that are not UTF-8');
-    },
-  );
+  verifies('AGG-CALL-1', 'a line with invalid UTF-8 fails its own call, in both directions', async () => {
+    const tape = new Tape('legacy');
+    await using weir = serveInProcess({ t: tape.entry });
+    await open(weir, 'legacy');
+    await weir.request('tools/list');
+    const odd = Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
+    const call = Buffer.from(`{"jsonrpc":"2.0","id":1,${CALL},"params":{"name":"t:play","arguments":{"x":"`);
+    weir.send(Buffer.concat([call, odd, Buffer.from('"}}}')]));
+    expect((await weir.answer(1)).error?.code).toBe(-32700);
+    expect(tape.received('tools/call')).toBe('');
+    tape.answer('tools/call', Buffer.concat([Buffer.from('"result":{"x":"'), odd, Buffer.from('"}')]));
+    expect((await weir.callTool('t:play')).error?.message).toContain('bytes that are not UTF-8');
+  });
 
   verifies(
     'AGG-CALL-1',
-    'whose head is oddly spelled is understood as a parser would, its arguments kept',
+    'the gateway reads an unusually spelled head as a parser would, and keeps the arguments',
     async () => {
       const tape = new Tape('legacy');
       tape.answer('tools/call', '"result":{}');
@@ -274,7 +268,7 @@ describe('a line', () => {
     },
   );
 
-  verifies('AGG-CALL-1', 'is answered under the id that it came with, to the letter', async () => {
+  verifies('AGG-CALL-1', 'an answer has the id of its request, byte for byte', async () => {
     const tape = new Tape('legacy');
     tape.answer('tools/call', '"result":{}');
     await using weir = serveInProcess({ t: tape.entry });
@@ -286,7 +280,7 @@ describe('a line', () => {
     expect(weir.lines.slice(1)).toEqual(answers);
   });
 
-  verifies('AGG-CALL-1', 'of the bundled command is the same, byte for byte', async () => {
+  verifies('AGG-CALL-1', 'the bundled command keeps the bytes of requests and results', async () => {
     const tape = new Tape('legacy');
     tape.answer('tools/call', `"result":{"content":[],"x":${HARD}}`);
     await using weir = startWeir({ t: tape.entry });
@@ -302,7 +296,7 @@ describe('a line', () => {
 
 verifies(
   ['AGG-CALL-1', 'ERA-1'],
-  'a request without parameters gets them where the era of its server needs them',
+  'a request without parameters gets an envelope on its way to a modern server',
   async () => {
     const tape = new Tape('modern');
     await using weir = serveInProcess({ t: tape.entry });
@@ -316,7 +310,7 @@ verifies(
   },
 );
 
-verifies('AGG-REG-1', 'the list has the same bytes at every start of the command', async () => {
+verifies('AGG-REG-1', 'lists have the same bytes at every start of the command', async () => {
   const servers = {
     b: fixture('many', '50'),
     l: fixture('lie'),
@@ -354,50 +348,54 @@ function speaker(...lines: string[]): ServerEntry {
     });`);
 }
 
-describe('what a server says of its own accord', () => {
+describe('messages that a server sends unasked', () => {
+  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'known and unknown notifications keep their bytes', async () => {
+    const notices = [
+      `{"method":"notifications/message","params":{"level":"info","data":${HARD}},"jsonrpc":"2.0","x":1.0}`,
+      `{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"x":${HARD}}}`,
+      `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"a","x":${HARD}}}`,
+      `{"jsonrpc":"2.0","method":"notifications/bare"}`,
+    ];
+    await using weir = serveInProcess({ s: speaker(...notices) });
+    await weir.initialize();
+    await weir.callTool('s:speak');
+    expect(weir.lines.slice(1, -1)).toEqual(notices);
+  });
+
   verifies(
     ['AGG-CALL-1', 'AGG-CALL-3'],
-    'notifications keep their bytes, known to the gateway or not',
+    'progress notifications keep all bytes but their token',
     async () => {
-      const notices = [
-        `{"method":"notifications/message","params":{"level":"info","data":${HARD}},"jsonrpc":"2.0","x":1.0}`,
-        `{"jsonrpc":"2.0","method":"notifications/x-unknown","params":{"x":${HARD}}}`,
-        `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"a","x":${HARD}}}`,
-        `{"jsonrpc":"2.0","method":"notifications/bare"}`,
-      ];
-      await using weir = serveInProcess({ s: speaker(...notices) });
+      const update = (token: string): string =>
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":${HARD},"progressToken":${token},"progress":1.0,"_meta":{"y":1.0}}}`;
+      await using weir = serveInProcess({ s: speaker(update('TOKEN')) });
       await weir.initialize();
-      await weir.callTool('s:speak');
-      expect(weir.lines.slice(1, -1)).toEqual(notices);
+      for (const token of ['"t 1"', '0', '"\\u00fc"', '12345678901234567890']) {
+        weir.send(
+          `{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"_meta":{"a":1.0,"progressToken":${token}},"name":"s:speak"}}`,
+        );
+        await weir.answer('p');
+        expect(weir.lines.at(-2)).toBe(update(token));
+      }
     },
   );
 
-  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'updates on progress keep all but their token', async () => {
-    const update = (token: string): string =>
-      `{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":${HARD},"progressToken":${token},"progress":1.0,"_meta":{"y":1.0}}}`;
-    await using weir = serveInProcess({ s: speaker(update('TOKEN')) });
-    await weir.initialize();
-    for (const token of ['"t 1"', '0', '"\\u00fc"', '12345678901234567890']) {
-      weir.send(
-        `{"jsonrpc":"2.0","id":"p","method":"tools/call","params":{"_meta":{"a":1.0,"progressToken":${token}},"name":"s:speak"}}`,
-      );
-      await weir.answer('p');
-      expect(weir.lines.at(-2)).toBe(update(token));
-    }
-  });
-
-  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'questions and their answers keep all but their ids', async () => {
-    const question = (id: string): string =>
-      `{"jsonrpc":"2.0","method":"sampling/createMessage","id":${id},"params":{"x":${HARD}},"x":1.0}`;
-    await using weir = serveInProcess({ s: speaker(question('"q \\u00fc"')) });
-    await weir.initialize({ sampling: {} });
-    await weir.callTool('s:speak');
-    const asked = await weir.call('sampling/createMessage');
-    expect(weir.lines.find((line) => line.includes('sampling'))).toBe(question(JSON.stringify(asked.id)));
-    // The fixture reads with readline, which takes these two for the end of a line.
-    const answer = HARD.replaceAll(/[\u2028\u2029]/gu, '');
-    weir.send(`{"result":${answer},"id":${JSON.stringify(asked.id)},"jsonrpc":"2.0","x":1.0}`);
-    const heard = JSON.parse(textOf(await weir.callTool('s:heard'))) as string[];
-    expect(heard).toContain(`{"result":${answer},"id":"q \\u00fc","jsonrpc":"2.0","x":1.0}`);
-  });
+  verifies(
+    ['AGG-CALL-1', 'AGG-CALL-3'],
+    'questions and their answers keep all bytes but their ids',
+    async () => {
+      const question = (id: string): string =>
+        `{"jsonrpc":"2.0","method":"sampling/createMessage","id":${id},"params":{"x":${HARD}},"x":1.0}`;
+      await using weir = serveInProcess({ s: speaker(question('"q \\u00fc"')) });
+      await weir.initialize({ sampling: {} });
+      await weir.callTool('s:speak');
+      const asked = await weir.call('sampling/createMessage');
+      expect(weir.lines.find((line) => line.includes('sampling'))).toBe(question(JSON.stringify(asked.id)));
+      // The fixture reads with readline, which takes these two for the end of a line.
+      const answer = HARD.replaceAll(/[\u2028\u2029]/gu, '');
+      weir.send(`{"result":${answer},"id":${JSON.stringify(asked.id)},"jsonrpc":"2.0","x":1.0}`);
+      const heard = JSON.parse(textOf(await weir.callTool('s:heard'))) as string[];
+      expect(heard).toContain(`{"result":${answer},"id":"q \\u00fc","jsonrpc":"2.0","x":1.0}`);
+    },
+  );
 });

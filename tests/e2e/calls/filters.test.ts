@@ -49,7 +49,7 @@ describe('filters of tools', () => {
   for (const [filter, offers] of rows)
     verifies(
       'AGG-CFG-4',
-      `${JSON.stringify(filter)} offers ${offers.length} of ${NAMES.length} tools`,
+      `the filter ${JSON.stringify(filter)} offers ${offers.length} of ${NAMES.length} tools`,
       async () => {
         await using client = serveInProcess(memory(filter));
         expect(offered(await client.tools())).toEqual(offers);
@@ -64,7 +64,7 @@ describe('filters of tools', () => {
       },
     );
 
-  verifies('AGG-CFG-4', 'a tool that a filter holds back is not called under any of its names', async () => {
+  verifies('AGG-CFG-4', 'the gateway refuses a hidden tool under each of its names', async () => {
     const long = 'x'.repeat(80);
     const servers = {
       memory: { ...serverWith(['keep', 'gone', long], 'memory'), excludeTools: ['gone', 'x*'] },
@@ -96,7 +96,7 @@ describe('filters of tools', () => {
     expect((await client.callTool(name)).error?.message).toContain('held back by a filter');
   });
 
-  verifies(['AGG-CFG-4', 'AGG-SEP-4'], 'what is held back takes no name from another server', async () => {
+  verifies(['AGG-CFG-4', 'AGG-SEP-4'], 'a hidden tool takes no name from another server', async () => {
     const servers = {
       one: { ...serverWith(['same', 'mine'], 'one'), excludeTools: ['same'] },
       two: serverWith(['same'], 'two'),
@@ -112,7 +112,7 @@ describe('filters of tools', () => {
 
   verifies(
     ['AGG-CFG-4', 'AGG-SEP-4'],
-    'a server alone under its own names is not asked for what it did not list and the filter does not allow',
+    'an only server gets no call of an unlisted tool that its filter does not allow',
     async () => {
       const servers = {
         memory: { ...serverWith(['read', 'gone'], 'memory'), includeTools: ['read', 'hidden_*'] },
@@ -125,25 +125,29 @@ describe('filters of tools', () => {
     },
   );
 
-  verifies('AGG-CFG-4', 'the app of a tool that is held back is not read, a listed resource is', async () => {
-    const servers = {
-      apps: { ...fixture('apps'), excludeTools: ['show', 'peek'] },
-      other: serverWith(['open']),
-    };
-    await using client = serveInProcess(servers);
-    await client.initialize();
-    const read = async (uri: string): Promise<unknown> =>
-      (await client.request('resources/read', { uri })).error?.message ?? 'read';
-    expect(await read('ui://app/listed.html')).toBe('read');
-    await using open = serveInProcess({ ...servers, apps: fixture('apps') });
-    expect((await open.tools()).filter((name) => name.startsWith('apps'))).toHaveLength(3);
-    expect(client.gateway.directory.registry.apps.size).toBe(0);
-    expect(open.gateway.directory.registry.apps.size).toBe(1);
-  });
+  verifies(
+    'AGG-CFG-4',
+    'a listed resource of a hidden tool can be read, but is not kept as an app',
+    async () => {
+      const servers = {
+        apps: { ...fixture('apps'), excludeTools: ['show', 'peek'] },
+        other: serverWith(['open']),
+      };
+      await using client = serveInProcess(servers);
+      await client.initialize();
+      const read = async (uri: string): Promise<unknown> =>
+        (await client.request('resources/read', { uri })).error?.message ?? 'read';
+      expect(await read('ui://app/listed.html')).toBe('read');
+      await using open = serveInProcess({ ...servers, apps: fixture('apps') });
+      expect((await open.tools()).filter((name) => name.startsWith('apps'))).toHaveLength(3);
+      expect(client.gateway.directory.registry.apps.size).toBe(0);
+      expect(open.gateway.directory.registry.apps.size).toBe(1);
+    },
+  );
 
   verifies(
     'AGG-CFG-4',
-    'a pattern that matches no tool is a warning that names the nearest one, once',
+    'a pattern that matches no tool causes one warning with the nearest name',
     async () => {
       const filter = { includeTools: ['read_grph', 'read_*'], excludeTools: ['erase', '*'] };
       await using client = serveInProcess(memory(filter));
@@ -156,7 +160,7 @@ describe('filters of tools', () => {
     },
   );
 
-  verifies('AGG-CFG-4', 'a filter holds for servers of one session, and for those that sleep', async () => {
+  verifies('AGG-CFG-4', 'a filter applies to per-session servers and to lazy ones', async () => {
     const asleep = counted(fixture('echo'));
     const folder = temporaryFolder();
     const options: InProcessOptions = { state: join(folder, 'state'), configPath: join(folder, 'mcp.json') };
@@ -182,7 +186,7 @@ describe('filters of tools', () => {
 
   verifies(
     ['AGG-CFG-4', 'HEALTH-3'],
-    'another filter takes effect without a restart of its server, with one notice',
+    'a changed filter takes effect without a restart of its server, with one notice',
     async () => {
       const { entry, starts } = counted(fixture('echo'));
       const other = serverWith(['echo'], 'other');
@@ -207,17 +211,21 @@ describe('filters of tools', () => {
     },
   );
 
-  verifies(['AGG-CFG-4', 'HEALTH-3'], 'a filter holds on when the same config is read again', async () => {
-    const servers = memory({ includeTools: ['read_*'] });
-    await using client = serveInProcess(servers);
-    await client.tools();
-    await client.gateway.reload({ mcpServers: servers });
-    expect((await client.callTool('memory:delete_all')).error?.message).toContain('held back by a filter');
-    await client.gateway.reload({ mcpServers: memory({}) });
-    expect(textOf(await client.callTool('memory:delete_all'))).toBe('memory: delete_all');
-  });
+  verifies(
+    ['AGG-CFG-4', 'HEALTH-3'],
+    'a filter stays active when the same config is read again',
+    async () => {
+      const servers = memory({ includeTools: ['read_*'] });
+      await using client = serveInProcess(servers);
+      await client.tools();
+      await client.gateway.reload({ mcpServers: servers });
+      expect((await client.callTool('memory:delete_all')).error?.message).toContain('held back by a filter');
+      await client.gateway.reload({ mcpServers: memory({}) });
+      expect(textOf(await client.callTool('memory:delete_all'))).toBe('memory: delete_all');
+    },
+  );
 
-  verifies('AGG-CFG-4', 'a change of tools that are held back is not announced', async () => {
+  verifies('AGG-CFG-4', 'clients get no notice when only hidden tools change', async () => {
     await using client = serveInProcess({ c: { ...fixture('changes'), excludeTools: ['hidden*'] } });
     const tools = await client.tools();
     await client.callTool('c:add', { name: 'hidden1' });
@@ -234,7 +242,7 @@ describe('filters of tools', () => {
     expect(notices()).toBe(1);
   });
 
-  verifies('AGG-CFG-4', 'the lock file keeps all that a server lists, whatever the filter', async () => {
+  verifies('AGG-CFG-4', 'the lock file keeps all tools of a server, whatever the filter', async () => {
     const folder = temporaryFolder();
     const { entry, starts } = counted(fixture('echo'));
     const config = (filter: Json): string =>

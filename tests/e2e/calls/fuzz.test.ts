@@ -86,7 +86,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** How often each id occurs. */
+/** Counts how often each id occurs. */
 function countIds(messages: readonly Received[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { id } of messages)
@@ -109,7 +109,7 @@ function isOwnRequest(message: unknown): message is Received {
 describe(`seed ${SEED}`, () => {
   verifies(
     ['AGG-CALL-1', 'AGG-CLI-2'],
-    '10,000 random and mutated lines from a client',
+    'the gateway survives 10,000 random and mutated lines from a client',
     async () => {
       await using weir = startWeir(
         { a: fixture('echo'), b: fixture('modern') },
@@ -141,7 +141,7 @@ describe(`seed ${SEED}`, () => {
 
   verifies(
     ['AGG-CALL-1', 'AGG-CLI-2'],
-    '10,000 random and mutated lines from a server',
+    'the gateway survives 10,000 random and mutated lines from a server',
     async () => {
       const file = join(temporaryFolder(), 'lines');
       writeFileSync(

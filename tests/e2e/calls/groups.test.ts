@@ -78,7 +78,7 @@ describe('the truth table of group, allow, deny, rename, alias and era', () => {
   );
 
   for (const { allow, deny, rename } of filters)
-    test(`holds for ${JSON.stringify({ allow, deny, rename })}`, async () => {
+    test(`groups list and call the right tools with ${JSON.stringify({ allow, deny, rename })}`, async () => {
       const entry = {
         ...serverWith(OWN, 'files'),
         ...(allow && { includeTools: allow }),
@@ -124,7 +124,7 @@ describe('the truth table of group, allow, deny, rename, alias and era', () => {
 const NOTES = ['one', 'two'].map((name) => `note://${name}`);
 
 describe('a group', () => {
-  test('answers for what it does not have as for what nobody has', async () => {
+  test('a group gives the same error for a hidden tool as for an unknown one', async () => {
     const servers = { files: serverWith(['read'], 'files'), other: serverWith(['open'], 'other') };
     for (const noPrefix of [false, true])
       for (const era of ERAS) {
@@ -142,7 +142,7 @@ describe('a group', () => {
       }
   });
 
-  test('has prompts, resources, templates and completions of whole servers alone', async () => {
+  test('a group offers prompts, resources, templates and completions of whole servers only', async () => {
     const servers = { notes: fixture('resources', 'note'), more: fixture('resources', 'more') };
     const groups = { whole: ['notes'], tools: ['notes:*', 'more'] };
     for (const era of ERAS) {
@@ -190,7 +190,7 @@ describe('a group', () => {
     }
   });
 
-  test('hears of its own servers and lists alone', async () => {
+  test('clients of a group get notifications of its own servers and lists only', async () => {
     const servers = {
       changes: fixture('changes'),
       notes: fixture('resources', 'note'),
@@ -245,7 +245,7 @@ describe('a group', () => {
     expect(of('modern tools')).toEqual([]);
   });
 
-  test('has lists of equal bytes until something in it changes', async () => {
+  test('a group keeps the bytes of its list when tools outside it change', async () => {
     const servers = { changes: fixture('changes'), files: serverWith(['a', 'b', 'c']) };
     const groups = { some: ['files:a', 'files:c', 'changes:first'] };
     await using http = await serveTest(servers, { config: { groups } });
@@ -267,7 +267,7 @@ describe('a group', () => {
     }
   });
 
-  test('tells of instructions and lost servers of its own alone', async () => {
+  test('a group shows instructions and lost servers of its own only', async () => {
     const telling = (name: string): ReturnType<typeof scripted> =>
       scripted(`
         import { serve, text, tool } from 'stdio';
@@ -298,7 +298,7 @@ describe('a group', () => {
     expect((await other('tools/call', { name: 'weir:status', arguments: {} })).error?.code).toBe(-32602);
   });
 
-  test('is asked nothing by other servers, and tells them nothing', async () => {
+  test('servers outside a group neither ask its client nor get its notifications', async () => {
     const curious = scripted(`
       import { ask, serve, text, tool } from 'stdio';
       let heard = 0;
@@ -332,7 +332,7 @@ describe('a group', () => {
     }
   });
 
-  test('has the tasks that come of its tools, and no others', async () => {
+  test('a group knows the tasks of its own tools only', async () => {
     const servers = { a: fixture('tasks', 'A'), b: fixture('tasks', 'B') };
     await using http = await serveTest(servers, { config: { groups: { dev: ['a:work'], whole: ['b'] } } });
     const begin = async (session: LegacyClient, name: string): Promise<Json> => {
@@ -356,7 +356,7 @@ describe('a group', () => {
     expect([await listed(dev), await listed(whole)]).toEqual([[one], [other]]);
   });
 
-  test('warns of a pattern that matches no tool, once', async () => {
+  test("the gateway warns once of a group's pattern that matches no tool", async () => {
     const config = { groups: { dev: ['files:raed', 'files:*'], more: ['files:x?'] } };
     await using client = serveInProcess({ files: serverWith(['read', 'stat']) }, { config, group: 'dev' });
     expect(await client.tools()).toEqual(['files:read', 'files:stat']);
@@ -367,7 +367,7 @@ describe('a group', () => {
     ]);
   });
 
-  test('is all that a program sees that asks for it', async () => {
+  test('a program that asks for a group sees only that group', async () => {
     const mcpServers = {
       files: serverWith(['read', 'write'], 'files'),
       other: serverWith(['open'], 'other'),
@@ -389,7 +389,7 @@ describe('a group', () => {
     }
   });
 
-  test('that the config does not have is an error on stdio that names the nearest', async () => {
+  test('an unknown group is an error on stdio that names the nearest one', async () => {
     const options = { config: { groups: { develop: ['files'] } }, group: 'devlop' };
     const client = serveInProcess({ files: serverWith(['read']) }, options);
     await expect(client.served).rejects.toThrow("There is no group 'devlop'; did you mean 'develop'?");
@@ -397,7 +397,7 @@ describe('a group', () => {
 });
 
 describe('weir --group', () => {
-  test('shows the client that group, from a lock file and lazily', async () => {
+  test('weir --group shows the client that group, from a lock file and lazily', async () => {
     const folder = temporaryFolder();
     const { entry, starts } = counted(fixture('echo'));
     const other = counted(fixture('resources', 'note'));
@@ -429,7 +429,7 @@ describe('weir --group', () => {
     expect(await weir.tools()).toEqual(['echo:add', 'echo:say']);
   });
 
-  test('fails with the nearest name where there is no such group, and starts nothing', async () => {
+  test('weir --group fails with the nearest name for an unknown group, and starts nothing', async () => {
     const folder = temporaryFolder();
     const { entry, starts } = counted(fixture('echo'));
     const file = join(folder, 'mcp.json');
@@ -444,7 +444,7 @@ describe('the path of a group', () => {
   const config = { groups: { dev: ['files'], ops: ['files'] } };
   const list = rpc('tools/list', {}, 1);
 
-  test('is unknown where the config has no such group, however it is written', async () => {
+  test('the gateway answers 404 for the path of an unknown group, however it is written', async () => {
     await using http = await serveTest({ files: serverWith(['read']) }, { config });
     const paths = [
       'nope',
@@ -479,7 +479,7 @@ describe('the path of a group', () => {
       expect([path, (await raw(http, path, modern('tools/list'))).status]).toEqual([path, 200]);
   });
 
-  test('tells nobody without the token which groups there are', async () => {
+  test('a client without the token cannot find out which groups exist', async () => {
     await using http = await serveTest({ files: serverWith(['read']) }, { config });
     for (const group of ['dev', 'nope']) {
       const headers = { Authorization: 'Bearer wrong' };
@@ -487,7 +487,7 @@ describe('the path of a group', () => {
     }
   });
 
-  test('binds a session: under another path it does not exist', async () => {
+  test('a session exists only under the path of its group', async () => {
     await using http = await serveTest({ files: serverWith(['read']) }, { config });
     const session = await openSession(at(http, 'dev'));
     const { headers } = session;
@@ -507,7 +507,7 @@ describe('the path of a group', () => {
 });
 
 describe('a reload of groups', () => {
-  test('changes what sessions see, with a notice to those concerned, and restarts nothing', async () => {
+  test('a reload changes the groups of sessions, notifies only these, and restarts nothing', async () => {
     const { entry, starts } = counted(fixture('echo'));
     const mcpServers = { echo: entry, other: serverWith(['open'], 'other') };
     const config = (groups: Record<string, string[]>, more: object = {}): McpConfig => ({
@@ -547,7 +547,7 @@ describe('a reload of groups', () => {
     expect(starts()).toBe(1);
   });
 
-  test('leaves the sessions of a group that is gone with nothing, until it is back', async () => {
+  test('sessions of a removed group get 404 until the group is back', async () => {
     const mcpServers = { files: serverWith(['read'], 'files') };
     await using http = await serveTest(mcpServers, { config: { groups: { dev: ['files'] } } });
     const session = await openSession(at(http, 'dev'));
@@ -572,7 +572,7 @@ describe('a reload of groups', () => {
     expect((await send(at(http, 'next'), modern('tools/list'))).status).toBe(200);
   });
 
-  test('ends what a session hears of a resource that its group has no more', async () => {
+  test('a reload ends subscriptions to resources that a group no longer has', async () => {
     const mcpServers = { notes: fixture('resources', 'note'), other: serverWith(['open']) };
     await using client = serveInProcess(mcpServers, { config: { groups: { dev: ['notes'] } }, group: 'dev' });
     await client.initialize();
@@ -589,7 +589,7 @@ describe('a reload of groups', () => {
     expect((await client.request('resources/read', { uri })).error?.message).toContain('Resource not found');
   });
 
-  test('empties the lists of a client on stdio, which is told', async () => {
+  test('a reload that removes a group empties the lists of its client on stdio, with a notice', async () => {
     const mcpServers = { files: serverWith(['read'], 'files') };
     await using client = serveInProcess(mcpServers, { config: { groups: { dev: ['files'] } }, group: 'dev' });
     expect(await client.tools()).toEqual(['files:read']);

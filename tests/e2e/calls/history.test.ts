@@ -1,4 +1,4 @@
-// Every call leaves a trace that its owner can read, and that holds nothing which others may not.
+// Every call is recorded for the owner of the gateway, without secrets.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ const KEPT = {
   maxRetries: 0,
 };
 
-/** What a gateway of earlier has left. */
+/** Writes the history that an earlier gateway has left. */
 function keep(folder: string, calls: readonly object[]): void {
   mkdirSync(join(folder, 'state', 'history'), { recursive: true });
   const lines = calls.map((call) => `${JSON.stringify(call)}\n`);
@@ -73,7 +73,7 @@ function keep(folder: string, calls: readonly object[]): void {
 const SERVERS = { e: { ...fixture('echo'), env: { KEY: 'hunter2secret' } }, s: fixture('stall') };
 
 describe('the history of a gateway', () => {
-  verifies(['HEALTH-4', 'HEALTH-7'], 'has every call, with its end', async () => {
+  verifies(['HEALTH-4', 'HEALTH-7'], 'the history has every call with its outcome', async () => {
     const folder = temporaryFolder();
     const weir = startWeir(SERVERS, { folder });
     await callInAllWays(weir);
@@ -104,7 +104,7 @@ describe('the history of a gateway', () => {
 
   verifies(
     'HEALTH-7',
-    'holds no argument, no content and no secret, in files for their owner alone',
+    'the history holds no arguments, contents or secrets, in files with mode 0600',
     async () => {
       const folder = temporaryFolder();
       const weir = startWeir(SERVERS, { folder });
@@ -122,7 +122,7 @@ describe('the history of a gateway', () => {
   );
 
   for (const era of ['legacy', 'modern'] as const)
-    verifies('HEALTH-7', `says which ${era} client asked, on stdio and on HTTP`, async () => {
+    verifies('HEALTH-7', `the history names the ${era} client of a call, on stdio and on HTTP`, async () => {
       const folder = temporaryFolder();
       const { client } = await connectSdk(commandFor({ e: fixture('echo') }, { folder }), era);
       const [listed] = (await client.listTools()).tools;
@@ -140,7 +140,7 @@ describe('the history of a gateway', () => {
       expect(stdout.match(/ test 1\.2\.3$/gmu)).toHaveLength(2);
     });
 
-  verifies('HEALTH-7', 'says which server was meant, also where that does not run', async () => {
+  verifies('HEALTH-7', 'the history names the server of a call, also when it does not run', async () => {
     const folder = temporaryFolder();
     const weir = startWeir({ c: fixture('crash'), e: fixture('echo') }, { folder });
     await weir.tools();
@@ -158,7 +158,7 @@ describe('the history of a gateway', () => {
     ]);
   });
 
-  verifies('HEALTH-7', 'holds the arguments where somebody wants them, but no secret', async () => {
+  verifies('HEALTH-7', 'the history holds arguments with --history-arguments, but no secrets', async () => {
     const folder = temporaryFolder();
     const weir = startWeir({ e: fixture('echo') }, { folder, args: ['--history-arguments'] });
     await weir.tools();
@@ -168,28 +168,32 @@ describe('the history of a gateway', () => {
     expect(historyIn(folder)).toMatchObject([{ toolName: 'add', parameters }]);
   });
 
-  verifies('HEALTH-7', 'is searched by server and by failure, in a table or line by line', async () => {
-    const folder = temporaryFolder();
-    await using weir = startWeir(SERVERS, { folder });
-    await callInAllWays(weir);
-    await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
-    const names = async (...args: string[]): Promise<string[]> =>
-      (await shown(folder, ...args)).map(({ toolName }) => toolName);
-    expect(await names('--server', 's')).toEqual(['stall', 'echo']);
-    expect(await names('--failed')).toEqual(['fail', 'error', 'nowhere:x']);
-    expect(await names('--failed', '--server', 'e', '--limit', '1')).toEqual(['error']);
-    const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
-    const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +CLIENT$/u);
-    expect(lines).toHaveLength(7);
-    expect(lines[2]).toMatch(
-      /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reports/u,
-    );
-  });
+  verifies(
+    'HEALTH-7',
+    'weir history filters by server and failure, as a table or as JSON lines',
+    async () => {
+      const folder = temporaryFolder();
+      await using weir = startWeir(SERVERS, { folder });
+      await callInAllWays(weir);
+      await until(() => readdirSync(join(folder, 'state')).includes('run'), 10_000);
+      const names = async (...args: string[]): Promise<string[]> =>
+        (await shown(folder, ...args)).map(({ toolName }) => toolName);
+      expect(await names('--server', 's')).toEqual(['stall', 'echo']);
+      expect(await names('--failed')).toEqual(['fail', 'error', 'nowhere:x']);
+      expect(await names('--failed', '--server', 'e', '--limit', '1')).toEqual(['error']);
+      const { stdout } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +CLIENT$/u);
+      expect(lines).toHaveLength(7);
+      expect(lines[2]).toMatch(
+        /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reports/u,
+      );
+    },
+  );
 
   verifies(
     ['HEALTH-4', 'HEALTH-7'],
-    'tells calls that wait, that took too long and that were stopped',
+    'the history distinguishes pending, timed-out and cancelled calls',
     async () => {
       const folder = temporaryFolder();
       const servers = { s: fixture('stall'), t: { ...fixture('stall'), timeout: 100 } };
@@ -209,7 +213,7 @@ describe('the history of a gateway', () => {
     },
   );
 
-  verifies('HEALTH-7', 'shows a call that is under way', async () => {
+  verifies('HEALTH-7', 'weir history shows a call in flight', async () => {
     const folder = temporaryFolder();
     await using weir = startWeir(SERVERS, { folder });
     await weir.tools();
@@ -222,22 +226,18 @@ describe('the history of a gateway', () => {
     ]);
   });
 
-  verifies(
-    'HEALTH-7',
-    'of a gateway that was killed lacks its last moment and is whole otherwise',
-    async () => {
-      const folder = temporaryFolder();
-      const weir = startWeir({ e: fixture('echo') }, { folder });
-      await weir.tools();
-      for (let call = 0; call < 50; call++) await weir.callTool('e:echo', { text: 'x' });
-      await until(() => historyIn(folder).length === 50, 10_000);
-      weir.kill('SIGKILL');
-      await weir.ended;
-      expect(await shown(folder)).toHaveLength(50);
-    },
-  );
+  verifies('HEALTH-7', 'the history keeps the written calls of a gateway that was killed', async () => {
+    const folder = temporaryFolder();
+    const weir = startWeir({ e: fixture('echo') }, { folder });
+    await weir.tools();
+    for (let call = 0; call < 50; call++) await weir.callTool('e:echo', { text: 'x' });
+    await until(() => historyIn(folder).length === 50, 10_000);
+    weir.kill('SIGKILL');
+    await weir.ended;
+    expect(await shown(folder)).toHaveLength(50);
+  });
 
-  verifies('HEALTH-7', 'of two gateways at once has the calls of both', async () => {
+  verifies('HEALTH-7', 'the history has the calls of two gateways that run at once', async () => {
     const folder = temporaryFolder();
     const both = ['one.json', 'two.json'].map((file) => startWeir({ e: fixture('echo') }, { folder, file }));
     await Promise.all(both.map((weir) => weir.tools()));
@@ -250,41 +250,45 @@ describe('the history of a gateway', () => {
     expect(calls.every(({ status }) => status === 'success')).toBe(true);
   });
 
-  verifies('HEALTH-7', 'can be followed, also to gateways that start later', async () => {
-    const folder = temporaryFolder();
-    const env = { XDG_RUNTIME_DIR: join(folder, 'run') };
-    mkdirSync(env.XDG_RUNTIME_DIR);
-    const ready = (weir: Weir): Promise<number> =>
-      until(() => existsSync(join(folder, 'run', 'weir', `${weir.pid}.sock`)), 10_000);
-    await using one = startWeir({ e: fixture('echo') }, { folder, env });
-    await one.tools();
-    await one.callTool('e:echo', { text: 'x' });
-    await ready(one);
-    const args = [bin('weir'), 'history', '--follow', '--json', '--state', join(folder, 'state')];
-    const follower = spawn(process.execPath, args, { env: { ...process.env, ...env } });
-    let told = '';
-    follower.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
-    const names = (): string[] => [...told.matchAll(/"toolName":"(\w+)"/gu)].map(([, name = '']) => name);
-    await until(() => names().length === 1, 10_000);
-    await one.callTool('e:add', { a: 1, b: 2 });
-    await until(() => names().length === 2, 10_000);
-    await using two = startWeir({ s: fixture('stall') }, { folder, env, file: 'other.json' });
-    await two.tools();
-    await ready(two);
-    await until(() => {
-      two.send({ id: `e${Math.random()}`, method: 'tools/call', params: { name: 's:stalled' } });
-      return names().includes('stalled');
-    }, 20_000);
-    expect(names().slice(0, 2)).toEqual(['echo', 'add']);
-    follower.kill('SIGINT');
-    expect(await once(follower, 'exit')).toEqual([0, null]);
-  });
+  verifies(
+    'HEALTH-7',
+    'weir history --follow shows new calls, also of gateways that start later',
+    async () => {
+      const folder = temporaryFolder();
+      const env = { XDG_RUNTIME_DIR: join(folder, 'run') };
+      mkdirSync(env.XDG_RUNTIME_DIR);
+      const ready = (weir: Weir): Promise<number> =>
+        until(() => existsSync(join(folder, 'run', 'weir', `${weir.pid}.sock`)), 10_000);
+      await using one = startWeir({ e: fixture('echo') }, { folder, env });
+      await one.tools();
+      await one.callTool('e:echo', { text: 'x' });
+      await ready(one);
+      const args = [bin('weir'), 'history', '--follow', '--json', '--state', join(folder, 'state')];
+      const follower = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+      let told = '';
+      follower.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+      const names = (): string[] => [...told.matchAll(/"toolName":"(\w+)"/gu)].map(([, name = '']) => name);
+      await until(() => names().length === 1, 10_000);
+      await one.callTool('e:add', { a: 1, b: 2 });
+      await until(() => names().length === 2, 10_000);
+      await using two = startWeir({ s: fixture('stall') }, { folder, env, file: 'other.json' });
+      await two.tools();
+      await ready(two);
+      await until(() => {
+        two.send({ id: `e${Math.random()}`, method: 'tools/call', params: { name: 's:stalled' } });
+        return names().includes('stalled');
+      }, 20_000);
+      expect(names().slice(0, 2)).toEqual(['echo', 'add']);
+      follower.kill('SIGINT');
+      expect(await once(follower, 'exit')).toEqual([0, null]);
+    },
+  );
 
   const onLinux = verifies.skipIf(process.platform === 'linux' ? undefined : 'needs a shell and /dev/full');
 
   onLinux(
     'HEALTH-7',
-    'is whole, however slowly it is read; what cannot be written is a failure',
+    'weir history writes everything to a slow reader, and fails on a full disk',
     async () => {
       const folder = temporaryFolder();
       const calls = Array.from({ length: 2000 }, (_, at) => ({ ...KEPT, id: `x-${at}` }));
@@ -296,7 +300,7 @@ describe('the history of a gateway', () => {
     },
   );
 
-  verifies('HEALTH-7', 'passes over what somebody has made of its files', async () => {
+  verifies('HEALTH-7', 'weir history skips damaged records', async () => {
     const folder = temporaryFolder();
     const damaged = [
       { submittedAt: 1e300 },
@@ -312,27 +316,31 @@ describe('the history of a gateway', () => {
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 2]);
   });
 
-  verifies('HEALTH-7', 'is said to be empty where there is none', async () => {
+  verifies('HEALTH-7', 'weir history says that there is no history, with exit code 1', async () => {
     const folder = temporaryFolder();
     const { code, stderr } = await runWeir(['history', '--state', join(folder, 'state')], { folder });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^No history: no gateway is running/u)]);
   });
 });
 
-verifies(['HEALTH-7', 'HEALTH-8'], 'a program sees its own calls, and those of its clients', async () => {
-  await using weir = serveInProcess({ e: fixture('echo') });
-  await weir.tools();
-  await weir.gateway.callTool('e:echo', { text: 'x' });
-  await weir.gateway.callTool('e:fail', {}, 'console');
-  await expect(weir.gateway.callTool('e:error')).rejects.toThrow('refused');
-  expect(textOf(await weir.callTool('e:echo', { text: 'y' }))).toBe('y');
-  const recent: readonly ToolInvocationRequest[] = weir.gateway.history.recent();
-  expect(recent.map(({ result }) => result?.content)).toEqual(['x', undefined, undefined, 'y']);
-  expect(recent.map(({ client }) => client?.name)).toEqual([undefined, undefined, undefined, 'test']);
-  expect(recent.map(({ toolName, source, status }) => [toolName, source, status])).toEqual([
-    ['echo', 'program', 'success'],
-    ['fail', 'console', 'error'],
-    ['error', 'program', 'error'],
-    ['echo', 'mcp-client', 'success'],
-  ]);
-});
+verifies(
+  ['HEALTH-7', 'HEALTH-8'],
+  'a program sees its own calls and those of its clients in the history',
+  async () => {
+    await using weir = serveInProcess({ e: fixture('echo') });
+    await weir.tools();
+    await weir.gateway.callTool('e:echo', { text: 'x' });
+    await weir.gateway.callTool('e:fail', {}, 'console');
+    await expect(weir.gateway.callTool('e:error')).rejects.toThrow('refused');
+    expect(textOf(await weir.callTool('e:echo', { text: 'y' }))).toBe('y');
+    const recent: readonly ToolInvocationRequest[] = weir.gateway.history.recent();
+    expect(recent.map(({ result }) => result?.content)).toEqual(['x', undefined, undefined, 'y']);
+    expect(recent.map(({ client }) => client?.name)).toEqual([undefined, undefined, undefined, 'test']);
+    expect(recent.map(({ toolName, source, status }) => [toolName, source, status])).toEqual([
+      ['echo', 'program', 'success'],
+      ['fail', 'console', 'error'],
+      ['error', 'program', 'error'],
+      ['echo', 'mcp-client', 'success'],
+    ]);
+  },
+);

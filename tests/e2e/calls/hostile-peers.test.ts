@@ -1,4 +1,4 @@
-// A server that lies, babbles or spoils its lists harms itself alone; a client that sends rubbish is answered or ignored.
+// A server with invalid responses, noise or invalid lists harms only itself; invalid lines of a client are answered or ignored.
 import { describe, expect } from 'vitest';
 import { fixture, scripted, textOf, type Received, type ServerEntry } from '../../support/harness.ts';
 import { createTestGateway, open, serveInProcess, type InProcess } from '../../support/in-process.ts';
@@ -8,7 +8,7 @@ import { verifies } from '../../verifies.ts';
 const PROBLEM = "Server 'lie' sent something that is no JSON-RPC message";
 const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 
-/** What a caller sees of each lie; null where the liar has left its own call without an answer. */
+/** The answer to each invalid response; null where the server leaves its own call without an answer. */
 const OUTCOMES: Record<string, string | null> = {
   honest: 'honest',
   'only-escaped-id': 'forged by lie',
@@ -34,7 +34,7 @@ const OUTCOMES: Record<string, string | null> = {
   'id-null': null,
 };
 
-/** A liar, a neighbour with calls under way under every id that the liar could guess, and another. */
+/** A server with invalid responses, one with a call in flight under every id that it could guess, and another. */
 async function neighbourhood(): Promise<InProcess> {
   const weir = serveInProcess({ lie: fixture('lie'), stall: fixture('stall'), echo: fixture('echo') });
   await weir.initialize();
@@ -50,8 +50,8 @@ function textOrError(answer: Received): string {
   return answer.error?.message ?? textOf(answer);
 }
 
-describe('a lying server', () => {
-  verifies('AGG-CALL-1', 'answers nobody but its own callers, whatever it says', async () => {
+describe('a server with invalid responses', () => {
+  verifies('AGG-CALL-1', 'invalid responses of a server reach only its own callers', async () => {
     await using weir = await neighbourhood();
     const before = weir.messages.length;
     const told: Record<string, string | null> = {};
@@ -76,10 +76,10 @@ describe('a lying server', () => {
 
   verifies(
     'AGG-CALL-1',
-    'that answers for another of its own calls gains nothing beyond itself',
+    'a server with invalid responses answers two calls at once and no call of another server',
     async () => {
       await using weir = await neighbourhood();
-      // The id that the next call of the same server will have is guessed; it is the liar's own affair.
+      // The server guesses the id of its next call; that harms only itself.
       const next = weir.answer('next');
       weir.send({ id: 'liar', method: 'tools/call', params: { name: 'lie:honest' } });
       weir.send({ id: 'next', method: 'tools/call', params: { name: 'lie:honest' } });
@@ -90,7 +90,7 @@ describe('a lying server', () => {
 
   verifies(
     'AGG-CALL-1',
-    'loses nothing that was valid: unknown fields at every depth, unknown content, none at all',
+    'results keep unknown fields at every depth and unknown or missing content',
     async () => {
       await using weir = serveInProcess({ lie: fixture('lie') });
       await weir.initialize();
@@ -111,60 +111,60 @@ describe('a lying server', () => {
     },
   );
 
+  verifies(['AGG-CALL-1', 'AGG-REG-1'], 'invalid tools in a list hide no valid ones', async () => {
+    await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
+    await weir.initialize();
+    const list = await weir.request('tools/list');
+    const tools = itemsOf<{ name: string; description?: string }>(list, 'tools');
+    const names = tools.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
+      ...UNKNOWN,
+      annotations: UNKNOWN,
+      inputSchema: { type: 'object', ...UNKNOWN },
+      icons: [{ src: 'https://example.com/icon.png', ...UNKNOWN }],
+    });
+    expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({
+      name: 'l:x:no-schema',
+      description: 'has no inputSchema',
+      inputSchema: { type: 'object' },
+    });
+    expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([
+      { description: 'the first twin' },
+    ]);
+    const odd = [
+      'with:colon',
+      'with__underscores',
+      'with.dot/slash',
+      '__proto__',
+      'constructor',
+      'ünï"quoted"',
+      'x'.repeat(200),
+    ];
+    for (const name of odd) expect(textOf(await weir.callTool(`l:x:${name}`))).toBe(name);
+    for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
+    expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
+    const log = weir.logged.join('\n');
+    expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
+    expect(log).toContain('[l:x] lists 7 of its tools without a name; they are left out');
+    // In the log names read as they are written.
+    expect(log).toContain('ünï');
+  });
+
   verifies(
-    ['AGG-CALL-1', 'AGG-REG-1'],
-    'hides no tool that can be used behind those that cannot',
+    'AGG-CALL-1',
+    'a server with an invalid tool list has no tools, and other servers keep theirs',
     async () => {
-      await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
-      await weir.initialize();
-      const list = await weir.request('tools/list');
-      const tools = itemsOf<{ name: string; description?: string }>(list, 'tools');
-      const names = tools.map(({ name }) => name);
-      expect(new Set(names).size).toBe(names.length);
-      expect(tools.find(({ name }) => name === 'l:x:unknown-fields')).toMatchObject({
-        ...UNKNOWN,
-        annotations: UNKNOWN,
-        inputSchema: { type: 'object', ...UNKNOWN },
-        icons: [{ src: 'https://example.com/icon.png', ...UNKNOWN }],
-      });
-      expect(tools.find(({ name }) => name === 'l:x:no-schema')).toEqual({
-        name: 'l:x:no-schema',
-        description: 'has no inputSchema',
-        inputSchema: { type: 'object' },
-      });
-      expect(tools.filter(({ name }) => name === 'l:x:twin')).toMatchObject([
-        { description: 'the first twin' },
-      ]);
-      const odd = [
-        'with:colon',
-        'with__underscores',
-        'with.dot/slash',
-        '__proto__',
-        'constructor',
-        'ünï"quoted"',
-        'x'.repeat(200),
-      ];
-      for (const name of odd) expect(textOf(await weir.callTool(`l:x:${name}`))).toBe(name);
-      for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
-      expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
-      const log = weir.logged.join('\n');
-      expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
-      expect(log).toContain('[l:x] lists 7 of its tools without a name; they are left out');
-      // In the log names read as they are written.
-      expect(log).toContain('ünï');
+      const kinds = ['text', 'object', 'missing', 'null', 'number', 'array'];
+      const liars = Object.fromEntries(kinds.map((kind) => [kind, fixture('lie', `--list=${kind}`)]));
+      await using weir = serveInProcess({ ...liars, old: fixture('old') });
+      expect(await weir.tools()).toEqual(['old:echo']);
+      for (const kind of kinds)
+        expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
     },
   );
 
-  verifies('AGG-CALL-1', 'whose list is no list has no tools, and its neighbours have theirs', async () => {
-    const kinds = ['text', 'object', 'missing', 'null', 'number', 'array'];
-    const liars = Object.fromEntries(kinds.map((kind) => [kind, fixture('lie', `--list=${kind}`)]));
-    await using weir = serveInProcess({ ...liars, old: fixture('old') });
-    expect(await weir.tools()).toEqual(['old:echo']);
-    for (const kind of kinds)
-      expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
-  });
-
-  verifies('AGG-CALL-3', 'whose progress comes late or under a foreign token disturbs nobody', async () => {
+  verifies('AGG-CALL-3', 'the gateway drops progress that comes late or under a foreign token', async () => {
     await using weir = serveInProcess({ lie: fixture('lie'), p: fixture('progress') });
     await weir.initialize();
     await weir.request('tools/call', { name: 'lie:late-progress', _meta: { progressToken: 'mine' } });
@@ -175,29 +175,28 @@ describe('a lying server', () => {
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
   });
 
-  verifies(
-    'AGG-CALL-3',
-    'with half a character in a URI that another lists too does not end the gateway',
-    async () => {
-      const half = scripted(`
+  verifies('AGG-CALL-3', 'half a surrogate pair in a shared URI does not end the gateway', async () => {
+    const half = scripted(`
       import { serve } from 'stdio';
       serve({ name: 'half', capabilities: { resources: {} }, on: {
         'resources/list': () => ({ resources: [{ uri: 'x://\\ud800', name: 'half' }] }),
         'resources/templates/list': () => ({ resourceTemplates: [] }),
         'resources/read': ({ uri }) => ({ contents: [{ uri, text: JSON.stringify(uri) }] }),
       } });`);
-      await using weir = serveInProcess({ a: half, b: half });
-      await weir.initialize();
-      const [first] = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources');
-      const read = await weir.request('resources/read', { uri: first?.uri });
-      expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
-    },
-  );
+    await using weir = serveInProcess({ a: half, b: half });
+    await weir.initialize();
+    const [first] = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources');
+    const read = await weir.request('resources/read', { uri: first?.uri });
+    expect(read.result?.['contents']).toMatchObject([{ text: '"x://\\ud800"' }]);
+  });
 });
 
 describe('a server of the one revision with batches', () => {
-  verifies(['AGG-CALL-1', 'ERA-1'], 'is understood in each message of one', async () => {
-    const batching = scripted(`
+  verifies(
+    ['AGG-CALL-1', 'ERA-1'],
+    'the gateway reads each message of a batch of a 2025-03-26 server',
+    async () => {
+      const batching = scripted(`
       import { serve, tool, write } from 'stdio';
       const message = (rest) => JSON.stringify({ jsonrpc: '2.0', ...rest });
       serve({
@@ -213,14 +212,15 @@ describe('a server of the one revision with batches', () => {
           },
         },
       });`);
-    await using weir = serveInProcess({ b: batching, e: fixture('echo') });
-    await weir.tools();
-    expect((await weir.callTool('b:any')).result).toEqual({ content: [] });
-    expect((await weir.call('notifications/message')).params).toMatchObject({ data: 'x' });
-  });
+      await using weir = serveInProcess({ b: batching, e: fixture('echo') });
+      await weir.tools();
+      expect((await weir.callTool('b:any')).result).toEqual({ content: [] });
+      expect((await weir.call('notifications/message')).params).toMatchObject({ data: 'x' });
+    },
+  );
 });
 
-describe('a server whose words cannot be read', () => {
+describe('a server with unreadable values', () => {
   const unreadable = (answer: string): ServerEntry =>
     scripted(`
       import { serve, tool, write } from 'stdio';
@@ -238,7 +238,7 @@ describe('a server whose words cannot be read', () => {
         },
       });`);
 
-  verifies('AGG-CALL-1', 'because they are nested too deep does not end the gateway', async () => {
+  verifies('AGG-CALL-1', 'capabilities that are nested too deep do not end the gateway', async () => {
     const description = `'"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"x":' + deep + '}}}'`;
     await using weir = serveInProcess({ u: unreadable(description), e: fixture('echo') });
     expect(await weir.tools()).toContain('u:any');
@@ -252,90 +252,114 @@ describe('a server whose words cannot be read', () => {
     ['data', `'"error":{"code":-32000,"message":"no","data":' + deep + '}'`],
     ['a result', `'"result":{"tasks":[{"taskId":"1","x":' + noJson + '}]}'`],
   ] as const) {
-    verifies('AGG-CALL-1', `as ${what} spoils a list of tasks for nobody`, async () => {
-      await using weir = serveInProcess({ u: unreadable(answer), t: fixture('tasks') });
-      await weir.tools();
-      const { result } = await weir.request('tasks/list');
-      expect(result).toEqual({ tasks: [] });
-    });
-
-    verifies(['AGG-CALL-1', 'AGG-API-1'], `as ${what} is an error of the program that asked`, async () => {
-      const gateway = createTestGateway({ u: unreadable(answer), e: fixture('echo') });
-      await expect(gateway.callTool('u:any')).rejects.toThrow(what === 'data' ? 'no' : 'an invalid escape');
-      expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
-      await gateway.close();
-    });
-  }
-
-  verifies('AGG-CALL-1', 'as the only one with tasks is refused without what it has said', async () => {
-    const data = `'"error":{"code":-32000,"message":"no","data":' + deep + '}'`;
-    await using weir = serveInProcess({ u: unreadable(data), e: fixture('echo') });
-    await weir.tools();
-    expect((await weir.request('tasks/list')).error).toEqual({ code: -32000, message: 'no' });
-  });
-});
-
-describe('a server that babbles', () => {
-  for (const args of [[], ['--crlf']]) {
-    verifies('AGG-CALL-1', `on its stdout is understood between the noise ${args.join('')}`, async () => {
-      await using weir = serveInProcess({ b: fixture('noisy', ...args), e: fixture('echo') });
-      expect(await weir.tools()).toContain('b:echo');
-      const texts = Array.from({ length: 20 }, (_, i) => `${i} \u2028`);
-      const answers = await Promise.all(texts.map((text) => weir.callTool('b:echo', { text })));
-      expect(answers.map(textOf)).toEqual(texts);
-      for (const line of weir.lines) expect(line).toMatch(/^\{"jsonrpc"/u);
-    });
-  }
-});
-
-describe('a client that sends rubbish', () => {
-  verifies('AGG-CALL-1', 'is answered where it can be, and its next call succeeds', async () => {
-    await using weir = serveInProcess({ e: fixture('echo') });
-    await weir.initialize();
-    for (const line of [
-      '',
-      ' ',
-      'null',
-      '7',
-      '[]',
-      '{}',
-      '{"jsonrpc":"2.0"}',
-      'x'.repeat(1000),
-      '{"id":1',
-      '\u0000',
-      '{"jsonrpc":"2.0","result":{},"id":99}',
-    ]) {
-      weir.send(line);
-    }
-    for (const [id, line] of [
-      ['v', '{"jsonrpc":"1.0","id":"v","method":"tools/list"}'],
-      ['m', '{"jsonrpc":"2.0","id":"m","method":7}'],
-      ['p', '{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[1]}'],
-    ] as const) {
-      weir.send(line);
-      expect((await weir.answer(id)).error).toMatchObject({ code: -32600 });
-    }
-    expect(textOf(await weir.callTool('e:echo', { text: 'still here' }))).toBe('still here');
-  });
-
-  verifies(['AGG-CALL-1', 'AGG-CALL-3'], 'in the depth of a long string is told so', async () => {
-    const long = `${'x'.repeat(100)}\\q\u0001`;
-    await using weir = serveInProcess({ e: fixture('old') });
-    const ask = await open(weir, 'modern');
-    await ask('tools/list');
-    const meta =
-      '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
-    for (const [method, params] of [
-      ['subscriptions/listen', `"notifications":{"resourceSubscriptions":["${long}"]}`],
-      ['tools/call', `"name":"${long}"`],
-      ['resources/read', `"uri":"${long}"`],
-      ['tools/list', `"cursor":"${long}"`],
-    ] as const) {
-      weir.send(`{"jsonrpc":"2.0","id":"${method}","method":"${method}","params":{${params},${meta}}}`);
-      expect((await weir.answer(method)).error?.code).toBe(-32700);
-    }
-    expect(textOf(await ask('tools/call', { name: 'e:echo', arguments: { text: 'still here' } }))).toBe(
-      'still here',
+    verifies(
+      'AGG-CALL-1',
+      `the task list of the other servers survives ${what} that cannot be read`,
+      async () => {
+        await using weir = serveInProcess({ u: unreadable(answer), t: fixture('tasks') });
+        await weir.tools();
+        const { result } = await weir.request('tasks/list');
+        expect(result).toEqual({ tasks: [] });
+      },
     );
-  });
+
+    verifies(
+      ['AGG-CALL-1', 'AGG-API-1'],
+      `the calling program gets an error for ${what} that cannot be read`,
+      async () => {
+        const gateway = createTestGateway({ u: unreadable(answer), e: fixture('echo') });
+        await expect(gateway.callTool('u:any')).rejects.toThrow(what === 'data' ? 'no' : 'an invalid escape');
+        expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
+        await gateway.close();
+      },
+    );
+  }
+
+  verifies(
+    'AGG-CALL-1',
+    'a client gets the error of the only server with tasks without its unreadable data',
+    async () => {
+      const data = `'"error":{"code":-32000,"message":"no","data":' + deep + '}'`;
+      await using weir = serveInProcess({ u: unreadable(data), e: fixture('echo') });
+      await weir.tools();
+      expect((await weir.request('tasks/list')).error).toEqual({ code: -32000, message: 'no' });
+    },
+  );
+});
+
+describe('a server that writes noise to stdout', () => {
+  for (const args of [[], ['--crlf']]) {
+    verifies(
+      'AGG-CALL-1',
+      `the gateway finds the messages between noise on stdout ${args.join('')}`,
+      async () => {
+        await using weir = serveInProcess({ b: fixture('noisy', ...args), e: fixture('echo') });
+        expect(await weir.tools()).toContain('b:echo');
+        const texts = Array.from({ length: 20 }, (_, i) => `${i} \u2028`);
+        const answers = await Promise.all(texts.map((text) => weir.callTool('b:echo', { text })));
+        expect(answers.map(textOf)).toEqual(texts);
+        for (const line of weir.lines) expect(line).toMatch(/^\{"jsonrpc"/u);
+      },
+    );
+  }
+});
+
+describe('a client that sends invalid lines', () => {
+  verifies(
+    'AGG-CALL-1',
+    'a client gets errors for invalid lines with an id, and its next call succeeds',
+    async () => {
+      await using weir = serveInProcess({ e: fixture('echo') });
+      await weir.initialize();
+      for (const line of [
+        '',
+        ' ',
+        'null',
+        '7',
+        '[]',
+        '{}',
+        '{"jsonrpc":"2.0"}',
+        'x'.repeat(1000),
+        '{"id":1',
+        '\u0000',
+        '{"jsonrpc":"2.0","result":{},"id":99}',
+      ]) {
+        weir.send(line);
+      }
+      for (const [id, line] of [
+        ['v', '{"jsonrpc":"1.0","id":"v","method":"tools/list"}'],
+        ['m', '{"jsonrpc":"2.0","id":"m","method":7}'],
+        ['p', '{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[1]}'],
+      ] as const) {
+        weir.send(line);
+        expect((await weir.answer(id)).error).toMatchObject({ code: -32600 });
+      }
+      expect(textOf(await weir.callTool('e:echo', { text: 'still here' }))).toBe('still here');
+    },
+  );
+
+  verifies(
+    ['AGG-CALL-1', 'AGG-CALL-3'],
+    'a client gets a parse error for an invalid escape late in a long string',
+    async () => {
+      const long = `${'x'.repeat(100)}\\q\u0001`;
+      await using weir = serveInProcess({ e: fixture('old') });
+      const ask = await open(weir, 'modern');
+      await ask('tools/list');
+      const meta =
+        '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+      for (const [method, params] of [
+        ['subscriptions/listen', `"notifications":{"resourceSubscriptions":["${long}"]}`],
+        ['tools/call', `"name":"${long}"`],
+        ['resources/read', `"uri":"${long}"`],
+        ['tools/list', `"cursor":"${long}"`],
+      ] as const) {
+        weir.send(`{"jsonrpc":"2.0","id":"${method}","method":"${method}","params":{${params},${meta}}}`);
+        expect((await weir.answer(method)).error?.code).toBe(-32700);
+      }
+      expect(textOf(await ask('tools/call', { name: 'e:echo', arguments: { text: 'still here' } }))).toBe(
+        'still here',
+      );
+    },
+  );
 });

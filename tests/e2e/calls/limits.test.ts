@@ -1,4 +1,4 @@
-// Limits that a config sets: how many calls at a time, how many in all, how long each; and what happens beyond.
+// Limits that a config sets: calls at a time, calls in a session, time of a call; and the errors beyond them.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { executionTracker, type InvocationSource } from '@weir/gateway';
@@ -38,7 +38,7 @@ function work(client: LineClient, label: string, ms: number, more: Json = {}): P
   return client.callTool('b:work', { label, ms, ...more });
 }
 
-/** What the server has seen, asked past all limits. */
+/** Asks the server for the calls that it has seen, past all limits. */
 async function seen({ gateway }: Pick<InProcess, 'gateway'>): Promise<Seen> {
   const result = await gateway.children.get('b')?.callTool({ name: 'report' });
   return JSON.parse(textOf({ result: result as Json })) as Seen;
@@ -53,43 +53,51 @@ async function whenSeen(weir: Pick<InProcess, 'gateway'>, isSo: (seen: Seen) => 
 const errorOf = ({ error, result }: Received): string => error?.message ?? JSON.stringify(result);
 
 describe('a limit of calls at a time', () => {
-  verifies.slow(['HEALTH-4', 'HEALTH-5'], 'holds for a program that uses the gateway, too', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 2, mcpGlobalTimeout: 1000 });
-    await weir.tools();
-    const call = (label: string, ms: number): Promise<unknown> =>
-      weir.gateway.callTool('b:work', { label, ms });
-    const labels = Array.from({ length: 10 }, (_, n) => `${n}`);
-    const results = await Promise.all(labels.map((label) => call(label, 20)));
-    expect(results.map((result) => textOf({ result: result as Json }))).toEqual(labels);
-    expect((await seen(weir)).most).toBe(2);
-    await expect(call('long', LONG)).rejects.toThrow('Execution exceeded 1s');
-    await whenSeen(weir, ({ cancelled }) => cancelled.length === 1);
-  });
+  verifies.slow(
+    ['HEALTH-4', 'HEALTH-5'],
+    '"mcpConcurrentLimit" and "mcpGlobalTimeout" apply to calls of a program',
+    async () => {
+      await using weir = limited({ mcpConcurrentLimit: 2, mcpGlobalTimeout: 1000 });
+      await weir.tools();
+      const call = (label: string, ms: number): Promise<unknown> =>
+        weir.gateway.callTool('b:work', { label, ms });
+      const labels = Array.from({ length: 10 }, (_, n) => `${n}`);
+      const results = await Promise.all(labels.map((label) => call(label, 20)));
+      expect(results.map((result) => textOf({ result: result as Json }))).toEqual(labels);
+      expect((await seen(weir)).most).toBe(2);
+      await expect(call('long', LONG)).rejects.toThrow('Execution exceeded 1s');
+      await whenSeen(weir, ({ cancelled }) => cancelled.length === 1);
+    },
+  );
 
-  verifies('HEALTH-5', 'of 25 holds for 200 calls, and two clients take turns', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 25 });
-    await weir.tools();
-    const { client } = connectClient(weir.gateway, 'another');
-    await client.initialize();
-    const first = Array.from({ length: 100 }, (_, n) => work(weir, `a${n}`, 20));
-    const second = Array.from({ length: 100 }, (_, n) => work(client, `b${n}`, 20));
-    const answers = await Promise.all([...first, ...second]);
-    expect(answers.map(textOf).toSorted()).toEqual(
-      Array.from({ length: 100 }, (_, n) => [`a${n}`, `b${n}`])
-        .flat()
-        .toSorted(),
-    );
-    const { most, begun } = await seen(weir);
-    expect(most).toBe(25);
-    // The places were taken before the other client came; from then on it has every second one.
-    const turns = begun.slice(25, 125).filter((label) => label.startsWith('b')).length;
-    expect(turns).toBeGreaterThanOrEqual(49);
-    expect(begun.filter((label) => label.startsWith('b'))).toEqual(
-      Array.from({ length: 100 }, (_, n) => `b${n}`),
-    );
-  });
+  verifies(
+    'HEALTH-5',
+    '"mcpConcurrentLimit" of 25 holds for 200 calls, and two clients take turns',
+    async () => {
+      await using weir = limited({ mcpConcurrentLimit: 25 });
+      await weir.tools();
+      const { client } = connectClient(weir.gateway, 'another');
+      await client.initialize();
+      const first = Array.from({ length: 100 }, (_, n) => work(weir, `a${n}`, 20));
+      const second = Array.from({ length: 100 }, (_, n) => work(client, `b${n}`, 20));
+      const answers = await Promise.all([...first, ...second]);
+      expect(answers.map(textOf).toSorted()).toEqual(
+        Array.from({ length: 100 }, (_, n) => [`a${n}`, `b${n}`])
+          .flat()
+          .toSorted(),
+      );
+      const { most, begun } = await seen(weir);
+      expect(most).toBe(25);
+      // The places were taken before the other client came; from then on it has every second one.
+      const turns = begun.slice(25, 125).filter((label) => label.startsWith('b')).length;
+      expect(turns).toBeGreaterThanOrEqual(49);
+      expect(begun.filter((label) => label.startsWith('b'))).toEqual(
+        Array.from({ length: 100 }, (_, n) => `b${n}`),
+      );
+    },
+  );
 
-  verifies('HEALTH-5', 'is none where the config sets none', async () => {
+  verifies('HEALTH-5', 'calls are not limited where the config sets no limit', async () => {
     await using weir = limited();
     await weir.tools();
     expect(weir.gateway.directory.limits).toBeUndefined();
@@ -99,22 +107,28 @@ describe('a limit of calls at a time', () => {
     expect(weir.gateway.canExecute('unknown')).toBe(false);
   });
 
-  verifies('HEALTH-5', 'lets a thousand wait, and tells the next one which limit it is', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 1 });
-    await weir.tools();
-    void work(weir, 'first', 1500);
-    const waiting = Array.from({ length: 1000 }, (_, n) => work(weir, `${n}`, 0));
-    const refused = await work(weir, 'too many', 0);
-    expect(errorOf(refused)).toMatch(
-      /^Server 'b' works on 1 calls, the limit that "mcpConcurrentLimit" sets, and 1000 more wait.*Raise "mcpConcurrentLimit"/u,
-    );
-    expect(weir.gateway.canExecute('b')).toBe(false);
-    expect((await Promise.all(waiting)).map(textOf)).toEqual(Array.from({ length: 1000 }, (_, n) => `${n}`));
-    expect((await seen(weir)).most).toBe(1);
-    expect(weir.gateway.canExecute('b')).toBe(true);
-  });
+  verifies(
+    'HEALTH-5',
+    'the gateway queues 1,000 calls and refuses the next one with the name of the limit',
+    async () => {
+      await using weir = limited({ mcpConcurrentLimit: 1 });
+      await weir.tools();
+      void work(weir, 'first', 1500);
+      const waiting = Array.from({ length: 1000 }, (_, n) => work(weir, `${n}`, 0));
+      const refused = await work(weir, 'too many', 0);
+      expect(errorOf(refused)).toMatch(
+        /^Server 'b' works on 1 calls, the limit that "mcpConcurrentLimit" sets, and 1000 more wait.*Raise "mcpConcurrentLimit"/u,
+      );
+      expect(weir.gateway.canExecute('b')).toBe(false);
+      expect((await Promise.all(waiting)).map(textOf)).toEqual(
+        Array.from({ length: 1000 }, (_, n) => `${n}`),
+      );
+      expect((await seen(weir)).most).toBe(1);
+      expect(weir.gateway.canExecute('b')).toBe(true);
+    },
+  );
 
-  verifies('HEALTH-5', 'forgets what is called off, or whose client has left, before its turn', async () => {
+  verifies('HEALTH-5', 'the queue drops calls that are cancelled or whose client has left', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1 });
     await weir.tools();
     const other = connectClient(weir.gateway, 'another');
@@ -131,7 +145,7 @@ describe('a limit of calls at a time', () => {
     expect(weir.messages.some(({ id }) => id === 'x')).toBe(false);
   });
 
-  verifies('HEALTH-5', 'forgets what waits for a client that hangs up on HTTP', async () => {
+  verifies('HEALTH-5', 'the queue drops a call whose HTTP client hangs up', async () => {
     const servers = { b: fixture('busy') };
     await using weir = await serveTest(servers, { config: { mcpConcurrentLimit: 1 } });
     const call = (label: string, ms: number): Sent =>
@@ -147,20 +161,24 @@ describe('a limit of calls at a time', () => {
     expect((await seen(weir)).begun).toEqual(['first', 'patient']);
   });
 
-  verifies('HEALTH-5', 'holds for servers that clients do not share, started or called off', async () => {
-    const servers = { b: { ...fixture('busy'), sharing: 'per-call' } };
-    await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
-    await weir.tools();
-    const calls = ['1', '2', '3'].map((label) => work(weir, label, 0));
-    expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3']);
-    expect(weir.gateway.canExecute('b')).toBe(true);
-    weir.send({ id: 'x', method: 'tools/call', params: { name: 'b:work', arguments: { label: 'off' } } });
-    weir.notify('notifications/cancelled', { requestId: 'x' });
-    expect(textOf(await work(weir, 'last', 0))).toBe('last');
-    expect(weir.gateway.canExecute('b')).toBe(true);
-  });
+  verifies(
+    'HEALTH-5',
+    '"mcpConcurrentLimit" holds for per-call servers, also after a cancelled call',
+    async () => {
+      const servers = { b: { ...fixture('busy'), sharing: 'per-call' } };
+      await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
+      await weir.tools();
+      const calls = ['1', '2', '3'].map((label) => work(weir, label, 0));
+      expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3']);
+      expect(weir.gateway.canExecute('b')).toBe(true);
+      weir.send({ id: 'x', method: 'tools/call', params: { name: 'b:work', arguments: { label: 'off' } } });
+      weir.notify('notifications/cancelled', { requestId: 'x' });
+      expect(textOf(await work(weir, 'last', 0))).toBe('last');
+      expect(weir.gateway.canExecute('b')).toBe(true);
+    },
+  );
 
-  verifies('HEALTH-5', 'can be changed while calls wait', async () => {
+  verifies('HEALTH-5', 'a reload can change "mcpConcurrentLimit" while calls wait', async () => {
     const servers = { b: fixture('busy') };
     await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
     await weir.tools();
@@ -187,7 +205,7 @@ describe.concurrent('a call that waits for a person', () => {
 
   verifies(
     ['HEALTH-4', 'HEALTH-5'],
-    'has no place and no clock: one that is asked by a request',
+    'a call whose client is asked by a request counts towards no limit and no timeout',
     async () => {
       await using weir = limited(tight);
       await weir.initialize(EVERYTHING);
@@ -204,7 +222,7 @@ describe.concurrent('a call that waits for a person', () => {
 
   verifies(
     ['HEALTH-4', 'HEALTH-5'],
-    'has no place and no clock: each of several that ask at once, and do not say which of them asks',
+    'concurrent calls that ask their client count towards no limit and no timeout',
     async () => {
       await using weir = limited({ mcpConcurrentLimit: 3, mcpGlobalTimeout: 1000 });
       await weir.initialize(EVERYTHING);
@@ -221,7 +239,7 @@ describe.concurrent('a call that waits for a person', () => {
     },
   );
 
-  verifies(['HEALTH-4', 'HEALTH-5'], 'has no place and no clock: one that is parked', async () => {
+  verifies(['HEALTH-4', 'HEALTH-5'], 'a suspended call counts towards no limit and no timeout', async () => {
     await using weir = limited(tight);
     const ask = await open(weir, 'modern', EVERYTHING);
     const params = { name: 'b:ask', arguments: { label: 'asks' } };
@@ -233,39 +251,47 @@ describe.concurrent('a call that waits for a person', () => {
     await holdsOne(weir, ask);
   });
 
-  verifies(['HEALTH-4', 'HEALTH-5'], 'has no place and no clock: one between two rounds', async () => {
-    await using weir = serveInProcess({ b: fixture('rounds') }, { config: tight });
-    await weir.initialize(EVERYTHING);
-    await weir.tools();
-    const form =
-      '{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}';
-    const rounds = [`{"resultType":"input_required","inputRequests":{"a":${form}}}`];
-    const asking = weir.callTool('b:rounds', { key: 'k', rounds });
-    const question = await weir.call('elicitation/create');
-    expect(textOf(await weir.callTool('b:tries', { key: 'k' }))).toBe('1');
-    await longer();
-    weir.send({ id: question.id, result: answer });
-    expect(textOf(await asking)).toContain('accept');
-    expect(weir.gateway.canExecute('b')).toBe(true);
-  });
+  verifies(
+    ['HEALTH-4', 'HEALTH-5'],
+    'a call between two rounds counts towards no limit and no timeout',
+    async () => {
+      await using weir = serveInProcess({ b: fixture('rounds') }, { config: tight });
+      await weir.initialize(EVERYTHING);
+      await weir.tools();
+      const form =
+        '{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}';
+      const rounds = [`{"resultType":"input_required","inputRequests":{"a":${form}}}`];
+      const asking = weir.callTool('b:rounds', { key: 'k', rounds });
+      const question = await weir.call('elicitation/create');
+      expect(textOf(await weir.callTool('b:tries', { key: 'k' }))).toBe('1');
+      await longer();
+      weir.send({ id: question.id, result: answer });
+      expect(textOf(await asking)).toContain('accept');
+      expect(weir.gateway.canExecute('b')).toBe(true);
+    },
+  );
 });
 
 describe.concurrent('a limit of calls in a session', () => {
-  verifies('HEALTH-5', 'holds for each client, and says how to raise it', async () => {
-    await using weir = limited({ mcpSessionLimit: 3 });
-    await weir.tools();
-    const { client } = connectClient(weir.gateway, 'another');
-    await client.initialize();
-    for (const label of ['1', '2', '3']) expect(textOf(await work(weir, label, 0))).toBe(label);
-    expect(errorOf(await work(weir, '4', 0))).toBe(
-      'This session has made 3 calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.',
-    );
-    expect(textOf(await work(client, 'other', 0))).toBe('other');
-    expect(await weir.tools()).toContain('b:work');
-    expect((await seen(weir)).begun).not.toContain('4');
-  });
+  verifies(
+    'HEALTH-5',
+    '"mcpSessionLimit" holds for each client, and its error says how to raise it',
+    async () => {
+      await using weir = limited({ mcpSessionLimit: 3 });
+      await weir.tools();
+      const { client } = connectClient(weir.gateway, 'another');
+      await client.initialize();
+      for (const label of ['1', '2', '3']) expect(textOf(await work(weir, label, 0))).toBe(label);
+      expect(errorOf(await work(weir, '4', 0))).toBe(
+        'This session has made 3 calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.',
+      );
+      expect(textOf(await work(client, 'other', 0))).toBe('other');
+      expect(await weir.tools()).toContain('b:work');
+      expect((await seen(weir)).begun).not.toContain('4');
+    },
+  );
 
-  verifies(['HEALTH-5', 'HEALTH-6'], 'counts a call once that is made once more', async () => {
+  verifies(['HEALTH-5', 'HEALTH-6'], '"mcpSessionLimit" counts a retried call once', async () => {
     await using weir = limited({ mcpSessionLimit: 1 });
     await weir.tools();
     const args = { file: join(temporaryFolder(), 'died') };
@@ -273,24 +299,28 @@ describe.concurrent('a limit of calls in a session', () => {
     expect(errorOf(await work(weir, '2', 0))).toContain('"mcpSessionLimit"');
   });
 
-  verifies(['HEALTH-5', 'ERA-2'], 'counts a call once that is made again with answers', async () => {
-    const config = { mcpSessionLimit: 1 };
-    await using weir = serveInProcess({ r: fixture('rounds') }, { config });
-    const ask = await open(weir, 'modern', EVERYTHING);
-    const rounds = ['{"resultType":"input_required","inputRequests":{},"requestState":"one"}'];
-    const params = { name: 'r:rounds', arguments: { key: 'k', rounds } };
-    const round = await ask('tools/call', params);
-    expect(textOf(await again(ask, params, round, []))).toContain('one');
-    expect(errorOf(await ask('tools/call', params))).toContain('"mcpSessionLimit"');
-  });
+  verifies(
+    ['HEALTH-5', 'ERA-2'],
+    '"mcpSessionLimit" counts a call once that is repeated with answers',
+    async () => {
+      const config = { mcpSessionLimit: 1 };
+      await using weir = serveInProcess({ r: fixture('rounds') }, { config });
+      const ask = await open(weir, 'modern', EVERYTHING);
+      const rounds = ['{"resultType":"input_required","inputRequests":{},"requestState":"one"}'];
+      const params = { name: 'r:rounds', arguments: { key: 'k', rounds } };
+      const round = await ask('tools/call', params);
+      expect(textOf(await again(ask, params, round, []))).toContain('one');
+      expect(errorOf(await ask('tools/call', params))).toContain('"mcpSessionLimit"');
+    },
+  );
 
-  verifies('HEALTH-5', 'is none at -1', async () => {
+  verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit', async () => {
     await using weir = limited({ mcpSessionLimit: -1 });
     await weir.tools();
     expect(weir.gateway.directory.limits).toBeUndefined();
   });
 
-  verifies('HEALTH-5', 'is none at -1, also where another limit holds', async () => {
+  verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit beside another limit', async () => {
     await using weir = limited({ mcpSessionLimit: -1, mcpConcurrentLimit: 5 });
     await weir.tools();
     for (const id of ['1', '2', '3']) expect((await work(weir, id, 0)).result).toBeDefined();
@@ -298,7 +328,7 @@ describe.concurrent('a limit of calls in a session', () => {
 });
 
 describe.concurrent('the execution tracker', () => {
-  verifies('HEALTH-5', 'says of each session and server what the gate then does', async () => {
+  verifies('HEALTH-5', 'canExecute predicts for each session and server if a call is refused', async () => {
     await using weir = serveInProcess(
       { b: fixture('busy'), c: fixture('busy') },
       { config: { mcpSessionLimit: 2, mcpConcurrentLimit: 1 } },
@@ -322,7 +352,7 @@ describe.concurrent('the execution tracker', () => {
     expect(may('b', 'console')).toBe(false);
   });
 
-  verifies('HEALTH-5', 'counts neither refused nor unknown calls as executed', async () => {
+  verifies('HEALTH-5', 'totalExecuted counts neither refused nor unknown calls', async () => {
     await using weir = limited({ mcpSessionLimit: 2, mcpConcurrentLimit: 1 });
     await weir.tools();
     const executed = (): number => executionTracker(weir.gateway).totalExecuted;
@@ -332,7 +362,7 @@ describe.concurrent('the execution tracker', () => {
     weir.notify('notifications/cancelled', { requestId: 'waits' });
     await first;
     expect(executed()).toBe(1);
-    // What was called off in the queue has not used up the session.
+    // A call that was cancelled in the queue does not count towards the session.
     expect(textOf(await work(weir, 'second', 0))).toBe('second');
     expect(errorOf(await work(weir, 'third', 0))).toContain('mcpSessionLimit');
     expect(executed()).toBe(2);
@@ -340,46 +370,54 @@ describe.concurrent('the execution tracker', () => {
 });
 
 describe.concurrent('stop', () => {
-  verifies('HEALTH-5', 'calls off what runs and what waits, and refuses until resume', async () => {
-    await using weir = limited({ mcpConcurrentLimit: 25 });
-    await weir.tools();
-    const calls = Array.from({ length: 40 }, (_, n) => work(weir, `${n}`, LONG));
-    await whenSeen(weir, ({ working }) => working === 25);
-    weir.gateway.stopCalls();
-    const stopped = 'Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.';
-    expect(new Set((await Promise.all(calls)).map(errorOf))).toEqual(new Set([stopped]));
-    const { begun, cancelled } = await whenSeen(weir, ({ working }) => working === 0);
-    expect([begun.length, cancelled.length]).toEqual([25, 25]);
-    expect(errorOf(await work(weir, 'refused', 0))).toBe(stopped);
-    await expect(weir.gateway.callTool('b:work', {})).rejects.toThrow(stopped);
-    expect([weir.gateway.isStopped, weir.gateway.canExecute('b')]).toEqual([true, false]);
-    expect(await weir.tools()).toContain('b:work');
-    weir.gateway.resumeCalls();
-    expect([weir.gateway.isStopped, weir.gateway.canExecute('b')]).toEqual([false, true]);
-    expect(textOf(await work(weir, 'again', 0))).toBe('again');
-  });
+  verifies(
+    'HEALTH-5',
+    'stopCalls cancels running and waiting calls, and refuses new ones until resumeCalls',
+    async () => {
+      await using weir = limited({ mcpConcurrentLimit: 25 });
+      await weir.tools();
+      const calls = Array.from({ length: 40 }, (_, n) => work(weir, `${n}`, LONG));
+      await whenSeen(weir, ({ working }) => working === 25);
+      weir.gateway.stopCalls();
+      const stopped = 'Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.';
+      expect(new Set((await Promise.all(calls)).map(errorOf))).toEqual(new Set([stopped]));
+      const { begun, cancelled } = await whenSeen(weir, ({ working }) => working === 0);
+      expect([begun.length, cancelled.length]).toEqual([25, 25]);
+      expect(errorOf(await work(weir, 'refused', 0))).toBe(stopped);
+      await expect(weir.gateway.callTool('b:work', {})).rejects.toThrow(stopped);
+      expect([weir.gateway.isStopped, weir.gateway.canExecute('b')]).toEqual([true, false]);
+      expect(await weir.tools()).toContain('b:work');
+      weir.gateway.resumeCalls();
+      expect([weir.gateway.isStopped, weir.gateway.canExecute('b')]).toEqual([false, true]);
+      expect(textOf(await work(weir, 'again', 0))).toBe('again');
+    },
+  );
 
-  verifies('HEALTH-5', 'works without any limit, also for what waits for a person', async () => {
-    await using weir = serveInProcess({ b: fixture('busy'), r: fixture('rounds') });
-    await weir.initialize(EVERYTHING);
-    await weir.tools();
-    const form =
-      '{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}';
-    const rounds = [`{"resultType":"input_required","inputRequests":{"a":${form}}}`];
-    const calls = [weir.callTool('r:rounds', { key: 'k', rounds }), work(weir, 'runs', LONG)];
-    const question = await weir.call('elicitation/create');
-    await whenSeen(weir, ({ working }) => working === 1);
-    weir.gateway.stopCalls();
-    for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are paused');
-    expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
-    weir.gateway.resumeCalls();
-    expect(weir.gateway.directory.limits).toBeUndefined();
-    expect(textOf(await work(weir, 'again', 0))).toBe('again');
-  });
+  verifies(
+    'HEALTH-5',
+    'stopCalls works without any limit, also for calls whose client is asked',
+    async () => {
+      await using weir = serveInProcess({ b: fixture('busy'), r: fixture('rounds') });
+      await weir.initialize(EVERYTHING);
+      await weir.tools();
+      const form =
+        '{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}';
+      const rounds = [`{"resultType":"input_required","inputRequests":{"a":${form}}}`];
+      const calls = [weir.callTool('r:rounds', { key: 'k', rounds }), work(weir, 'runs', LONG)];
+      const question = await weir.call('elicitation/create');
+      await whenSeen(weir, ({ working }) => working === 1);
+      weir.gateway.stopCalls();
+      for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are paused');
+      expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
+      weir.gateway.resumeCalls();
+      expect(weir.gateway.directory.limits).toBeUndefined();
+      expect(textOf(await work(weir, 'again', 0))).toBe('again');
+    },
+  );
 });
 
-describe.concurrent('stop while a person is asked', () => {
-  verifies(['HEALTH-5', 'ERA-2'], 'withdraws the question before it ends the call', async () => {
+describe.concurrent('stopCalls while a user is asked', () => {
+  verifies(['HEALTH-5', 'ERA-2'], 'stopCalls withdraws the question before it ends the call', async () => {
     await using weir = limited();
     await weir.initialize(EVERYTHING);
     const call = weir.callTool('b:ask', { label: 'asks' });
@@ -397,23 +435,27 @@ describe.concurrent('stop while a person is asked', () => {
     expect(textOf(await work(weir, 'again', 0))).toBe('again');
   });
 
-  verifies(['HEALTH-5', 'ERA-2'], 'tells a modern client to call again when it comes back', async () => {
-    await using weir = limited();
-    const ask = await open(weir, 'modern', EVERYTHING);
-    const params = { name: 'b:ask', arguments: { label: 'asks' } };
-    const round = await ask('tools/call', params);
-    weir.gateway.stopCalls();
-    weir.gateway.resumeCalls();
-    const answer = await again(ask, params, round, [{ action: 'accept', content: {} }]);
-    expect(errorOf(answer)).toContain('Make the call again');
-    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
-  });
+  verifies(
+    ['HEALTH-5', 'ERA-2'],
+    'a modern client that answers after stopCalls is told to call again',
+    async () => {
+      await using weir = limited();
+      const ask = await open(weir, 'modern', EVERYTHING);
+      const params = { name: 'b:ask', arguments: { label: 'asks' } };
+      const round = await ask('tools/call', params);
+      weir.gateway.stopCalls();
+      weir.gateway.resumeCalls();
+      const answer = await again(ask, params, round, [{ action: 'accept', content: {} }]);
+      expect(errorOf(answer)).toContain('Make the call again');
+      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+    },
+  );
 });
 
 describe.concurrent('a time limit', () => {
   verifies.slow(
     'HEALTH-4',
-    'ends a call at its server and for its client: of the tool, the server, or all',
+    'a timeout of a tool, a server or all ends the call at its server and for its client',
     async () => {
       const cases = [
         [{ mcpGlobalTimeout: 200 }, {}, '"mcpGlobalTimeout"'],
@@ -435,17 +477,17 @@ describe.concurrent('a time limit', () => {
     },
   );
 
-  verifies.slow('HEALTH-4', 'begins when the call does: time in the queue does not count', async () => {
+  verifies.slow('HEALTH-4', 'a timeout does not count time in the queue', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1, mcpGlobalTimeout: 2000 });
     await weir.tools();
     const calls = ['1', '2', '3', '4'].map((label) => work(weir, label, 600));
     expect((await Promise.all(calls)).map(textOf)).toEqual(['1', '2', '3', '4']);
   });
 
-  verifies.slow('HEALTH-4', 'is extended by progress, to ten times its length at most', async () => {
+  verifies.slow('HEALTH-4', 'progress extends a timeout to ten times its length at most', async () => {
     await using weir = limited({ mcpGlobalTimeout: 500 });
     await weir.tools();
-    // It counts whether or not the client has asked to hear of it.
+    // Progress counts whether or not the client has asked for it.
     expect(textOf(await work(weir, 'done', 50, { steps: 16 }))).toBe('done');
     expect(weir.messages.some(({ method }) => method === 'notifications/progress')).toBe(false);
     const args = { label: 'never', ms: 50, steps: 2000 };
@@ -473,7 +515,7 @@ describe.concurrent('a call whose server is lost', () => {
     existsSync(`${file}.tries`) ? readFileSync(`${file}.tries`, 'utf8').length : 0;
 
   for (const name of ['die-reading', 'die-same'])
-    verifies('HEALTH-6', `is made once more where it does no harm: ${name}`, async () => {
+    verifies('HEALTH-6', `the gateway retries a harmless call whose server is lost: ${name}`, async () => {
       await using weir = limited();
       await weir.tools();
       const args = dying();
@@ -484,16 +526,20 @@ describe.concurrent('a call whose server is lost', () => {
       ]);
     });
 
-  verifies('HEALTH-6', 'may be made three times more from the first on, or never', async () => {
-    await using weir = limited();
-    await weir.tools();
-    await weir.callTool('b:die-reading', dying());
-    await work(weir, 'harmful', 0);
-    const calls = weir.gateway.history.recent();
-    expect(calls.map(({ maxRetries }) => maxRetries)).toEqual([3, 0]);
-  });
+  verifies(
+    'HEALTH-6',
+    'the history shows 3 retries at most for a harmless call, and 0 for others',
+    async () => {
+      await using weir = limited();
+      await weir.tools();
+      await weir.callTool('b:die-reading', dying());
+      await work(weir, 'harmful', 0);
+      const calls = weir.gateway.history.recent();
+      expect(calls.map(({ maxRetries }) => maxRetries)).toEqual([3, 0]);
+    },
+  );
 
-  verifies('HEALTH-6', 'is pending again, one attempt later, until its server is back', async () => {
+  verifies('HEALTH-6', 'the history shows a retried call as pending until its server is back', async () => {
     await using weir = serveInProcess(
       { b: fixture('busy') },
       { supervision: { ...QUICK, backOffMs: [700, 700, 700] } },
@@ -505,7 +551,7 @@ describe.concurrent('a call whose server is lost', () => {
     expect(textOf(await call)).toBe('lived');
   });
 
-  verifies('HEALTH-6', 'is made once more for clients on HTTP too', async () => {
+  verifies('HEALTH-6', 'the gateway retries a call of a client on HTTP', async () => {
     await using weir = await serveTest({ b: fixture('busy') }, { supervision: QUICK });
     const { json } = await send(
       weir.url,
@@ -514,7 +560,7 @@ describe.concurrent('a call whose server is lost', () => {
     expect(textOf(json)).toBe('lived');
   });
 
-  verifies('HEALTH-6', 'is made once more on a lazy server too', async () => {
+  verifies('HEALTH-6', 'the gateway retries a call of a lazy server', async () => {
     const state = join(temporaryFolder(), 'state');
     const options = { state, configPath: join(state, 'mcp.json'), lazy: true, supervision: QUICK };
     for (const start of ['first', 'second']) {
@@ -531,7 +577,7 @@ describe.concurrent('a call whose server is lost', () => {
     }
   });
 
-  verifies('HEALTH-6', 'is not made once more where the tool does not say that it may be', async () => {
+  verifies('HEALTH-6', 'the gateway does not retry a call whose tool does not allow it', async () => {
     await using weir = limited();
     await weir.tools();
     const args = dying();
@@ -539,17 +585,21 @@ describe.concurrent('a call whose server is lost', () => {
     expect(tries(args.file)).toBe(1);
   });
 
-  verifies('HEALTH-6', 'is given up before it has cost the server its last attempt', async () => {
-    await using weir = limited();
-    await weir.tools();
-    const args = dying({ always: true });
-    expect(errorOf(await weir.callTool('b:die-reading', args))).toBe("Server 'b' exited with code 7");
-    expect(tries(args.file)).toBe(3);
-    await until(() => weir.gateway.canExecute('b'), 20_000);
-    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false });
-  });
+  verifies(
+    'HEALTH-6',
+    'the gateway stops retries before they use up the restarts of the server',
+    async () => {
+      await using weir = limited();
+      await weir.tools();
+      const args = dying({ always: true });
+      expect(errorOf(await weir.callTool('b:die-reading', args))).toBe("Server 'b' exited with code 7");
+      expect(tries(args.file)).toBe(3);
+      await until(() => weir.gateway.canExecute('b'), 20_000);
+      expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false });
+    },
+  );
 
-  verifies('HEALTH-6', 'can be called off while its server is away', async () => {
+  verifies('HEALTH-6', 'a client can cancel a call while its server is away', async () => {
     await using weir = serveInProcess(
       { b: fixture('busy') },
       { supervision: { ...QUICK, backOffMs: [1500, 1500, 1500] } },
@@ -565,7 +615,7 @@ describe.concurrent('a call whose server is lost', () => {
     expect(weir.messages.some(({ id }) => id === 'x')).toBe(false);
   });
 
-  verifies('HEALTH-6', 'and that was not sent yet waits for it', async () => {
+  verifies('HEALTH-6', 'calls that were not sent yet wait for the restart of their server', async () => {
     await using weir = limited({ mcpConcurrentLimit: 1 });
     await weir.tools();
     const death = weir.callTool('b:die', dying());

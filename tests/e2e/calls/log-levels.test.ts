@@ -1,4 +1,4 @@
-// How much servers of the earlier revisions log, and who of their clients hears it.
+// The log level of legacy servers, and the clients that get their messages.
 import { describe, expect, onTestFinished } from 'vitest';
 import { connectClient } from '../../support/clients.ts';
 import { fixture, textOf, type Json, type Received } from '../../support/harness.ts';
@@ -24,7 +24,7 @@ function share<Names extends string[]>(...names: Names): { [Index in keyof Names
 describe('the level of logs of a shared server', () => {
   verifies(
     'ERA-2',
-    'is raised by the modern requests that ask for more, once, and heard by those alone',
+    'modern requests raise the level of a shared server once and get its messages alone',
     async () => {
       await using weir = serveInProcess({ c: fixture('curious') });
       const ask = await open(weir, 'modern', EVERYTHING);
@@ -41,33 +41,41 @@ describe('the level of logs of a shared server', () => {
     },
   );
 
-  verifies('ERA-2', 'is the most verbose that any client has set; each hears its own', async () => {
-    const [loud, quiet, silent] = share('loud', 'quiet', 'silent');
-    const clients = [loud, quiet, silent];
-    for (const client of clients) await client.initialize();
-    await quiet.request('logging/setLevel', { level: 'error' });
-    await loud.request('logging/setLevel', { level: 'info' });
-    await silent.request('logging/setLevel', { level: 'emergency' });
-    await silent.request('tools/call', log('info', 'one'));
-    await quiet.request('tools/call', log('error', 'two'));
-    await loud.request('tools/call', log('debug', 'too low'));
-    for (const client of clients) await client.request('ping');
-    expect([heard(loud), heard(quiet), heard(silent)]).toEqual([['one', 'two'], ['two'], []]);
-    const levels = JSON.parse(textOf(await loud.request('tools/call', { name: 'c:levels' }))) as string[];
-    expect(levels).toEqual(['error', 'info']);
-  });
+  verifies(
+    'ERA-2',
+    'a shared server gets the most verbose level; each client gets messages of its own level',
+    async () => {
+      const [loud, quiet, silent] = share('loud', 'quiet', 'silent');
+      const clients = [loud, quiet, silent];
+      for (const client of clients) await client.initialize();
+      await quiet.request('logging/setLevel', { level: 'error' });
+      await loud.request('logging/setLevel', { level: 'info' });
+      await silent.request('logging/setLevel', { level: 'emergency' });
+      await silent.request('tools/call', log('info', 'one'));
+      await quiet.request('tools/call', log('error', 'two'));
+      await loud.request('tools/call', log('debug', 'too low'));
+      for (const client of clients) await client.request('ping');
+      expect([heard(loud), heard(quiet), heard(silent)]).toEqual([['one', 'two'], ['two'], []]);
+      const levels = JSON.parse(textOf(await loud.request('tools/call', { name: 'c:levels' }))) as string[];
+      expect(levels).toEqual(['error', 'info']);
+    },
+  );
 
-  verifies('ERA-2', 'does not fall below what a modern request under way has asked for', async () => {
-    const [modern, legacy] = share('modern', 'legacy');
-    const ask = await open(modern, 'modern', EVERYTHING);
-    await legacy.initialize();
-    await ask('tools/call', { name: 'c:talk' }, at('debug'));
-    await legacy.request('logging/setLevel', { level: 'error' });
-    const levels = JSON.parse(textOf(await ask('tools/call', { name: 'c:levels' }))) as string[];
-    expect(levels).toEqual(['debug']);
-  });
+  verifies(
+    'ERA-2',
+    'the level of a shared server does not fall below that of a modern request in flight',
+    async () => {
+      const [modern, legacy] = share('modern', 'legacy');
+      const ask = await open(modern, 'modern', EVERYTHING);
+      await legacy.initialize();
+      await ask('tools/call', { name: 'c:talk' }, at('debug'));
+      await legacy.request('logging/setLevel', { level: 'error' });
+      const levels = JSON.parse(textOf(await ask('tools/call', { name: 'c:levels' }))) as string[];
+      expect(levels).toEqual(['debug']);
+    },
+  );
 
-  verifies('ERA-2', 'is that of the own server of a client, where it has one', async () => {
+  verifies('ERA-2', 'a modern request sets the level of a per-session server', async () => {
     await using weir = serveInProcess({ c: { ...fixture('curious'), sharing: 'per-session' } });
     const ask = await open(weir, 'modern', EVERYTHING);
     await ask('tools/call', log('info', 'heard'), at('info'));

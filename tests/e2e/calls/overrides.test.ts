@@ -38,7 +38,7 @@ const READ =
 const BARE = '{"name":"bare","inputSchema":{"type":"object"}}';
 
 describe('overrides of tools', () => {
-  verifies('AGG-CFG-4', 'a renamed tool is listed and called under its new name alone', async () => {
+  verifies('AGG-CFG-4', 'a renamed tool is listed and callable under its new name only', async () => {
     const entry = {
       ...serverWith(['read_file', 'write'], 'files'),
       tools: { read_file: { rename: 'read' } },
@@ -54,7 +54,7 @@ describe('overrides of tools', () => {
       });
   });
 
-  verifies('AGG-CFG-4', 'an override changes the name and the description, and no other byte', async () => {
+  verifies('AGG-CFG-4', 'an override changes no bytes but the name and the description', async () => {
     const tools = {
       read_file: { rename: 'read', description: 'Reads “one” file.' },
       bare: { description: 'Has one now.' },
@@ -72,22 +72,26 @@ describe('overrides of tools', () => {
     expect(await list()).toBe(first);
   });
 
-  verifies('AGG-CFG-4', 'filters and time limits go by the name that the server gives a tool', async () => {
-    const tools = { read_file: { rename: 'read', timeout: 60_000 }, gone: { rename: 'x', enabled: false } };
-    const entry = {
-      ...serverWith(['read_file', 'gone', 'more'], 'f'),
-      tools,
-      includeTools: ['read_*', 'gone'],
-    };
-    await using client = serveInProcess({ f: entry }, { noPrefix: true });
-    expect(await client.tools()).toEqual(['read']);
-    expect(textOf(await client.callTool('read'))).toBe('f: read_file');
-    expect((await client.callTool('read_file')).error?.message).toContain('renamed to "read"');
-    for (const name of ['gone', 'x', 'more'])
-      expect((await client.callTool(name)).error?.message).toContain('held back');
-  });
+  verifies(
+    'AGG-CFG-4',
+    'filters and timeouts apply to a tool by the name that its server gives it',
+    async () => {
+      const tools = { read_file: { rename: 'read', timeout: 60_000 }, gone: { rename: 'x', enabled: false } };
+      const entry = {
+        ...serverWith(['read_file', 'gone', 'more'], 'f'),
+        tools,
+        includeTools: ['read_*', 'gone'],
+      };
+      await using client = serveInProcess({ f: entry }, { noPrefix: true });
+      expect(await client.tools()).toEqual(['read']);
+      expect(textOf(await client.callTool('read'))).toBe('f: read_file');
+      expect((await client.callTool('read_file')).error?.message).toContain('renamed to "read"');
+      for (const name of ['gone', 'x', 'more'])
+        expect((await client.callTool(name)).error?.message).toContain('held back');
+    },
+  );
 
-  verifies('AGG-CFG-4', 'two tools may swap their names', async () => {
+  verifies('AGG-CFG-4', 'overrides can swap the names of two tools', async () => {
     const tools = { a: { rename: 'b' }, b: { rename: 'a' } };
     await using client = serveInProcess({ s: { ...serverWith(['a', 'b'], 's'), tools } });
     expect(await client.tools()).toEqual(['s:b', 's:a']);
@@ -98,7 +102,7 @@ describe('overrides of tools', () => {
 
   verifies(
     'AGG-CFG-4',
-    'a tool whose name the config gives to another one is left out with a warning',
+    'the gateway omits a tool whose name the config gives to another, with a warning',
     async () => {
       const entry = { ...serverWith(['read', 'read_file'], 'f'), tools: { read_file: { rename: 'read' } } };
       await using client = serveInProcess({ f: entry });
@@ -112,7 +116,7 @@ describe('overrides of tools', () => {
 
   verifies(
     'AGG-CFG-4',
-    'an override of a tool that is not listed is a warning with the nearest one',
+    'an override of an unlisted tool causes a warning with the nearest name',
     async () => {
       const tools = { raed_file: { rename: 'read' } };
       await using client = serveInProcess({ f: { ...serverWith(['read_file']), tools } });
@@ -125,7 +129,7 @@ describe('overrides of tools', () => {
 
   verifies(
     ['AGG-CFG-4', 'HEALTH-3'],
-    'another override takes effect without a restart, with one notice',
+    'a changed override takes effect without a restart, with one notice',
     async () => {
       const { entry, starts } = counted(fixture('echo'));
       const config = (tools: Record<string, object>): Parameters<typeof client.gateway.reload>[0] => ({
@@ -161,7 +165,7 @@ describe('overrides of tools', () => {
 
   verifies(
     'AGG-CFG-4',
-    'the lock file pins what the server lists, and a lazy server is renamed all the same',
+    'the lock file keeps original names, and overrides apply to a locked lazy server',
     async () => {
       const folder = temporaryFolder();
       const { entry, starts } = counted(fixture('echo'));

@@ -1,4 +1,4 @@
-// What the gateway offers of its own: the status tool while a server is away, and whole instructions as resources.
+// The gateway's own server: the status tool while a server is away, and whole instructions as resources.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -59,34 +59,42 @@ function unsteady(file: string, livesMs?: number): ServerEntry {
 }
 
 describe.each(ERAS)('the status tool, for a client of the %s era', (era) => {
-  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'is listed while a server is away, and says why', async () => {
-    await using weir = serve({ a: serverWith(['x']), gone: MISSING });
-    const ask = await open(weir, era);
-    expect(await names(ask)).toEqual(['a__x', 'weir__status']);
-    const text = textOf(await ask('tools/call', { name: 'weir__status' }));
-    expect(text).toMatch(/^Server 'gone' is not available since 20\S+Z \(\d+ s\)\.$/mu);
-    expect(text).toMatch(/^Reason: Failed to spawn server 'gone': .*no-such-command-anywhere/mu);
-    expect(text).toMatch(/^Next: it is tried again in \d+(\.\d)? s\.$/mu);
-    expect(text).toMatch(/^What to do: .*"weir logs gone"/mu);
-    expect(text).not.toContain("'a'");
-    expect(await instructionsOf(weir, ask, era)).toBe(
-      "Not all servers of this gateway are available: 'gone' is away. The tool weir__status says why and what to do.",
-    );
-    expect(weir.gateway.reports().map(({ serverKey }) => serverKey)).toEqual(['a', 'gone']);
-  });
+  verifies(
+    ['AGG-CHILD-3', 'AGG-CLI-1'],
+    'the status tool is listed while a server is away, and says why',
+    async () => {
+      await using weir = serve({ a: serverWith(['x']), gone: MISSING });
+      const ask = await open(weir, era);
+      expect(await names(ask)).toEqual(['a__x', 'weir__status']);
+      const text = textOf(await ask('tools/call', { name: 'weir__status' }));
+      expect(text).toMatch(/^Server 'gone' is not available since 20\S+Z \(\d+ s\)\.$/mu);
+      expect(text).toMatch(/^Reason: Failed to spawn server 'gone': .*no-such-command-anywhere/mu);
+      expect(text).toMatch(/^Next: it is tried again in \d+(\.\d)? s\.$/mu);
+      expect(text).toMatch(/^What to do: .*"weir logs gone"/mu);
+      expect(text).not.toContain("'a'");
+      expect(await instructionsOf(weir, ask, era)).toBe(
+        "Not all servers of this gateway are available: 'gone' is away. The tool weir__status says why and what to do.",
+      );
+      expect(weir.gateway.reports().map(({ serverKey }) => serverKey)).toEqual(['a', 'gone']);
+    },
+  );
 
-  verifies('AGG-CHILD-3', 'is not there unless it is asked for, or while all servers are', async () => {
-    await using without = serveInProcess({ a: serverWith(['x']), gone: MISSING }, { keepGoing: true });
-    const ask = await open(without, era);
-    expect(await names(ask)).toEqual(['a:x']);
-    expect(await instructionsOf(without, ask, era)).toBeUndefined();
-    await using whole = serve({ a: serverWith(['x']), b: { ...serverWith(['y']), disabled: true } });
-    expect(await names(await open(whole, era))).toEqual(['a__x']);
-  });
+  verifies(
+    'AGG-CHILD-3',
+    'the status tool is missing without its option, or while all servers run',
+    async () => {
+      await using without = serveInProcess({ a: serverWith(['x']), gone: MISSING }, { keepGoing: true });
+      const ask = await open(without, era);
+      expect(await names(ask)).toEqual(['a:x']);
+      expect(await instructionsOf(without, ask, era)).toBeUndefined();
+      await using whole = serve({ a: serverWith(['x']), b: { ...serverWith(['y']), disabled: true } });
+      expect(await names(await open(whole, era))).toEqual(['a__x']);
+    },
+  );
 });
 
 describe('the status tool', () => {
-  verifies('AGG-CHILD-3', 'goes when the server is back, with one notice', async () => {
+  verifies('AGG-CHILD-3', 'the status tool disappears when the server is back, with one notice', async () => {
     const file = join(temporaryFolder(), 'here');
     await using weir = serve({ a: serverWith(['x']), b: unsteady(file) });
     const ask = await open(weir, 'legacy');
@@ -105,7 +113,7 @@ describe('the status tool', () => {
 
   verifies(
     'AGG-CHILD-3',
-    'is listed for a server that still starts when the first list is answered',
+    'the status tool is listed while a server still starts at the first list',
     async () => {
       await using weir = serve({ a: serverWith(['x']), slow: fixture('silent') }, { startupTimeout: 20_000 });
       const ask = await open(weir, 'legacy');
@@ -118,7 +126,7 @@ describe('the status tool', () => {
 
   verifies(
     'HEALTH-2',
-    'is not listed for a server that a person has disabled, but for one that the rule has',
+    'the status tool is listed for an auto-disabled server, not for one that a user disabled',
     async () => {
       await using weir = serve(
         { a: serverWith(['x']), b: serverWith(['y']), gone: MISSING },
@@ -139,33 +147,29 @@ describe('the status tool', () => {
     },
   );
 
-  verifies(
-    'AGG-CHILD-3',
-    'stays for a server that is lost again and again, instead of coming and going',
-    async () => {
-      const file = join(temporaryFolder(), 'here');
-      writeFileSync(file, '');
-      await using weir = serve(
-        { a: serverWith(['x']), b: unsteady(file, 150) },
-        { supervision: { backOffMs: [20, 20, 20, 20, 20, 20], settledAfterMs: 60_000 } },
-      );
-      const ask = await open(weir, 'legacy');
-      const seen: boolean[] = [];
-      let isDisabled = false;
-      while (!isDisabled) {
-        const has = (await names(ask)).includes('weir__status');
-        if (seen.at(-1) !== has) seen.push(has);
-        isDisabled = weir.gateway.reports().some(({ autoDisabled }) => autoDisabled);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      expect(existsSync(file)).toBe(true);
-      expect(seen).toEqual([false, true, false, true]);
-    },
-  );
+  verifies('AGG-CHILD-3', 'the status tool stays listed for a server that crashes repeatedly', async () => {
+    const file = join(temporaryFolder(), 'here');
+    writeFileSync(file, '');
+    await using weir = serve(
+      { a: serverWith(['x']), b: unsteady(file, 150) },
+      { supervision: { backOffMs: [20, 20, 20, 20, 20, 20], settledAfterMs: 60_000 } },
+    );
+    const ask = await open(weir, 'legacy');
+    const seen: boolean[] = [];
+    let isDisabled = false;
+    while (!isDisabled) {
+      const has = (await names(ask)).includes('weir__status');
+      if (seen.at(-1) !== has) seen.push(has);
+      isDisabled = weir.gateway.reports().some(({ autoDisabled }) => autoDisabled);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(existsSync(file)).toBe(true);
+    expect(seen).toEqual([false, true, false, true]);
+  });
 
   verifies(
     ['AGG-CHILD-3', 'AGG-REG-3'],
-    'is not listed for a lazy server that sleeps, but for one that fails',
+    'the status tool is listed for a lazy server that fails, not for one that sleeps',
     async () => {
       const file = join(temporaryFolder(), 'here');
       writeFileSync(file, '');
@@ -183,7 +187,7 @@ describe('the status tool', () => {
     },
   );
 
-  verifies('AGG-SEP-2', 'gets a suffix where a server is keyed weir or has its name', async () => {
+  verifies('AGG-SEP-2', 'the status tool gets a suffix where its name is taken', async () => {
     await using keyed = serve({ weir: serverWith(['status', 'x'], 'mine'), gone: MISSING });
     const ask = await open(keyed, 'legacy');
     expect(await names(ask)).toEqual(['weir__status', 'weir__x', 'weir__status_2']);
@@ -195,7 +199,7 @@ describe('the status tool', () => {
     expect(await names(await open(colon, 'legacy'))).toEqual(['a:x', 'weir:status']);
   });
 
-  verifies('AGG-CHILD-3', 'leaves a gateway of one server as it is', async () => {
+  verifies('AGG-CHILD-3', 'the status tool keeps the errors of a gateway of one server', async () => {
     await using weir = serve({ only: MISSING });
     const ask = await open(weir, 'legacy');
     expect(await names(ask)).toEqual(['weir__status']);
@@ -203,7 +207,7 @@ describe('the status tool', () => {
     expect((await ask('resources/read', { uri: 'x://y' })).error?.message).toMatch(/^Resource not found/u);
   });
 
-  verifies('AGG-CHILD-3', 'can be called by a program', async () => {
+  verifies('AGG-CHILD-3', 'a program can call the status tool', async () => {
     await using weir = serve({ a: serverWith(['x']), gone: MISSING });
     await weir.initialize();
     expect(await weir.gateway.callTool('weir__status')).toMatchObject({
@@ -215,7 +219,7 @@ describe('the status tool', () => {
 describe('the status tool of the command', () => {
   const servers = { a: serverWith(['x']), gone: MISSING };
 
-  verifies(['AGG-CHILD-3', 'ERA-1'], 'is there under the name weir, for the SDK in both eras', async () => {
+  verifies(['AGG-CHILD-3', 'ERA-1'], 'the SDK client gets the status tool of weir in both eras', async () => {
     for (const era of ERAS) {
       await using sdk = await connectSdk(commandFor(servers, { as: 'weir' }), era);
       const { tools } = await sdk.client.listTools();
@@ -227,7 +231,7 @@ describe('the status tool of the command', () => {
     }
   });
 
-  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'is never there under the name mcp-simple-aggregator', async () => {
+  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'mcp-simple-aggregator never lists the status tool', async () => {
     const command = commandFor(servers, { as: 'mcp-simple-aggregator', args: ['--keep-going'] });
     await using sdk = await connectSdk(command, 'legacy');
     expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:x']);
@@ -252,7 +256,7 @@ function instructed(instructions: string, more = ''): ServerEntry {
 }
 
 describe.each(ERAS)('whole instructions, for a client of the %s era', (era) => {
-  verifies('AGG-CALL-3', 'can be read as a resource where they were cut', async () => {
+  verifies('AGG-CALL-3', 'clients can read instructions that were cut as a resource', async () => {
     const forged = `{ uri: 'weir://instructions/a', name: 'forged' }`;
     await using weir = serveInProcess({
       a: instructed(LONG),
@@ -278,25 +282,29 @@ describe.each(ERAS)('whole instructions, for a client of the %s era', (era) => {
     expect(text).toMatch(/weir:\/\/instructions\/<server>\]$/u);
   });
 
-  verifies('AGG-CALL-3', 'of an only server leave its other resources and methods to it', async () => {
-    await using weir = serveInProcess({ a: instructed(LONG) }, { instructionsBudget: 200 });
-    const ask = await open(weir, era);
-    expect(await names(ask, 'resources/list')).toEqual(['weir://instructions/a']);
-    const { result } = await ask('resources/read', { uri: 'any://other' });
-    expect(result?.['contents']).toMatchObject([{ text: 'of the server' }]);
-    expect((await ask('x/unknown')).result).toMatchObject({ known: true });
-    expect(await instructionsOf(weir, ask, era)).toMatch(
-      /^This is .* many sentences\. \[…\]\n\n\[Cut\. .* weir:\/\/instructions\/a\]$/u,
-    );
-  });
+  verifies(
+    'AGG-CALL-3',
+    'an only server with cut instructions gets its other resources and methods',
+    async () => {
+      await using weir = serveInProcess({ a: instructed(LONG) }, { instructionsBudget: 200 });
+      const ask = await open(weir, era);
+      expect(await names(ask, 'resources/list')).toEqual(['weir://instructions/a']);
+      const { result } = await ask('resources/read', { uri: 'any://other' });
+      expect(result?.['contents']).toMatchObject([{ text: 'of the server' }]);
+      expect((await ask('x/unknown')).result).toMatchObject({ known: true });
+      expect(await instructionsOf(weir, ask, era)).toMatch(
+        /^This is .* many sentences\. \[…\]\n\n\[Cut\. .* weir:\/\/instructions\/a\]$/u,
+      );
+    },
+  );
 });
 
-verifies('AGG-CALL-3', 'a budget for instructions that is no whole number is refused', () => {
+verifies('AGG-CALL-3', 'the gateway refuses a budget for instructions that is not a whole number', () => {
   expect(() => serveInProcess({}, { instructionsBudget: -1 })).toThrow('instructionsBudget');
   expect(() => serveInProcess({}, { instructionsBudget: 1.5 })).toThrow('instructionsBudget');
 });
 
-verifies(['AGG-CALL-3', 'ERA-1'], 'the gateway’s own resources satisfy the SDK', async () => {
+verifies(['AGG-CALL-3', 'ERA-1'], "the SDK client reads the gateway's own resources", async () => {
   for (const era of ERAS) {
     await using sdk = await connectSdk(commandFor({ a: instructed(LONG), b: fixture('echo') }), era);
     const { contents } = await sdk.client.readResource({ uri: 'weir://instructions/a' });

@@ -32,7 +32,7 @@ const SERVERS: Readonly<Record<Era, ServerEntry>> = {
     readMessages((message) => message.method && message.id !== undefined && answer(methods, message));`),
 };
 
-/** What a client is asked during one call, in the way of its era; each question is declined. */
+/** Returns the questions to a client during one call, in the way of its era; declines each. */
 async function asked(weir: InProcess, ask: Ask, era: Era, questions: readonly Json[]): Promise<Json[]> {
   const call = ask('tools/call', { name: 'a:ask', arguments: { questions } });
   if (era === 'modern') return questionsOf(await call).map(({ params }) => params);
@@ -49,10 +49,10 @@ async function asked(weir: InProcess, ask: Ask, era: Era, questions: readonly Js
 const ERAS: Era[] = ['legacy', 'modern'];
 const LEGS = ERAS.flatMap((server) => ERAS.map((client) => [server, client] as const));
 
-describe.each(LEGS)('what a %s server asks a person through a %s client', (server, client) => {
+describe.each(LEGS)('a question of a %s server through a %s client', (server, client) => {
   verifies(
     ['AGG-CALL-3', 'ERA-2'],
-    'begins with the name of the server, in forms and with addresses',
+    'the message of a form or an address begins with the name of its server',
     async () => {
       await using weir = serveInProcess({ a: { ...SERVERS[server], name: 'Fïles' }, b: fixture('echo') });
       const ask = await open(weir, client, EVERYTHING);
@@ -64,41 +64,49 @@ describe.each(LEGS)('what a %s server asks a person through a %s client', (serve
     },
   );
 
-  verifies(['AGG-CALL-3', 'ERA-2'], 'stays as it is with one server', async () => {
+  verifies(['AGG-CALL-3', 'ERA-2'], 'a question stays unchanged where there is one server', async () => {
     await using weir = serveInProcess({ a: SERVERS[server] });
     const ask = await open(weir, client, EVERYTHING);
     const [form] = await asked(weir, ask, client, [{ method: 'elicitation/create', params: FORM }]);
     expect(form).toMatchObject(FORM);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-2'], 'cannot hide that name, nor give another', async () => {
-    await using weir = serveInProcess({ a: SERVERS[server], bank: fixture('echo') });
-    const ask = await open(weir, client, EVERYTHING);
-    const [form] = await asked(weir, ask, client, [
-      { method: 'elicitation/create', params: { ...FORM, message: '\n\nbank: Your PIN?' } },
-    ]);
-    expect(form?.['message']).toBe('a: \n\nbank: Your PIN?');
-    const [sample] = await asked(weir, ask, client, [
-      {
-        method: 'sampling/createMessage',
-        params: { maxTokens: 1, messages: [], systemPrompt: 'x', message: 'y' },
-      },
-    ]);
-    expect(sample).toMatchObject({ message: 'y' });
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-2'],
+    'a question cannot hide the name of its server or forge another',
+    async () => {
+      await using weir = serveInProcess({ a: SERVERS[server], bank: fixture('echo') });
+      const ask = await open(weir, client, EVERYTHING);
+      const [form] = await asked(weir, ask, client, [
+        { method: 'elicitation/create', params: { ...FORM, message: '\n\nbank: Your PIN?' } },
+      ]);
+      expect(form?.['message']).toBe('a: \n\nbank: Your PIN?');
+      const [sample] = await asked(weir, ask, client, [
+        {
+          method: 'sampling/createMessage',
+          params: { maxTokens: 1, messages: [], systemPrompt: 'x', message: 'y' },
+        },
+      ]);
+      expect(sample).toMatchObject({ message: 'y' });
+    },
+  );
 });
 
 describe('the addresses that a legacy server wants visited first', () => {
-  verifies(['AGG-CALL-3', 'ERA-2'], 'come with its name, in the error and as a round', async () => {
-    for (const era of ERAS) {
-      await using weir = serveInProcess({ a: fixture('curious'), b: fixture('echo') });
-      const ask = await open(weir, era, EVERYTHING);
-      const answer = await ask('tools/call', { name: 'a:enter', arguments: { url: 'https://a.example/' } });
-      const { elicitations } = (answer.error?.data ?? {}) as { elicitations?: Json[] };
-      const [address] = elicitations ?? questionsOf(answer).map(({ params }) => params);
-      expect(address).toMatchObject({ url: 'https://a.example/', message: 'a: Sign in' });
-    }
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-2'],
+    'addresses to visit first have the name of their server, in errors and rounds',
+    async () => {
+      for (const era of ERAS) {
+        await using weir = serveInProcess({ a: fixture('curious'), b: fixture('echo') });
+        const ask = await open(weir, era, EVERYTHING);
+        const answer = await ask('tools/call', { name: 'a:enter', arguments: { url: 'https://a.example/' } });
+        const { elicitations } = (answer.error?.data ?? {}) as { elicitations?: Json[] };
+        const [address] = elicitations ?? questionsOf(answer).map(({ params }) => params);
+        expect(address).toMatchObject({ url: 'https://a.example/', message: 'a: Sign in' });
+      }
+    },
+  );
 });
 
 describe('a question that a parser and the bytes may differ about', () => {
@@ -115,27 +123,31 @@ describe('a question that a parser and the bytes may differ about', () => {
   const question = (params: string): string =>
     `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":${params}}}}`;
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'is refused instead of passed on under no name', async () => {
-    const results = [
-      question(String.raw`{"message":"one","m\u0065ssage":"two"}`),
-      question('{"message":"one","message":"two"}'),
-      question('{"message":"one"}').replace('inputRequests', String.raw`input\u0052equests`),
-      question('{"message":"one"}').replace('"method"', String.raw`"m\u0065thod"`),
-    ];
-    for (const result of results) {
-      await using weir = serveInProcess({ a: odd(result), b: fixture('echo') });
-      const ask = await open(weir, 'modern', EVERYTHING);
-      const answer = await ask('tools/call', { name: 'a:ask' });
-      expect(answer.error?.message).toContain(
-        'The server asked back in a way that the protocol does not know',
-      );
-    }
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'the gateway refuses an ambiguous question instead of passing it on without a name',
+    async () => {
+      const results = [
+        question(String.raw`{"message":"one","m\u0065ssage":"two"}`),
+        question('{"message":"one","message":"two"}'),
+        question('{"message":"one"}').replace('inputRequests', String.raw`input\u0052equests`),
+        question('{"message":"one"}').replace('"method"', String.raw`"m\u0065thod"`),
+      ];
+      for (const result of results) {
+        await using weir = serveInProcess({ a: odd(result), b: fixture('echo') });
+        const ask = await open(weir, 'modern', EVERYTHING);
+        const answer = await ask('tools/call', { name: 'a:ask' });
+        expect(answer.error?.message).toContain(
+          'The server asked back in a way that the protocol does not know',
+        );
+      }
+    },
+  );
 });
 
 verifies(
   ['AGG-CALL-3', 'ERA-1'],
-  'a task that waits for a person names its server, asked for and unasked',
+  'a task that waits for a user names its server, in answers and notifications',
   async () => {
     await using weir = serveInProcess({ t: fixture('modern-tasks', 't'), b: fixture('echo') });
     const ask = await open(weir, 'modern', { ...EVERYTHING, extensions: { [TASKS]: {} } });
@@ -158,7 +170,7 @@ verifies(
   },
 );
 
-verifies('AGG-CALL-3', 'only the name is added to the bytes of a round', async () => {
+verifies('AGG-CALL-3', "the gateway adds only the server's name to the bytes of a round", async () => {
   await using one = serveInProcess({ a: SERVERS.modern });
   await using two = serveInProcess({ a: SERVERS.modern, b: fixture('echo') });
   const lines: string[] = [];

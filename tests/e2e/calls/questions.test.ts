@@ -1,4 +1,4 @@
-// What servers ask of the client: as requests in the earlier revisions, as further rounds of a call in the modern one.
+// Questions of servers to the client: requests in the legacy era, further rounds of a call in the modern one.
 import { describe, expect } from 'vitest';
 import { commandFor, connectSdk, fixture, modernMeta, scripted, textOf } from '../../support/harness.ts';
 import { open, serveInProcess } from '../../support/in-process.ts';
@@ -10,8 +10,8 @@ const FORM = {
   requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
 };
 
-describe('a question of an earlier revision', () => {
-  verifies('AGG-CALL-3', 'reaches the client, and the answer the server that asked', async () => {
+describe('a question of a legacy server', () => {
+  verifies('AGG-CALL-3', 'a question reaches the client, and its answer the server that asked', async () => {
     await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
     await weir.initialize(EVERYTHING);
     for (const [tool, method, params, result] of [
@@ -37,7 +37,7 @@ describe('a question of an earlier revision', () => {
     }
   });
 
-  verifies('AGG-CALL-3', 'may be refused: code, message and data reach the server', async () => {
+  verifies('AGG-CALL-3', 'code, message and data of a refused question reach the server', async () => {
     await using weir = serveInProcess({ a: fixture('asks') });
     await weir.initialize(EVERYTHING);
     const call = weir.callTool('a:sample');
@@ -48,11 +48,8 @@ describe('a question of an earlier revision', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: JSON.stringify(error) }] });
   });
 
-  verifies(
-    'AGG-CALL-3',
-    'may be long in the answering: progress reaches the server under its own token',
-    async () => {
-      const patient = scripted(`
+  verifies('AGG-CALL-3', 'progress on a question reaches the server under its own token', async () => {
+    const patient = scripted(`
       import { ask, serve, text, tool } from 'stdio';
       const updates = [];
       serve({
@@ -64,25 +61,24 @@ describe('a question of an earlier revision', () => {
         } },
         on: { 'notifications/progress': (params) => void updates.push(params) },
       });`);
-      await using weir = serveInProcess({ p: patient });
-      await weir.initialize(EVERYTHING);
-      const call = weir.callTool('p:ask');
-      const { id, params } = await weir.call('sampling/createMessage');
-      const meta = params?.['_meta'] as { progressToken: number; x: number } | undefined;
-      expect(meta?.x).toBe(1);
-      const progressToken = meta?.progressToken;
-      for (const progress of [1, 2])
-        weir.notify('notifications/progress', { progressToken, progress, 'x-more': [progress] });
-      weir.notify('notifications/progress', { progressToken: 'nobody', progress: 3 });
-      weir.send({ id, result: {} });
-      expect(JSON.parse(textOf(await call))).toEqual([
-        { progressToken: 'of the server', progress: 1, 'x-more': [1] },
-        { progressToken: 'of the server', progress: 2, 'x-more': [2] },
-      ]);
-    },
-  );
+    await using weir = serveInProcess({ p: patient });
+    await weir.initialize(EVERYTHING);
+    const call = weir.callTool('p:ask');
+    const { id, params } = await weir.call('sampling/createMessage');
+    const meta = params?.['_meta'] as { progressToken: number; x: number } | undefined;
+    expect(meta?.x).toBe(1);
+    const progressToken = meta?.progressToken;
+    for (const progress of [1, 2])
+      weir.notify('notifications/progress', { progressToken, progress, 'x-more': [progress] });
+    weir.notify('notifications/progress', { progressToken: 'nobody', progress: 3 });
+    weir.send({ id, result: {} });
+    expect(JSON.parse(textOf(await call))).toEqual([
+      { progressToken: 'of the server', progress: 1, 'x-more': [1] },
+      { progressToken: 'of the server', progress: 2, 'x-more': [2] },
+    ]);
+  });
 
-  verifies('AGG-CALL-3', 'is never mixed up with that of another server under the same id', async () => {
+  verifies('AGG-CALL-3', 'questions of several servers under the same id get their own answers', async () => {
     const keys = ['a', 'b', 'c'];
     await using weir = serveInProcess(Object.fromEntries(keys.map((key) => [key, fixture('asks')])));
     await weir.initialize(EVERYTHING);
@@ -101,7 +97,7 @@ describe('a question of an earlier revision', () => {
 
   verifies(
     'AGG-CALL-3',
-    'can be withdrawn by its server: the client hears it under the id it knows',
+    "a withdrawn question is cancelled at the client under the client's id",
     async () => {
       await using weir = serveInProcess({ a: fixture('asks') });
       await weir.initialize(EVERYTHING);
@@ -117,33 +113,33 @@ describe('a question of an earlier revision', () => {
     },
   );
 
-  verifies(['AGG-CALL-3', 'AGG-CHILD-4'], 'is withdrawn when its server dies', async () => {
-    const dies = scripted(`
+  verifies(
+    ['AGG-CALL-3', 'AGG-CHILD-4'],
+    'the gateway withdraws a question when its server dies',
+    async () => {
+      const dies = scripted(`
       import { ask, serve, tool } from 'stdio';
       serve({ name: 'dies', tools: [tool('ask')], call: { ask: () => {
         void ask('elicitation/create', { message: 'Still there?' });
         setTimeout(() => process.exit(1), 100);
       } } });`);
-    await using weir = serveInProcess({ d: dies, e: fixture('echo') });
-    await weir.initialize(EVERYTHING);
-    const call = weir.callTool('d:ask');
-    const { id } = await weir.call('elicitation/create');
-    expect((await call).error?.message).toBe("Server 'd' exited with code 1");
-    expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: id });
-  });
-
-  verifies(
-    'AGG-CALL-3',
-    'whether anyone is there is answered by the gateway itself, on both sides',
-    async () => {
-      await using weir = serveInProcess({ a: fixture('asks') });
-      await weir.initialize();
-      expect((await weir.request('ping')).result).toEqual({});
-      expect(textOf(await weir.callTool('a:ping'))).toBe('{}');
+      await using weir = serveInProcess({ d: dies, e: fixture('echo') });
+      await weir.initialize(EVERYTHING);
+      const call = weir.callTool('d:ask');
+      const { id } = await weir.call('elicitation/create');
+      expect((await call).error?.message).toBe("Server 'd' exited with code 1");
+      expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: id });
     },
   );
 
-  verifies('AGG-CALL-3', 'news of changed roots reaches every server', async () => {
+  verifies('AGG-CALL-3', 'the gateway answers ping itself, for clients and servers', async () => {
+    await using weir = serveInProcess({ a: fixture('asks') });
+    await weir.initialize();
+    expect((await weir.request('ping')).result).toEqual({});
+    expect(textOf(await weir.callTool('a:ping'))).toBe('{}');
+  });
+
+  verifies('AGG-CALL-3', 'every server gets the notification of changed roots', async () => {
     await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
     await weir.initialize(EVERYTHING);
     await weir.tools();
@@ -151,7 +147,7 @@ describe('a question of an earlier revision', () => {
     for (const key of ['a', 'b']) expect(textOf(await weir.callTool(`${key}:roots-changed`))).toBe('1');
   });
 
-  verifies('AGG-CHILD-6', 'servers offer what the real client can do, and nothing more', async () => {
+  verifies('AGG-CHILD-6', 'servers see the capabilities of the real client, and no others', async () => {
     const offered = async (capabilities: Record<string, unknown>): Promise<string[]> => {
       await using weir = serveInProcess({ a: fixture('asks') });
       await weir.initialize(capabilities);
@@ -162,7 +158,7 @@ describe('a question of an earlier revision', () => {
     expect(await offered(EVERYTHING)).toEqual(['a:only-with-sampling', 'a:only-with-elicitation']);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'satisfies the SDK', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'the SDK client answers questions of a legacy server', async () => {
     await using sdk = await connectSdk(commandFor({ a: fixture('asks') }), 'legacy', {
       capabilities: EVERYTHING,
     });
@@ -191,7 +187,7 @@ describe('a question of an earlier revision', () => {
 
   verifies(
     ['AGG-CALL-3', 'ERA-1'],
-    'is a round to a client of the modern revision, never a request',
+    "a modern client gets a legacy server's question as a round, never as a request",
     async () => {
       await using weir = serveInProcess({ a: fixture('asks') });
       const ask = await open(weir, 'modern', EVERYTHING);
@@ -211,7 +207,7 @@ describe('a question of an earlier revision', () => {
 });
 
 describe('a round of the modern revision', () => {
-  verifies(['AGG-CALL-3', 'ERA-1'], 'and its answer pass untouched', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a round and its answer pass unchanged', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const first = await ask('tools/call', { name: 'm:ask' });
@@ -225,7 +221,7 @@ describe('a round of the modern revision', () => {
     expect(textOf(last)).toBe(`round 1: ${JSON.stringify(inputResponses)}`);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'satisfies the SDK, which answers it by itself', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'the SDK client answers a round by itself', async () => {
     await using sdk = await connectSdk(commandFor({ m: fixture('modern') }), 'modern', {
       capabilities: EVERYTHING,
     });
@@ -237,7 +233,7 @@ describe('a round of the modern revision', () => {
     expect(content).toMatchObject([{ text: expect.stringMatching(/^round 1: .*Ada/u) as string }]);
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'is a request to a client of an earlier revision', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a legacy client gets a round as a request', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });
     await weir.initialize(EVERYTHING);
     const call = weir.callTool('m:ask');
@@ -253,7 +249,7 @@ describe('a round of the modern revision', () => {
   ] as const) {
     verifies(
       ['AGG-CALL-3', 'ERA-2'],
-      `between the revisions satisfies the SDK: a ${era} client`,
+      `the SDK's ${era} client answers questions of a server of the other era`,
       async () => {
         await using sdk = await connectSdk(commandFor({ a: server }), era, { capabilities: EVERYTHING });
         const { client } = sdk;
@@ -274,7 +270,7 @@ describe('a round of the modern revision', () => {
     );
   }
 
-  verifies(['AGG-CHILD-6', 'ERA-1'], 'is preceded by what this very request says of its client', async () => {
+  verifies(['AGG-CHILD-6', 'ERA-1'], 'a server sees the client capabilities of each request', async () => {
     await using weir = serveInProcess({ m: fixture('modern') });
     await open(weir, 'modern');
     const needs = (capabilities: Record<string, unknown>) =>

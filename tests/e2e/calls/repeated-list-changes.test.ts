@@ -1,4 +1,4 @@
-// Servers that announce changed lists without a change, with every answer: they are read ever less often.
+// Servers that announce changed lists with every answer, without a change: the gateway reads them ever less often.
 import { describe, expect } from 'vitest';
 import { scripted } from '../../support/harness.ts';
 import { serveInProcess, type InProcess } from '../../support/in-process.ts';
@@ -7,7 +7,7 @@ import { verifies } from '../../verifies.ts';
 
 /** Long enough for the pauses 100, 200, 400 and 800 ms. */
 const WATCHED_MS = 1700;
-/** The first list, one more because of the news during it, and one after each of the pauses, with one to spare. */
+/** The first list, one more because of the notice during it, and one after each of the pauses, with one to spare. */
 const MOST_READINGS = 7;
 
 const TOOLS = [{ name: 'tool', inputSchema: { type: 'object' } }];
@@ -54,18 +54,22 @@ async function watch(): Promise<void> {
 }
 
 describe('a list that is announced again and again without a change', () => {
-  verifies(['AGG-REG-2', 'MANAGED-4'], 'of a stateless remote server is read ever less often', async () => {
-    await using remote = await serveHttp(stateless);
-    await using weir = serveInProcess({ r: { url: remote.url } });
-    expect(await weir.tools()).toEqual(['r:tool']);
-    await watch();
-    const readings = remote.posted('tools/list').length;
-    expect(readings).toBeGreaterThan(3);
-    expect(readings).toBeLessThanOrEqual(MOST_READINGS);
-    expect(notices(weir)).toEqual([]);
-  });
+  verifies(
+    ['AGG-REG-2', 'MANAGED-4'],
+    'the gateway reads an unchanged list of a stateless remote server ever less often',
+    async () => {
+      await using remote = await serveHttp(stateless);
+      await using weir = serveInProcess({ r: { url: remote.url } });
+      expect(await weir.tools()).toEqual(['r:tool']);
+      await watch();
+      const readings = remote.posted('tools/list').length;
+      expect(readings).toBeGreaterThan(3);
+      expect(readings).toBeLessThanOrEqual(MOST_READINGS);
+      expect(notices(weir)).toEqual([]);
+    },
+  );
 
-  verifies('AGG-REG-2', 'of a local server is read ever less often', async () => {
+  verifies('AGG-REG-2', 'the gateway reads an unchanged list of a local server ever less often', async () => {
     await using weir = serveInProcess({ a: announcing });
     expect(await weir.tools()).toEqual(['a:tool']);
     await watch();

@@ -22,7 +22,7 @@ const asker = scripted(`
 describe('a server that asks for roots while no client has a call', () => {
   verifies(
     ['AGG-CALL-3', 'ERA-2'],
-    'gets an empty list where the only client speaks 2026-07-28',
+    'a server that asks for roots gets an empty list where the only client is modern',
     async () => {
       await using weir = serveInProcess({ a: asker });
       const ask = await open(weir, 'modern', { roots: {} });
@@ -30,26 +30,34 @@ describe('a server that asks for roots while no client has a call', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'gets an empty list where the only client has no roots', async () => {
-    await using weir = serveInProcess({ a: asker });
-    await weir.initialize();
-    expect(textOf(await weir.callTool('a:answer'))).toBe('{"roots":[]}');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a server that asks for roots gets an empty list where the only client has none',
+    async () => {
+      await using weir = serveInProcess({ a: asker });
+      await weir.initialize();
+      expect(textOf(await weir.callTool('a:answer'))).toBe('{"roots":[]}');
+    },
+  );
 
-  verifies('AGG-CALL-3', 'gets an empty list where there is no client, or several', async () => {
-    await using test = await serveTest({ a: asker });
-    const capabilities = { roots: {} };
-    const sessions = [
-      await openSession(test.url, { capabilities }),
-      await openSession(test.url, { capabilities }),
-    ];
-    const texts = [];
-    for (const session of sessions) texts.push(textOf((await session.post(session.call('a:answer'))).json));
-    expect(texts).toEqual(['{"roots":[]}', '{"roots":[]}']);
-    expect((await sessions[0]?.post(rpc('ping', {}, 1)))?.json.result).toEqual({});
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a server that asks for roots gets an empty list without a client or with several',
+    async () => {
+      await using test = await serveTest({ a: asker });
+      const capabilities = { roots: {} };
+      const sessions = [
+        await openSession(test.url, { capabilities }),
+        await openSession(test.url, { capabilities }),
+      ];
+      const texts = [];
+      for (const session of sessions) texts.push(textOf((await session.post(session.call('a:answer'))).json));
+      expect(texts).toEqual(['{"roots":[]}', '{"roots":[]}']);
+      expect((await sessions[0]?.post(rpc('ping', {}, 1)))?.json.result).toEqual({});
+    },
+  );
 
-  verifies('AGG-CALL-3', 'gets the roots of the only client that has some', async () => {
+  verifies('AGG-CALL-3', 'a server that asks for roots gets those of the only client', async () => {
     await using weir = serveInProcess({ a: asker });
     await weir.initialize({ roots: {} });
     const call = weir.callTool('a:answer');

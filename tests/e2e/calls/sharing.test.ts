@@ -1,4 +1,4 @@
-// Whether clients share a server, or each session or call has its own.
+// Servers that clients share, and servers of one session or of one call.
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +22,7 @@ import { until } from '../../support/processes.ts';
 import { questionsOf, stateOf } from '../../support/rounds.ts';
 import { verifies } from '../../verifies.ts';
 
-/** Says who it is and where, and counts its calls. */
+/** Returns its process id and folder, and counts its calls. */
 const who: ServerEntry = scripted(`
   import { serve, text, tool } from 'stdio';
   let calls = 0;
@@ -43,8 +43,8 @@ interface Who {
 
 const CAN_ELICIT = { elicitation: {} };
 
-describe('a server that sessions do not share', () => {
-  verifies('ERA-2', 'is another process for each of them, and the same one for all their calls', async () => {
+describe('a per-session server', () => {
+  verifies('ERA-2', 'a per-session server is one process per session, for all its calls', async () => {
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
     const [a, b] = [connectClient(gateway, 'a'), connectClient(gateway, 'b')];
     const [askA, askB] = [await open(a.client, 'legacy'), await open(b.client, 'modern')];
@@ -62,22 +62,26 @@ describe('a server that sessions do not share', () => {
     await isGone(other.pid);
   });
 
-  verifies('ERA-2', 'is one process for calls that come at once, and ends with its session', async () => {
-    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
-    const { client, leave } = connectClient(gateway, 'a');
-    await client.initialize();
-    await gateway.start();
-    const answers = await Promise.all([1, 2, 3].map(() => client.callTool('w:who')));
-    const pids = answers.map((answer) => (JSON.parse(textOf(answer)) as Who).pid);
-    expect(new Set(pids).size).toBe(1);
-    leave();
-    await Promise.all(pids.map(isGone));
-    await gateway.close();
-  });
+  verifies(
+    'ERA-2',
+    'a per-session server starts once for concurrent calls, and ends with its session',
+    async () => {
+      const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
+      const { client, leave } = connectClient(gateway, 'a');
+      await client.initialize();
+      await gateway.start();
+      const answers = await Promise.all([1, 2, 3].map(() => client.callTool('w:who')));
+      const pids = answers.map((answer) => (JSON.parse(textOf(answer)) as Who).pid);
+      expect(new Set(pids).size).toBe(1);
+      leave();
+      await Promise.all(pids.map(isGone));
+      await gateway.close();
+    },
+  );
 
   verifies(
     ['ERA-2', 'AGG-CHILD-5'],
-    'is started no second time for a session that has left while it started',
+    'a per-session server does not start again for a session that left during its start',
     async () => {
       const { entry, starts } = counted(fixture('slow-start', '500'));
       const gateway = createTestGateway({ s: { ...entry, sharing: 'per-session' } });
@@ -97,7 +101,7 @@ describe('a server that sessions do not share', () => {
     },
   );
 
-  verifies('ERA-2', 'asks the client that it belongs to, however many there are', async () => {
+  verifies('ERA-2', 'a per-session server asks its own client, however many there are', async () => {
     const gateway = createTestGateway({ a: { ...fixture('asks'), sharing: 'per-session' } });
     const clients = ['Ann', 'Bob'].map((name) => ({ name, ...connectClient(gateway, name) }));
     for (const { client } of clients) await client.initialize(CAN_ELICIT);
@@ -115,7 +119,7 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'asks the client that it belongs to when no call is under way, too', async () => {
+  verifies('ERA-2', 'a per-session server asks its own client when no call is in flight', async () => {
     const early = scripted(`
       import { ask, serve, text, tool } from 'stdio';
       let roots;
@@ -138,7 +142,7 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'never asks another client, also once its own has left', async () => {
+  verifies('ERA-2', 'a per-session server never asks another client after its own has left', async () => {
     const clings = scripted(`
       import { ask, serve, text, tool } from 'stdio';
       process.stdin.on('end', () => {
@@ -159,7 +163,7 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'is started again at the next call after it has died; the others live on', async () => {
+  verifies('ERA-2', 'a per-session server that died starts again at the next call', async () => {
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-session' } });
     const { client } = connectClient(gateway, 'a');
     await client.initialize();
@@ -174,7 +178,7 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'logs as much as its own client wants', async () => {
+  verifies('ERA-2', 'a per-session server gets the log level of its own client', async () => {
     const levels = scripted(`
       import { serve, text, tool } from 'stdio';
       const told = [];
@@ -199,8 +203,11 @@ describe('a server that sessions do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'hears of it when the roots of its own client change', async () => {
-    const roots = scripted(`
+  verifies(
+    'ERA-2',
+    'a per-session server gets a notification when the roots of its own client change',
+    async () => {
+      const roots = scripted(`
       import { serve, text, tool } from 'stdio';
       let changes = 0;
       serve({
@@ -209,36 +216,41 @@ describe('a server that sessions do not share', () => {
         call: { changes: () => text(changes) },
         on: { 'notifications/roots/list_changed': () => void changes++ },
       });`);
-    const gateway = createTestGateway({ r: { ...roots, sharing: 'per-session' } });
-    const clients = ['a', 'b'].map((name) => connectClient(gateway, name).client);
-    for (const client of clients) await client.initialize({ roots: { listChanged: true } });
-    await gateway.start();
-    const changes = (): Promise<string[]> =>
-      Promise.all(clients.map(async (client) => textOf(await client.callTool('r:changes'))));
-    expect(await changes()).toEqual(['0', '0']);
-    clients[0]?.notify('notifications/roots/list_changed');
-    expect(await changes()).toEqual(['1', '0']);
-    await gateway.close();
-  });
+      const gateway = createTestGateway({ r: { ...roots, sharing: 'per-session' } });
+      const clients = ['a', 'b'].map((name) => connectClient(gateway, name).client);
+      for (const client of clients) await client.initialize({ roots: { listChanged: true } });
+      await gateway.start();
+      const changes = (): Promise<string[]> =>
+        Promise.all(clients.map(async (client) => textOf(await client.callTool('r:changes'))));
+      expect(await changes()).toEqual(['0', '0']);
+      clients[0]?.notify('notifications/roots/list_changed');
+      expect(await changes()).toEqual(['1', '0']);
+      await gateway.close();
+    },
+  );
 
-  verifies('ERA-2', "runs in the client's first folder, where that is wanted", async () => {
-    const folder = realpathSync(temporaryFolder());
-    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
-    const { client } = connectClient(gateway, 'a');
-    await client.initialize({ roots: {} });
-    await gateway.start();
-    const call = client.callTool('w:who');
-    const { id } = await client.call('roots/list');
-    client.send({
-      id,
-      result: { roots: [{ uri: 'https://example.com/' }, { uri: pathToFileURL(folder).href }] },
-    });
-    expect(JSON.parse(textOf(await call))).toMatchObject({ cwd: folder });
-    await gateway.close();
-  });
+  verifies(
+    'ERA-2',
+    'a per-session server with "cwdFromRoots" runs in the first folder of its client',
+    async () => {
+      const folder = realpathSync(temporaryFolder());
+      const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+      const { client } = connectClient(gateway, 'a');
+      await client.initialize({ roots: {} });
+      await gateway.start();
+      const call = client.callTool('w:who');
+      const { id } = await client.call('roots/list');
+      client.send({
+        id,
+        result: { roots: [{ uri: 'https://example.com/' }, { uri: pathToFileURL(folder).href }] },
+      });
+      expect(JSON.parse(textOf(await call))).toMatchObject({ cwd: folder });
+      await gateway.close();
+    },
+  );
 });
 
-test("a client's root that does not exist is not taken for a mistake in the config", async () => {
+test('the error for a missing root blames the client, not the config', async () => {
   const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
   const { client } = connectClient(gateway, 'a');
   await client.initialize({ roots: {} });
@@ -256,27 +268,31 @@ test("a client's root that does not exist is not taken for a mistake in the conf
 });
 
 describe('a server that works in the folder of a modern client', () => {
-  verifies('ERA-2', 'has it asked with the first call, and not again', async () => {
-    const folder = realpathSync(temporaryFolder());
-    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
-    const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {} });
-    gateway.open('{}');
-    await gateway.start();
-    const first = await ask('tools/call', { name: 'w:who' });
-    expect(first.result).toEqual({
-      resultType: 'input_required',
-      inputRequests: { 'weir/roots': { method: 'roots/list', params: {} } },
-    });
-    const roots = [null, { uri: 'file://elsewhere/a' }, { uri: pathToFileURL(folder).href }];
-    const inputResponses = { 'weir/roots': { roots } };
-    const second = await ask('tools/call', { name: 'w:who', inputResponses });
-    expect(JSON.parse(textOf(second))).toMatchObject({ calls: 1, cwd: folder });
-    expect(JSON.parse(textOf(await ask('tools/call', { name: 'w:who' })))).toMatchObject({
-      calls: 2,
-      cwd: folder,
-    });
-    await gateway.close();
-  });
+  verifies(
+    'ERA-2',
+    'a modern client is asked for its folder with the first call, and not again',
+    async () => {
+      const folder = realpathSync(temporaryFolder());
+      const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+      const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {} });
+      gateway.open('{}');
+      await gateway.start();
+      const first = await ask('tools/call', { name: 'w:who' });
+      expect(first.result).toEqual({
+        resultType: 'input_required',
+        inputRequests: { 'weir/roots': { method: 'roots/list', params: {} } },
+      });
+      const roots = [null, { uri: 'file://elsewhere/a' }, { uri: pathToFileURL(folder).href }];
+      const inputResponses = { 'weir/roots': { roots } };
+      const second = await ask('tools/call', { name: 'w:who', inputResponses });
+      expect(JSON.parse(textOf(second))).toMatchObject({ calls: 1, cwd: folder });
+      expect(JSON.parse(textOf(await ask('tools/call', { name: 'w:who' })))).toMatchObject({
+        calls: 2,
+        cwd: folder,
+      });
+      await gateway.close();
+    },
+  );
 
   const form = '{ message: "?", requestedSchema: { type: "object", properties: {} } }';
   const askers = {
@@ -304,63 +320,75 @@ describe('a server that works in the folder of a modern client', () => {
   };
 
   for (const era of ['legacy', 'modern'] as const)
-    verifies('ERA-2', `can ask it other things as well, behind a token of many: a ${era} one`, async () => {
+    verifies(
+      'ERA-2',
+      `a ${era} server with "cwdFromRoots" can ask more questions behind a shared token`,
+      async () => {
+        const folder = realpathSync(temporaryFolder());
+        const entry = { ...askers[era], sharing: 'per-session', cwdFromRoots: true };
+        await using http = await serveTest({ a: entry });
+        const capabilities = { roots: {}, elicitation: {} };
+        const results: Record<string, Json> = {
+          'roots/list': { roots: [{ uri: pathToFileURL(folder).href }] },
+          'elicitation/create': { action: 'accept', content: {} },
+        };
+        const call = async (more: Json): Promise<Received> =>
+          (await send(http.url, modern('tools/call', { name: 'a:ask', ...more }, { capabilities }))).json;
+        let answer = await call({});
+        for (let rounds = 0; answer.result?.['resultType'] === 'input_required' && rounds < 5; rounds++) {
+          const { requestState } = answer.result;
+          const responses = questionsOf(answer).map(({ key, method }) => [key, results[method]]);
+          const inputResponses = Object.fromEntries(responses) as Json;
+          answer = await call({ inputResponses, ...(requestState !== undefined && { requestState }) });
+        }
+        const told = JSON.parse(textOf(answer)) as Json;
+        expect(told).toMatchObject({ cwd: folder, told: { action: 'accept' } });
+        if (era === 'modern')
+          expect(told).toMatchObject({ inputResponses: { q: { action: 'accept' } }, requestState: 'one' });
+        expect(JSON.stringify(told)).not.toContain('weir/');
+      },
+    );
+
+  verifies(
+    'ERA-2',
+    'a modern client is asked for its folder also where its first call has other answers',
+    async () => {
       const folder = realpathSync(temporaryFolder());
-      const entry = { ...askers[era], sharing: 'per-session', cwdFromRoots: true };
-      await using http = await serveTest({ a: entry });
-      const capabilities = { roots: {}, elicitation: {} };
-      const results: Record<string, Json> = {
-        'roots/list': { roots: [{ uri: pathToFileURL(folder).href }] },
-        'elicitation/create': { action: 'accept', content: {} },
-      };
-      const call = async (more: Json): Promise<Received> =>
-        (await send(http.url, modern('tools/call', { name: 'a:ask', ...more }, { capabilities }))).json;
-      let answer = await call({});
-      for (let rounds = 0; answer.result?.['resultType'] === 'input_required' && rounds < 5; rounds++) {
-        const { requestState } = answer.result;
-        const responses = questionsOf(answer).map(({ key, method }) => [key, results[method]]);
-        const inputResponses = Object.fromEntries(responses) as Json;
-        answer = await call({ inputResponses, ...(requestState !== undefined && { requestState }) });
-      }
-      const told = JSON.parse(textOf(answer)) as Json;
-      expect(told).toMatchObject({ cwd: folder, told: { action: 'accept' } });
-      if (era === 'modern')
-        expect(told).toMatchObject({ inputResponses: { q: { action: 'accept' } }, requestState: 'one' });
-      expect(JSON.stringify(told)).not.toContain('weir/');
-    });
+      const gateway = createTestGateway({
+        a: { ...askers.modern, sharing: 'per-session', cwdFromRoots: true },
+      });
+      const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {}, elicitation: {} });
+      gateway.open('{}');
+      await gateway.start();
+      const told = { inputResponses: { q: { action: 'accept' } }, requestState: 'one' };
+      const round = await ask('tools/call', { name: 'a:ask', ...told });
+      expect(questionsOf(round).map(({ method }) => method)).toEqual(['roots/list']);
+      expect(stateOf(round)).toBe('one');
+      const roots = { 'weir/roots': { roots: [{ uri: pathToFileURL(folder).href }] } };
+      const inputResponses = { ...told.inputResponses, ...roots };
+      const answer = await ask('tools/call', { name: 'a:ask', ...told, inputResponses });
+      expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: folder, ...told });
+      await gateway.close();
+    },
+  );
 
-  verifies('ERA-2', 'has it asked with the first call, also where that answers something else', async () => {
-    const folder = realpathSync(temporaryFolder());
-    const gateway = createTestGateway({
-      a: { ...askers.modern, sharing: 'per-session', cwdFromRoots: true },
-    });
-    const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {}, elicitation: {} });
-    gateway.open('{}');
-    await gateway.start();
-    const told = { inputResponses: { q: { action: 'accept' } }, requestState: 'one' };
-    const round = await ask('tools/call', { name: 'a:ask', ...told });
-    expect(questionsOf(round).map(({ method }) => method)).toEqual(['roots/list']);
-    expect(stateOf(round)).toBe('one');
-    const roots = { 'weir/roots': { roots: [{ uri: pathToFileURL(folder).href }] } };
-    const inputResponses = { ...told.inputResponses, ...roots };
-    const answer = await ask('tools/call', { name: 'a:ask', ...told, inputResponses });
-    expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: folder, ...told });
-    await gateway.close();
-  });
-
-  verifies('ERA-2', 'runs where it would without one, if the client has none', async () => {
-    const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
-    const ask = await open(connectClient(gateway, 'a').client, 'modern');
-    gateway.open('{}');
-    await gateway.start();
-    const answer = await ask('tools/call', { name: 'w:who' });
-    expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: process.cwd() });
-    await gateway.close();
-  });
+  verifies(
+    'ERA-2',
+    'a server with "cwdFromRoots" runs in the default folder if the client has no roots',
+    async () => {
+      const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
+      const ask = await open(connectClient(gateway, 'a').client, 'modern');
+      gateway.open('{}');
+      await gateway.start();
+      const answer = await ask('tools/call', { name: 'w:who' });
+      expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: process.cwd() });
+      await gateway.close();
+    },
+  );
 });
 
-describe('a server that calls do not share', () => {
-  verifies('ERA-2', 'is another process for each of them, gone with the answer', async () => {
+describe('a per-call server', () => {
+  verifies('ERA-2', 'a per-call server is one process per call, and ends with the answer', async () => {
     const gateway = createTestGateway({ w: { ...who, sharing: 'per-call' } });
     const { client } = connectClient(gateway, 'a');
     await client.initialize();
@@ -373,7 +401,7 @@ describe('a server that calls do not share', () => {
     await gateway.close();
   });
 
-  verifies('ERA-2', 'that does not start fails the call, and says why', async () => {
+  verifies('ERA-2', 'a per-call server that does not start fails the call with the reason', async () => {
     const flag = `${temporaryFolder()}/started`;
     const once = scripted(`
       import { existsSync, writeFileSync } from 'node:fs';
@@ -396,7 +424,7 @@ describe('a server that calls do not share', () => {
 });
 
 for (const sharing of ['per-session', 'per-call'])
-  verifies('AGG-CHILD-5', `a call after the end of the gateway starts nothing (${sharing})`, async () => {
+  verifies('AGG-CHILD-5', `a call after the end of the gateway starts no server (${sharing})`, async () => {
     const { entry, starts } = counted(fixture('echo'));
     const gateway = createTestGateway({ e: { ...entry, sharing } });
     await gateway.start();
@@ -405,10 +433,10 @@ for (const sharing of ['per-session', 'per-call'])
     expect(starts()).toBe(1);
   });
 
-describe('a server that clients share', () => {
+describe('a shared server', () => {
   verifies(
     'ERA-2',
-    'asks the only client with a call under way, and is refused where there are two',
+    'a shared server may ask the only client with a call in flight, but not one of two',
     async () => {
       const gateway = createTestGateway({ a: fixture('asks') });
       const [a, b] = [connectClient(gateway, 'a').client, connectClient(gateway, 'b').client];
@@ -450,7 +478,7 @@ describe('a resource that two clients follow', () => {
   ] as const)
     verifies(
       'AGG-CALL-3',
-      `is followed on by one (${eras[1]}) when the other (${eras[0]}) stops`,
+      `a resource stays subscribed for a ${eras[1]} client when a ${eras[0]} one unsubscribes`,
       async () => {
         const gateway = createTestGateway({ r: fixture('resources'), e: fixture('echo') });
         const clients = eras.map((era) => connectClient(gateway, era).client);

@@ -1,4 +1,4 @@
-// A tool that can be called only as a task is listed to the clients alone that can call it.
+// A tool that can be called only as a task is listed only to clients that can do so.
 import { describe, expect } from 'vitest';
 import { scripted, serverWith, textOf, type Json } from '../../support/harness.ts';
 import { modern, openSession, rpc, send, serveTest } from '../../support/http.ts';
@@ -51,7 +51,7 @@ async function legacyNames(capabilities: Json, version?: string): Promise<string
 describe('a tool that must be called as a task', () => {
   verifies(
     'AGG-CALL-3',
-    'is listed to a legacy client with tasks, where its server is one of these',
+    'a task-only tool of a legacy server is listed to legacy clients with tasks only',
     async () => {
       expect(await legacyNames(TASKS)).toEqual(['l:plain', 'l:may', 'l:must', 'm:plain', 'm:may']);
       // The Inspector says it in this way, and calls such tools.
@@ -63,7 +63,7 @@ describe('a tool that must be called as a task', () => {
 
   verifies(
     'AGG-CALL-3',
-    'is listed to a modern client with the extension, where its server is one of these',
+    'a task-only tool of a modern server is listed to modern clients with the extension only',
     async () => {
       await using weir = serveInProcess({ l: legacy, m: modernServer });
       const names = async (capabilities: Json): Promise<string[]> => {
@@ -76,7 +76,7 @@ describe('a tool that must be called as a task', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'is listed to each client on HTTP as it can', async () => {
+  verifies('AGG-CALL-3', 'each client on HTTP gets task-only tools by its own capabilities', async () => {
     await using test = await serveTest({ l: legacy, m: modernServer });
     const [able, other] = [await openSession(test.url, { capabilities: TASKS }), await openSession(test.url)];
     const counts = [];
@@ -86,7 +86,7 @@ describe('a tool that must be called as a task', () => {
     expect(counts).toEqual([5, 4, 5, 4]);
   });
 
-  verifies('AGG-CALL-3', 'answers a call all the same, in the words of its server', async () => {
+  verifies('AGG-CALL-3', 'a call of an unlisted task-only tool gets the error of its server', async () => {
     await using weir = serveInProcess({ l: legacy, a: serverWith(['x']) });
     await weir.initialize();
     expect((await weir.callTool('l:must')).error).toEqual({ code: -32601, message: 'Call it as a task' });

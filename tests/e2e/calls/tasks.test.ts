@@ -1,4 +1,4 @@
-// Long-running tasks behind several servers: their ids say whose they are, and find their way back.
+// Long-running tasks behind several servers: each id names its server.
 import { describe, expect } from 'vitest';
 import { fleet } from '../../fleet/fleet.ts';
 import { connectClient } from '../../support/clients.ts';
@@ -32,22 +32,26 @@ async function idsOf(client: LineClient, params: Json = {}): Promise<{ ids: unkn
 }
 
 describe('tasks of 2025-11-25 on several servers', () => {
-  verifies('AGG-CALL-3', 'are asked for, waited for and called off at the server that has them', async () => {
-    await using weir = serveInProcess(two);
-    await weir.initialize();
-    const [a, b] = [await begin(weir, 'a:work', { words: 'from A' }), await begin(weir, 'b~%:work')];
-    expect([a['taskId'], b['taskId']]).toEqual(['a~~A 1', 'b%7E%25~~B 1']);
-    const got = await weir.request('tasks/get', { taskId: a['taskId'] });
-    expect(got.result).toEqual(a);
-    const done = await weir.request('tasks/result', { taskId: a['taskId'] });
-    expect(textOf(done)).toBe('from A');
-    expect(done.result?.['_meta']).toEqual({ [RELATED]: { taskId: 'a~~A 1' } });
-    const cancelled = await weir.request('tasks/cancel', { taskId: b['taskId'] });
-    expect(cancelled.result).toEqual({ ...b, status: 'cancelled' });
-    expect((await weir.call('notifications/tasks/status')).params).toEqual(cancelled.result);
-  });
+  verifies(
+    'AGG-CALL-3',
+    'tasks/get, tasks/result and tasks/cancel reach the server that has the task',
+    async () => {
+      await using weir = serveInProcess(two);
+      await weir.initialize();
+      const [a, b] = [await begin(weir, 'a:work', { words: 'from A' }), await begin(weir, 'b~%:work')];
+      expect([a['taskId'], b['taskId']]).toEqual(['a~~A 1', 'b%7E%25~~B 1']);
+      const got = await weir.request('tasks/get', { taskId: a['taskId'] });
+      expect(got.result).toEqual(a);
+      const done = await weir.request('tasks/result', { taskId: a['taskId'] });
+      expect(textOf(done)).toBe('from A');
+      expect(done.result?.['_meta']).toEqual({ [RELATED]: { taskId: 'a~~A 1' } });
+      const cancelled = await weir.request('tasks/cancel', { taskId: b['taskId'] });
+      expect(cancelled.result).toEqual({ ...b, status: 'cancelled' });
+      expect((await weir.call('notifications/tasks/status')).params).toEqual(cancelled.result);
+    },
+  );
 
-  verifies('AGG-CALL-3', 'are listed together, a page of each server at a time', async () => {
+  verifies('AGG-CALL-3', 'tasks/list merges the lists of all servers, a page of each at a time', async () => {
     await using weir = serveInProcess({ ...two, plain: fixture('echo') });
     await weir.initialize();
     for (const name of ['a:work', 'a:work', 'a:work', 'b~%:work']) await begin(weir, name);
@@ -60,7 +64,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
 
   verifies(
     'AGG-CALL-3',
-    'that ask the client do so under the public id, and are answered under their own',
+    "a question of a task has the public id, and its answer the server's own id",
     async () => {
       await using weir = serveInProcess(two);
       await weir.initialize({ elicitation: {} });
@@ -81,7 +85,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
 
   verifies(
     'AGG-CALL-3',
-    'ask the client that they were made for, whoever else has calls under way',
+    'a task asks the client that created it, whatever other calls are in flight',
     async () => {
       const gateway = createTestGateway(two);
       gateway.open('{"elicitation":{}}');
@@ -110,7 +114,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'tell of their progress until they are over', async () => {
+  verifies('AGG-CALL-3', 'a task reports progress until it ends', async () => {
     await using weir = serveInProcess(two);
     await weir.initialize();
     const task = { ttl: null };
@@ -129,13 +133,13 @@ describe('tasks of 2025-11-25 on several servers', () => {
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toHaveLength(2);
   });
 
-  verifies('AGG-CALL-3', 'leave every other result as it is', async () => {
+  verifies('AGG-CALL-3', 'a result with a taskId that is not a task stays unchanged', async () => {
     await using weir = serveInProcess(two);
     await weir.initialize();
     expect((await weir.callTool('a:work')).result).toMatchObject({ taskId: 'not a task' });
   });
 
-  verifies('AGG-CALL-3', 'are not found under an id that names no server', async () => {
+  verifies('AGG-CALL-3', 'a task id that names no server is an error', async () => {
     await using weir = serveInProcess(two);
     await weir.initialize();
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
@@ -151,7 +155,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
 
   verifies(
     'AGG-CALL-3',
-    'are told of, and shown in lists, to the client that they were made for alone',
+    'only the client that created a task lists it and gets its notifications',
     async () => {
       const gateway = createTestGateway(two);
       const [ann, bob] = ['ann', 'bob'].map((name) => connectClient(gateway, name).client);
@@ -168,7 +172,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
   );
 });
 
-verifies('AGG-CALL-3', 'tasks of an only server pass as they are', async () => {
+verifies('AGG-CALL-3', 'task ids of an only server pass unchanged', async () => {
   await using weir = serveInProcess({ a: fixture('tasks', 'A') }, { noPrefix: true });
   await weir.initialize();
   const task = await begin(weir, 'work');
@@ -202,7 +206,7 @@ async function listen(
 describe('the tasks extension on several servers', () => {
   verifies(
     'AGG-CALL-3',
-    'gives tasks to clients that know them, and routes what is asked about them',
+    'a modern client with the tasks extension gets tasks, and its requests reach their server',
     async () => {
       await using weir = serveInProcess(twoModern);
       const ask = await open(weir, 'modern', KNOWS_TASKS);
@@ -220,7 +224,7 @@ describe('the tasks extension on several servers', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'gives the links in a finished task their public URIs', async () => {
+  verifies('AGG-CALL-3', 'links in the result of a finished task get public URIs', async () => {
     await using weir = serveInProcess(twoModern);
     const ask = await open(weir, 'modern', KNOWS_TASKS);
     await ask('tools/call', { name: 'a:work' });
@@ -234,7 +238,7 @@ describe('the tasks extension on several servers', () => {
 
   verifies(
     'AGG-CALL-3',
-    'answers clients that do not know tasks without them, and says what is missing',
+    'a client without the tasks extension gets no tasks, and errors that name it',
     async () => {
       await using weir = serveInProcess(twoModern);
       const ask = await open(weir, 'modern');
@@ -248,7 +252,7 @@ describe('the tasks extension on several servers', () => {
     },
   );
 
-  verifies('ERA-5', 'tells those who listen, each once, until they end it', async () => {
+  verifies('ERA-5', 'each task subscription gets one notification per change until it ends', async () => {
     await using weir = serveInProcess(twoModern);
     const ask = await open(weir, 'modern', KNOWS_TASKS);
     for (const name of ['a:work', 'b:work']) await ask('tools/call', { name });
@@ -273,7 +277,7 @@ describe('the tasks extension on a server that comes and goes', () => {
   const connectionOf = (weir: InProcess): string | undefined =>
     weir.gateway.reports()[0]?.health.connectionState;
 
-  verifies(['ERA-5', 'AGG-REG-1'], 'keeps a lazy server awake while somebody listens', async () => {
+  verifies(['ERA-5', 'AGG-REG-1'], 'a task subscription keeps a lazy server running', async () => {
     await using weir = serveInProcess(twoModern, { lazy: true, idleAfter: 300 });
     const ask = await open(weir, 'modern', KNOWS_TASKS);
     await ask('tools/call', { name: 'a:work' });
@@ -288,20 +292,24 @@ describe('the tasks extension on a server that comes and goes', () => {
     expect(params?.['notifications']).toEqual({ taskIds: [] });
   });
 
-  verifies(['ERA-5', 'HEALTH-2'], 'is listened to again when its server is back', async () => {
-    await using weir = serveInProcess(twoModern);
-    const ask = await open(weir, 'modern', KNOWS_TASKS);
-    await ask('tools/call', { name: 'a:work' });
-    await listen(weir, 'l', ['a~A-1'], KNOWS_TASKS);
-    await weir.gateway.restart('a');
-    await ask('tools/call', { name: 'a:work' });
-    await ask('tools/call', { name: 'a:finish', arguments: { taskId: 'A-1' } });
-    const { params } = await weir.call('notifications/tasks');
-    expect([params?.['taskId'], subscriptionOf(params)]).toEqual(['a~A-1', 'l']);
-  });
+  verifies(
+    ['ERA-5', 'HEALTH-2'],
+    'the gateway renews a task subscription when its server is back',
+    async () => {
+      await using weir = serveInProcess(twoModern);
+      const ask = await open(weir, 'modern', KNOWS_TASKS);
+      await ask('tools/call', { name: 'a:work' });
+      await listen(weir, 'l', ['a~A-1'], KNOWS_TASKS);
+      await weir.gateway.restart('a');
+      await ask('tools/call', { name: 'a:work' });
+      await ask('tools/call', { name: 'a:finish', arguments: { taskId: 'A-1' } });
+      const { params } = await weir.call('notifications/tasks');
+      expect([params?.['taskId'], subscriptionOf(params)]).toEqual(['a~A-1', 'l']);
+    },
+  );
 });
 
-verifies('AGG-CALL-3', 'the tasks extension of an only server passes as it is', async () => {
+verifies('AGG-CALL-3', 'the tasks extension of an only server passes unchanged', async () => {
   await using weir = serveInProcess({ a: fixture('modern-tasks', 'A') }, { noPrefix: true });
   const ask = await open(weir, 'modern', KNOWS_TASKS);
   expect((await ask('tools/call', { name: 'work' })).result).toMatchObject({ taskId: 'A-1' });
@@ -317,7 +325,7 @@ verifies('AGG-CALL-3', 'the tasks extension of an only server passes as it is', 
 
 verifies(
   'AGG-CALL-3',
-  'a modern server gives no task to a client of before that knows the extension',
+  'a legacy client that knows the extension gets no task from a modern server',
   async () => {
     await using weir = serveInProcess(twoModern);
     const ask = await open(weir, 'legacy', { ...KNOWS_TASKS, sampling: {} });
@@ -333,28 +341,24 @@ function subscriptionOf(params: Json | undefined): unknown {
   return (params?.['_meta'] as Json | undefined)?.['io.modelcontextprotocol/subscriptionId'];
 }
 
-verifies.slow(
-  'AGG-CALL-3',
-  'a tool of a real server that works as a task alone does so on two of them',
-  async () => {
-    const { everything } = fleet(temporaryFolder());
-    await using weir = serveInProcess({ a: everything!, b: everything! }, { startupTimeout: 30_000 });
-    const { result } = await weir.initialize();
-    expect(result?.['capabilities']).toMatchObject({ tasks: { requests: { tools: { call: {} } } } });
-    expect((await weir.callTool('a:simulate-research-query', { topic: 'weirs' })).result?.['isError']).toBe(
-      true,
-    );
-    for (const key of ['a', 'b']) {
-      const { taskId } = await begin(weir, `${key}:simulate-research-query`, { topic: `weirs of ${key}` });
-      expect(taskId).toMatch(new RegExp(`^${key}~.`));
-      expect((await weir.request('tasks/get', { taskId })).result).toMatchObject({
-        taskId,
-        status: 'working',
-      });
-      const done = await weir.request('tasks/result', { taskId });
-      expect(textOf(done)).toContain(`weirs of ${key}`);
-      expect(done.result?.['_meta']).toEqual({ [RELATED]: { taskId } });
-      expect((await idsOf(weir)).ids).toContain(taskId);
-    }
-  },
-);
+verifies.slow('AGG-CALL-3', 'a task-only tool of a real server works on two instances of it', async () => {
+  const { everything } = fleet(temporaryFolder());
+  await using weir = serveInProcess({ a: everything!, b: everything! }, { startupTimeout: 30_000 });
+  const { result } = await weir.initialize();
+  expect(result?.['capabilities']).toMatchObject({ tasks: { requests: { tools: { call: {} } } } });
+  expect((await weir.callTool('a:simulate-research-query', { topic: 'weirs' })).result?.['isError']).toBe(
+    true,
+  );
+  for (const key of ['a', 'b']) {
+    const { taskId } = await begin(weir, `${key}:simulate-research-query`, { topic: `weirs of ${key}` });
+    expect(taskId).toMatch(new RegExp(`^${key}~.`));
+    expect((await weir.request('tasks/get', { taskId })).result).toMatchObject({
+      taskId,
+      status: 'working',
+    });
+    const done = await weir.request('tasks/result', { taskId });
+    expect(textOf(done)).toContain(`weirs of ${key}`);
+    expect(done.result?.['_meta']).toEqual({ [RELATED]: { taskId } });
+    expect((await idsOf(weir)).ids).toContain(taskId);
+  }
+});

@@ -1,4 +1,4 @@
-// Where URIs lead: to their owner, or under a URI of the gateway's own where several servers list the same.
+// Routes of URIs: to their owner, or by a URI of the gateway's own where several servers list the same.
 import { describe, expect } from 'vitest';
 import {
   fixture,
@@ -28,7 +28,7 @@ async function read(weir: InProcess, uri: string): Promise<{ uri: string; text: 
 }
 
 describe('a URI that several servers list', () => {
-  verifies('AGG-CALL-3', 'is listed once for each, the others stay as they are', async () => {
+  verifies('AGG-CALL-3', 'a shared URI is listed once per server; others stay unchanged', async () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
     const uris = itemsOf<{ uri: string }>(await weir.request('resources/list'), 'resources').map(
@@ -52,7 +52,7 @@ describe('a URI that several servers list', () => {
 
   verifies(
     'AGG-CALL-3',
-    'is read from the server it names, which sees its own URI; what it links to is public again',
+    "a shared URI is read from the server it names, under that server's own URI",
     async () => {
       await using weir = serveInProcess(colliding);
       await weir.initialize();
@@ -71,7 +71,7 @@ describe('a URI that several servers list', () => {
 
   verifies(
     'AGG-CALL-3',
-    'is rewritten in links and embedded resources of results and prompts, and nowhere else',
+    'a shared URI is rewritten only in links and embedded resources of results and prompts',
     async () => {
       await using weir = serveInProcess(colliding);
       await weir.initialize();
@@ -94,7 +94,7 @@ describe('a URI that several servers list', () => {
     },
   );
 
-  verifies('AGG-CALL-3', 'can be watched: updates carry the URI that the client knows', async () => {
+  verifies('AGG-CALL-3', 'updates of a shared URI have the URI that the client knows', async () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
     const uri = shared('b', 'note://two');
@@ -107,7 +107,7 @@ describe('a URI that several servers list', () => {
     expect(textOf(await weir.callTool('b:subscribed'))).toBe('');
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'can be watched by a modern client too', async () => {
+  verifies(['AGG-CALL-3', 'ERA-1'], 'a modern client can subscribe to a shared URI', async () => {
     await using weir = serveInProcess(colliding);
     const ask = await open(weir, 'modern');
     await ask('tools/list');
@@ -122,28 +122,32 @@ describe('a URI that several servers list', () => {
     expect((await listening).result).toMatchObject({ resultType: 'complete' });
   });
 
-  verifies(['AGG-CALL-3', 'ERA-1'], 'can be watched below a template, by clients of both eras', async () => {
-    const uri = 'weir://b/note%3A%2F%2Fitem%2Fa%20b';
-    for (const era of ['legacy', 'modern'] as const) {
-      await using weir = serveInProcess(colliding);
-      const ask = await open(weir, era);
-      await ask('tools/list');
-      if (era === 'legacy') await ask('resources/subscribe', { uri });
-      else
-        weir.send({
-          id: 'l',
-          method: 'subscriptions/listen',
-          params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() },
-        });
-      if (era === 'modern') await weir.call('notifications/subscriptions/acknowledged');
-      expect(
-        textOf(await ask('tools/call', { name: 'b:touch', arguments: { uri: 'note://item/a%20b' } })),
-      ).toBe('true');
-      expect((await weir.call('notifications/resources/updated')).params).toMatchObject({ uri });
-    }
-  });
+  verifies(
+    ['AGG-CALL-3', 'ERA-1'],
+    'clients of both eras can subscribe to a URI below a shared template',
+    async () => {
+      const uri = 'weir://b/note%3A%2F%2Fitem%2Fa%20b';
+      for (const era of ['legacy', 'modern'] as const) {
+        await using weir = serveInProcess(colliding);
+        const ask = await open(weir, era);
+        await ask('tools/list');
+        if (era === 'legacy') await ask('resources/subscribe', { uri });
+        else
+          weir.send({
+            id: 'l',
+            method: 'subscriptions/listen',
+            params: { notifications: { resourceSubscriptions: [uri] }, ...modernMeta() },
+          });
+        if (era === 'modern') await weir.call('notifications/subscriptions/acknowledged');
+        expect(
+          textOf(await ask('tools/call', { name: 'b:touch', arguments: { uri: 'note://item/a%20b' } })),
+        ).toBe('true');
+        expect((await weir.call('notifications/resources/updated')).params).toMatchObject({ uri });
+      }
+    },
+  );
 
-  verifies('AGG-CALL-3', 'completes through the template of the server it names', async () => {
+  verifies('AGG-CALL-3', 'a shared template completes at the server it names', async () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
     const ref = { type: 'ref/resource', uri: 'weir://b/note%3A%2F%2Fitem%2F{id}' };
@@ -160,7 +164,7 @@ describe('a URI that several servers list', () => {
     });
   });
 
-  verifies('AGG-CALL-3', 'keeps its own encoding when it comes from a template', async () => {
+  verifies('AGG-CALL-3', 'a URI expanded from a shared template keeps its own encoding', async () => {
     await using weir = serveInProcess(colliding);
     await weir.initialize();
     // As a client expands `{id}` with "a b/ü%".
@@ -170,7 +174,7 @@ describe('a URI that several servers list', () => {
 
   verifies(
     ['AGG-CALL-3', 'AGG-REG-2'],
-    'that becomes shared while running is told as a change of the list',
+    'clients get a notice of a changed list when a URI becomes shared',
     async () => {
       await using weir = serveInProcess({
         a: fixture('resources', 'a', 'A'),
@@ -233,7 +237,7 @@ describe('a URI in the form of the gateway', () => {
     ['another server', 'a'],
     ['the same server', 'b'],
   ] as const) {
-    verifies('AGG-CALL-3', `that names ${what} leads there, whoever lists it`, async () => {
+    verifies('AGG-CALL-3', `a URI in the form of the gateway that names ${what} leads there`, async () => {
       const uri = shared(key, 'x://one');
       for (const servers of [
         { a: resources('A', 'x://one'), b: resources('B', 'x://one', uri) },
@@ -251,15 +255,19 @@ describe('a URI in the form of the gateway', () => {
     });
   }
 
-  verifies('AGG-CALL-3', 'that names nobody here stays as it is', async () => {
-    await using weir = serveInProcess({ a: resources('A', 'weir://x/y'), b: resources('B') });
-    await weir.initialize();
-    expect(await read(weir, 'weir://x/y')).toEqual({ uri: 'weir://x/y', text: 'A weir://x/y' });
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a URI in the form of the gateway that names no server stays unchanged',
+    async () => {
+      await using weir = serveInProcess({ a: resources('A', 'weir://x/y'), b: resources('B') });
+      await weir.initialize();
+      expect(await read(weir, 'weir://x/y')).toEqual({ uri: 'weir://x/y', text: 'A weir://x/y' });
+    },
+  );
 });
 
-describe('a URI that its server lists no more', () => {
-  verifies('AGG-CALL-3', 'is asked for there all the same, as it may still be had', async () => {
+describe('a URI that its server no longer lists', () => {
+  verifies('AGG-CALL-3', 'the gateway still reads a URI from a server that no longer lists it', async () => {
     await using weir = serveInProcess({ a: resources('A', 'x://one'), b: resources('B', 'y://one') });
     await weir.initialize();
     await weir.callTool('a:forget');
@@ -268,8 +276,8 @@ describe('a URI that its server lists no more', () => {
   });
 });
 
-describe('a URI that nobody lists', () => {
-  verifies('AGG-CALL-3', 'is read by the server whose template begins like it', async () => {
+describe('a URI that no server lists', () => {
+  verifies('AGG-CALL-3', 'an unlisted URI is read from the server with the matching template', async () => {
     await using weir = serveInProcess({
       first: templates('first', 'x://{id}', 'y://a/{id}/b'),
       second: templates('second', 'w://{+path}', 'y://b/{+path}', 'z://q{?a,b}'),
@@ -288,7 +296,7 @@ describe('a URI that nobody lists', () => {
     }
   });
 
-  verifies('AGG-CALL-3', 'goes to the only server that has resources at all', async () => {
+  verifies('AGG-CALL-3', 'an unlisted URI reaches the only server with resources', async () => {
     await using weir = serveInProcess({
       e: fixture('echo'),
       n: fixture('resources', 'note'),
@@ -303,7 +311,7 @@ describe('a URI that nobody lists', () => {
     });
   });
 
-  verifies('AGG-CALL-3', 'is nobody known where there are several', async () => {
+  verifies('AGG-CALL-3', 'an unlisted URI is an error where several servers have resources', async () => {
     await using weir = serveInProcess({ n: fixture('resources', 'note'), o: fixture('resources', 'own') });
     await weir.initialize();
     const ask = (method: string, params: Record<string, unknown>): Promise<Received> =>
