@@ -155,17 +155,31 @@ export const RESULTS = [
   attackCase(
     37,
     'A question reaches only a client that can be asked it; no address is opened by Weir.',
-    [['tests/e2e/eras/url-elicitation.test.ts', 'needs a client that can visit one']],
+    [
+      [
+        'tests/e2e/eras/url-elicitation.test.ts',
+        'an address to visit is an error for a client without URL elicitation',
+      ],
+    ],
     'forms that ask for passwords are not recognised',
   ),
   attackCase(38, 'In the course of one call a client is asked 256 times at most.'),
   attackCase(39, 'A requestState that was changed, replayed or swapped is refused.', [
-    ['tests/e2e/eras/request-state.test.ts', 'that was changed anywhere is refused, and disturbs nothing'],
-    ['tests/e2e/eras/request-state.test.ts', 'can be used once'],
-    ['tests/e2e/eras/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+    [
+      'tests/e2e/eras/request-state.test.ts',
+      'the gateway refuses a changed requestState, and the right one still works',
+    ],
+    ['tests/e2e/eras/request-state.test.ts', 'a requestState can be used once'],
+    [
+      'tests/e2e/eras/request-state.test.ts',
+      'a requestState is invalid for another client and at another gateway',
+    ],
   ]),
   attackCase(40, 'Nothing in _meta makes a client another client.', [
-    ['tests/e2e/eras/request-state.test.ts', 'is of no use to another client, nor to another gateway'],
+    [
+      'tests/e2e/eras/request-state.test.ts',
+      'a requestState is invalid for another client and at another gateway',
+    ],
     [
       'tests/e2e/calls/tasks.test.ts',
       'only the client that created a task lists it and gets its notifications',

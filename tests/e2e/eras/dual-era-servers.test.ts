@@ -52,21 +52,25 @@ async function failure(session: LegacyClient, tool: string): Promise<string | un
 }
 
 describe.concurrent('a local server of both eras that clients share', () => {
-  verifies(['ERA-2', 'ERA-3'], 'asks its first client in the legacy era as it does directly', async () => {
-    await using http = await serveTest({ b: fixture('both') });
-    const options = { capabilities: CAN_BE_ASKED };
-    await using sdk = await connectHttp(http.url, 'legacy', options);
-    sdk.client.setRequestHandler('elicitation/create', () => ({
-      action: 'accept',
-      content: { name: 'Ann' },
-    }));
-    const { content } = await sdk.client.callTool({ name: 'b:ask', arguments: {} });
-    expect(content).toEqual([{ type: 'text', text: 'legacy: Ann' }]);
-  });
+  verifies(
+    ['ERA-2', 'ERA-3'],
+    'a shared dual-era server asks its first, legacy client as it does directly',
+    async () => {
+      await using http = await serveTest({ b: fixture('both') });
+      const options = { capabilities: CAN_BE_ASKED };
+      await using sdk = await connectHttp(http.url, 'legacy', options);
+      sdk.client.setRequestHandler('elicitation/create', () => ({
+        action: 'accept',
+        content: { name: 'Ann' },
+      }));
+      const { content } = await sdk.client.callTool({ name: 'b:ask', arguments: {} });
+      expect(content).toEqual([{ type: 'text', text: 'legacy: Ann' }]);
+    },
+  );
 
   verifies(
     ['ERA-2', 'ERA-4'],
-    'is started anew for a first client of the legacy era, and serves all clients in that process',
+    'a dual-era server restarts for a first legacy client and serves all in that process',
     async () => {
       const { entry, starts } = counted(fixture('both'));
       await using http = await serveTest({ b: entry });
@@ -82,7 +86,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     },
   );
 
-  verifies(['ERA-2', 'ERA-4'], 'is not started anew for a first client of the modern era', async () => {
+  verifies(['ERA-2', 'ERA-4'], 'a dual-era server does not restart for a first modern client', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using http = await serveTest({ b: entry });
     const first = await whoForModern(http.url);
@@ -91,36 +95,44 @@ describe.concurrent('a local server of both eras that clients share', () => {
     expect([await who(session), starts()]).toEqual([first, 1]);
   });
 
-  verifies(['ERA-2', 'ERA-4'], 'gets one era where clients of both eras come first at once', async () => {
-    const { entry, starts } = counted(fixture('both'));
-    await using http = await serveTest({ b: entry });
-    const sessions = await Promise.all([1, 2, 3].map(() => openSession(http.url)));
-    const found = await Promise.all([
-      ...sessions.map(who),
-      ...[1, 2, 3].map(() => whoForModern(http.url)),
-      ...sessions.map(who),
-    ]);
-    expect(new Set(found.map(({ pid }) => pid)).size).toBe(1);
-    expect(starts()).toBeLessThanOrEqual(2);
-  });
+  verifies(
+    ['ERA-2', 'ERA-4'],
+    'a dual-era server gets one era where clients of both eras come first at once',
+    async () => {
+      const { entry, starts } = counted(fixture('both'));
+      await using http = await serveTest({ b: entry });
+      const sessions = await Promise.all([1, 2, 3].map(() => openSession(http.url)));
+      const found = await Promise.all([
+        ...sessions.map(who),
+        ...[1, 2, 3].map(() => whoForModern(http.url)),
+        ...sessions.map(who),
+      ]);
+      expect(new Set(found.map(({ pid }) => pid)).size).toBe(1);
+      expect(starts()).toBeLessThanOrEqual(2);
+    },
+  );
 
-  verifies('AGG-CALL-2', 'keeps its tools listed while it is started anew', async () => {
-    await using http = await serveTest({ b: fixture('both') });
-    const session = await openSession(http.url);
-    const events = await session.listen();
-    const listed = async () => (await session.post(rpc('tools/list', {}, 2))).json.result;
-    const before = await listed();
-    const call = who(session);
-    expect(await listed()).toEqual(before);
-    expect((await call).era).toBe('legacy');
-    expect(await listed()).toEqual(before);
-    await session.post(session.call('b:grow'));
-    // The first notification is that of the new tool: the start itself changed no list.
-    expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
-    expect((await listed())?.['tools']).toContainEqual(expect.objectContaining({ name: 'b:grown' }));
-  });
+  verifies(
+    'AGG-CALL-2',
+    'a dual-era server keeps its tools listed while it restarts in another era',
+    async () => {
+      await using http = await serveTest({ b: fixture('both') });
+      const session = await openSession(http.url);
+      const events = await session.listen();
+      const listed = async () => (await session.post(rpc('tools/list', {}, 2))).json.result;
+      const before = await listed();
+      const call = who(session);
+      expect(await listed()).toEqual(before);
+      expect((await call).era).toBe('legacy');
+      expect(await listed()).toEqual(before);
+      await session.post(session.call('b:grow'));
+      // The first notification is that of the new tool: the start itself changed no list.
+      expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+      expect((await listed())?.['tools']).toContainEqual(expect.objectContaining({ name: 'b:grown' }));
+    },
+  );
 
-  onLinux('HEALTH-2', 'keeps its era when it is started again after a crash', async () => {
+  onLinux('HEALTH-2', 'a dual-era server keeps its era after a crash', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using http = await serveTest({ b: entry }, { supervision: { backOffMs: [10, 10, 10] } });
     const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
@@ -133,34 +145,38 @@ describe.concurrent('a local server of both eras that clients share', () => {
     expect([second.era, second.pid === first.pid, starts()]).toEqual(['legacy', false, 3]);
   });
 
-  onLinux('HEALTH-3', 'keeps its era when it is restarted, and gets another with a new entry', async () => {
-    const { entry } = counted(fixture('both'));
-    await using http = await serveTest({ b: entry });
-    const { gateway } = http;
-    const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
-    let last = await who(session);
-    const ends = [() => gateway.restart('b'), () => gateway.disable('b').then(() => gateway.enable('b'))];
-    for (const end of ends) {
-      const stalled = failure(session, 'stall');
-      await until(() => gateway.children.get('b')?.usage.inFlight === 1);
-      await end();
-      expect(await stalled).toMatch(/^Server 'b' /u);
-      const next = await whoForModern(http.url);
-      expect([next.era, next.pid === last.pid, isAlive(last.pid)]).toEqual(['legacy', false, false]);
-      last = next;
-    }
-    await gateway.reload({ mcpServers: { b: { ...entry, env: { ANOTHER: '1' } } } });
-    const changed = await whoForModern(http.url);
-    expect(changed.era).toBe('modern');
-    expect(await who(session)).toEqual(changed);
-    await gateway.reload({ mcpServers: {} });
-    await until(() => !isAlive(changed.pid));
-  });
+  onLinux(
+    'HEALTH-3',
+    'a dual-era server keeps its era over restarts, and may change it with a new entry',
+    async () => {
+      const { entry } = counted(fixture('both'));
+      await using http = await serveTest({ b: entry });
+      const { gateway } = http;
+      const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
+      let last = await who(session);
+      const ends = [() => gateway.restart('b'), () => gateway.disable('b').then(() => gateway.enable('b'))];
+      for (const end of ends) {
+        const stalled = failure(session, 'stall');
+        await until(() => gateway.children.get('b')?.usage.inFlight === 1);
+        await end();
+        expect(await stalled).toMatch(/^Server 'b' /u);
+        const next = await whoForModern(http.url);
+        expect([next.era, next.pid === last.pid, isAlive(last.pid)]).toEqual(['legacy', false, false]);
+        last = next;
+      }
+      await gateway.reload({ mcpServers: { b: { ...entry, env: { ANOTHER: '1' } } } });
+      const changed = await whoForModern(http.url);
+      expect(changed.era).toBe('modern');
+      expect(await who(session)).toEqual(changed);
+      await gateway.reload({ mcpServers: {} });
+      await until(() => !isAlive(changed.pid));
+    },
+  );
 
-  onLinux('ERA-2', 'is started anew once where it turns out to speak the modern era alone', async () => {
+  onLinux('ERA-2', 'a modern-only server restarts at most once for legacy clients', async () => {
     for (const [mode, expected] of [
       ['modern', 2],
-      // It ends when it gets the legacy handshake.
+      // This server ends when it gets the legacy handshake.
       ['brittle', 3],
     ] as const) {
       const { entry, starts } = counted(fixture('both', mode));
@@ -174,19 +190,23 @@ describe.concurrent('a local server of both eras that clients share', () => {
     }
   });
 
-  onLinux('AGG-CHILD-5', 'leaves no process behind when the gateway is killed', async () => {
-    await using weir = await startServe({ b: fixture('both') });
-    const { token, url } = weir;
-    const session = await openSession(url, { token, capabilities: CAN_BE_ASKED });
-    const { pid } = await who(session);
-    expect(isAlive(pid)).toBe(true);
-    weir.kill('SIGKILL');
-    await until(() => !isAlive(pid));
-  });
+  onLinux(
+    'AGG-CHILD-5',
+    'a dual-era server leaves no process behind when the gateway is killed',
+    async () => {
+      await using weir = await startServe({ b: fixture('both') });
+      const { token, url } = weir;
+      const session = await openSession(url, { token, capabilities: CAN_BE_ASKED });
+      const { pid } = await who(session);
+      expect(isAlive(pid)).toBe(true);
+      weir.kill('SIGKILL');
+      await until(() => !isAlive(pid));
+    },
+  );
 
   onLinux.slow(
     'HEALTH-3',
-    'is woken in the era of the client that needs it, and keeps it over its sleep',
+    'a lazy dual-era server starts in the era of its client, and keeps it when it stops',
     async () => {
       const { entry, starts } = counted(fixture('both'));
       const configPath = join(temporaryFolder(), 'mcp.json');
@@ -208,7 +228,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     },
   );
 
-  verifies('ERA-4', 'is not started anew for a program, which has no era', async () => {
+  verifies('ERA-4', 'a dual-era server does not restart for a program, which has no era', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using http = await serveTest({ b: entry });
     const { content } = (await http.gateway.callTool('b:who')) as { content: { text: string }[] };
@@ -217,29 +237,33 @@ describe.concurrent('a local server of both eras that clients share', () => {
     expect([program.era, await who(session), starts()]).toEqual(['modern', program, 1]);
   });
 
-  verifies('AGG-CALL-3', 'keeps subscriptions and roots over its start in another era', async () => {
-    await using http = await serveTest({ b: fixture('both') });
-    const session = await openSession(http.url, { capabilities: { roots: { listChanged: true } } });
-    const events = await session.listen();
-    expect((await session.post(rpc('resources/subscribe', { uri: 'both://one' }, 2))).json.result).toEqual(
-      {},
-    );
-    await session.post(session.call('b:touch'));
-    expect(await events.message()).toMatchObject({
-      method: 'notifications/resources/updated',
-      params: { uri: 'both://one' },
-    });
-    await session.post(session.call('b:grow'));
-    expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
-    const { pid } = await who(session);
-    expect(textOf((await session.post(session.call('b:grown'))).json)).toBe(`grown in ${pid}`);
-    await session.post(rpc('notifications/roots/list_changed'));
-    expect(textOf((await session.post(session.call('b:roots-changed'))).json)).toBe('1');
-  });
+  verifies(
+    'AGG-CALL-3',
+    'a dual-era server keeps subscriptions and roots when it restarts in another era',
+    async () => {
+      await using http = await serveTest({ b: fixture('both') });
+      const session = await openSession(http.url, { capabilities: { roots: { listChanged: true } } });
+      const events = await session.listen();
+      expect((await session.post(rpc('resources/subscribe', { uri: 'both://one' }, 2))).json.result).toEqual(
+        {},
+      );
+      await session.post(session.call('b:touch'));
+      expect(await events.message()).toMatchObject({
+        method: 'notifications/resources/updated',
+        params: { uri: 'both://one' },
+      });
+      await session.post(session.call('b:grow'));
+      expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+      const { pid } = await who(session);
+      expect(textOf((await session.post(session.call('b:grown'))).json)).toBe(`grown in ${pid}`);
+      await session.post(rpc('notifications/roots/list_changed'));
+      expect(textOf((await session.post(session.call('b:roots-changed'))).json)).toBe('1');
+    },
+  );
 });
 
 describe.concurrent('the key "era" of an entry', () => {
-  verifies(['ERA-2', 'ERA-4'], 'fixes the era of a server from its start on', async () => {
+  verifies(['ERA-2', 'ERA-4'], '"era" in an entry fixes the era of its server from the start', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { entry, starts } = counted(fixture('both'));
       await using http = await serveTest({ b: { ...entry, era } });
@@ -249,7 +273,7 @@ describe.concurrent('the key "era" of an entry', () => {
     }
   });
 
-  verifies('ERA-4', 'fails the start of a server that does not speak that era, and says so', async () => {
+  verifies('ERA-4', 'the start fails where a server does not speak the "era" of its entry', async () => {
     for (const [entry, era] of [
       [fixture('both', 'modern'), 'legacy'],
       [fixture('echo'), 'modern'],
@@ -266,7 +290,7 @@ describe.concurrent('the key "era" of an entry', () => {
 describe.concurrent('a local server of both eras with one client on stdio', () => {
   verifies(
     ['ERA-2', 'ERA-3', 'ERA-4'],
-    'is spoken to in the era of that client, in one process',
+    'a dual-era server of one stdio client runs once, in the era of that client',
     async () => {
       const { entry, starts } = counted(fixture('both'));
       const command = commandFor({ b: entry });
@@ -281,24 +305,28 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
     },
   );
 
-  verifies('ERA-4', 'is remembered as what it is', async () => {
-    const folder = temporaryFolder();
-    for (const [capabilities, era] of [
-      [CAN_BE_ASKED, 'legacy'],
-      [{}, 'legacy'],
-    ] as const) {
-      const { entry, starts } = counted(fixture('both'));
-      await using weir = startWeir({ b: entry }, { folder });
-      await weir.initialize(capabilities);
-      expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe(era);
-      expect(starts()).toBe(1);
-      await weir.close();
-      const [verdict = ''] = readdirSync(join(folder, 'state', 'eras'));
-      expect(readFileSync(join(folder, 'state', 'eras', verdict), 'utf8')).toContain('"modern"');
-    }
-  });
+  verifies(
+    'ERA-4',
+    'the gateway remembers a dual-era server as modern whatever its client speaks',
+    async () => {
+      const folder = temporaryFolder();
+      for (const [capabilities, era] of [
+        [CAN_BE_ASKED, 'legacy'],
+        [{}, 'legacy'],
+      ] as const) {
+        const { entry, starts } = counted(fixture('both'));
+        await using weir = startWeir({ b: entry }, { folder });
+        await weir.initialize(capabilities);
+        expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe(era);
+        expect(starts()).toBe(1);
+        await weir.close();
+        const [verdict = ''] = readdirSync(join(folder, 'state', 'eras'));
+        expect(readFileSync(join(folder, 'state', 'eras', verdict), 'utf8')).toContain('"modern"');
+      }
+    },
+  );
 
-  verifies('ERA-2', 'is started anew where its client speaks after its start', async () => {
+  verifies('ERA-2', 'a dual-era server restarts where its legacy client speaks after its start', async () => {
     const { entry, starts } = counted(fixture('both'));
     await using weir = serveInProcess({ b: entry });
     await weir.gateway.settled;
@@ -311,7 +339,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
     expect(starts()).toBe(2);
   });
 
-  verifies('ERA-4', 'stays in the modern era where it speaks no other', async () => {
+  verifies('ERA-4', 'a modern-only server stays in the modern era for a legacy client', async () => {
     const { entry, starts } = counted(fixture('both', 'modern'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);
@@ -319,7 +347,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
     expect(starts()).toBe(1);
   });
 
-  verifies('ERA-4', 'is started once more where the legacy handshake ends it', async () => {
+  verifies('ERA-4', 'a server that ends at the legacy handshake is started once more', async () => {
     const { entry, starts } = counted(fixture('both', 'brittle'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);

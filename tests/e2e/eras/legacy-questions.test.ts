@@ -1,4 +1,4 @@
-// What servers of the earlier revisions ask of a modern client: the call ends with the question, and goes on with its answer.
+// Questions of legacy servers to a modern client: the call ends with the question, and goes on with its answer.
 import { describe, expect } from 'vitest';
 import { fixture, modernMeta, scripted, textOf, type Json } from '../../support/harness.ts';
 import { open, serveInProcess, type InProcess } from '../../support/in-process.ts';
@@ -22,7 +22,7 @@ const told = (answer: Parameters<typeof textOf>[0]): string[] => JSON.parse(text
 const lineOf = (weir: InProcess, id: string): string | undefined =>
   weir.lines.find((line) => (JSON.parse(line) as { id?: unknown }).id === id);
 
-describe('a question of an earlier revision to a modern client', () => {
+describe('a question of a legacy server to a modern client', () => {
   for (const [what, method, params, answer] of [
     ['a form', 'elicitation/create', FORM, ACCEPT],
     [
@@ -40,20 +40,24 @@ describe('a question of an earlier revision to a modern client', () => {
     ['sampling with tools', 'sampling/createMessage', { tools: [], maxTokens: 1 }, { content: {} }],
     ['roots', 'roots/list', {}, { roots: [{ uri: 'file:///a', 'x-more': [1] }] }],
   ] as const) {
-    verifies('ERA-2', `is answered in another round: ${what}`, async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
-      const ask = await open(weir, 'modern', EVERYTHING);
-      const call = asking([{ method, params }]);
-      const round = await ask('tools/call', call);
-      expect(questionsOf(round)).toEqual([{ key: expect.any(String) as string, method, params }]);
-      const last = await again(ask, call, round, [answer]);
-      expect(last.result).toMatchObject({ resultType: 'complete' });
-      expect(told(last).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
-      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
-    });
+    verifies(
+      'ERA-2',
+      `a modern client answers a legacy server's question in another round: ${what}`,
+      async () => {
+        await using weir = serveInProcess({ c: fixture('curious') });
+        const ask = await open(weir, 'modern', EVERYTHING);
+        const call = asking([{ method, params }]);
+        const round = await ask('tools/call', call);
+        expect(questionsOf(round)).toEqual([{ key: expect.any(String) as string, method, params }]);
+        const last = await again(ask, call, round, [answer]);
+        expect(last.result).toMatchObject({ resultType: 'complete' });
+        expect(told(last).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
+        expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+      },
+    );
   }
 
-  verifies('ERA-2', 'keeps every byte, and so does its answer', async () => {
+  verifies('ERA-2', "a legacy server's question and its answer keep every byte", async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     await open(weir, 'modern');
     const params =
@@ -72,20 +76,24 @@ describe('a question of an earlier revision to a modern client', () => {
     expect(told(await weir.answer('second'))).toEqual([answer]);
   });
 
-  verifies('ERA-2', 'is found by its key, however that is spelled and how often', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
-    const ask = await open(weir, 'modern', EVERYTHING);
-    const round = await ask('tools/call', formCall);
-    const [{ key } = { key: '' }] = questionsOf(round);
-    const escaped = `\\u${key.charCodeAt(0).toString(16).padStart(4, '0')}${key.slice(1)}`;
-    const responses = `{"__proto__":{},"${key}":{"action":"decline"},"other":{"action":"cancel"},"${escaped}":{"action":"accept"}}`;
-    const { name, arguments: args } = formCall;
-    const params = `{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"inputResponses":${responses},"requestState":"${stateOf(round)}","_meta":${JSON.stringify(modernMeta(EVERYTHING)._meta)}}`;
-    weir.send(`{"jsonrpc":"2.0","id":"odd","method":"tools/call","params":${params}}`);
-    expect(told(await weir.answer('odd'))).toEqual(['{"action":"accept"}']);
-  });
+  verifies(
+    'ERA-2',
+    'the gateway finds an answer by its key, however spelled; the last one counts',
+    async () => {
+      await using weir = serveInProcess({ c: fixture('curious') });
+      const ask = await open(weir, 'modern', EVERYTHING);
+      const round = await ask('tools/call', formCall);
+      const [{ key } = { key: '' }] = questionsOf(round);
+      const escaped = `\\u${key.charCodeAt(0).toString(16).padStart(4, '0')}${key.slice(1)}`;
+      const responses = `{"__proto__":{},"${key}":{"action":"decline"},"other":{"action":"cancel"},"${escaped}":{"action":"accept"}}`;
+      const { name, arguments: args } = formCall;
+      const params = `{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"inputResponses":${responses},"requestState":"${stateOf(round)}","_meta":${JSON.stringify(modernMeta(EVERYTHING)._meta)}}`;
+      weir.send(`{"jsonrpc":"2.0","id":"odd","method":"tools/call","params":${params}}`);
+      expect(told(await weir.answer('odd'))).toEqual(['{"action":"accept"}']);
+    },
+  );
 
-  verifies('ERA-2', 'may follow another one in the same call', async () => {
+  verifies('ERA-2', 'a call may ask one question after another', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = asking([
@@ -103,7 +111,7 @@ describe('a question of an earlier revision to a modern client', () => {
 
   verifies(
     'ERA-2',
-    'shares its round with those asked at the same time; what is missing is asked again',
+    'concurrent questions share a round, and the gateway repeats unanswered ones',
     async () => {
       await using weir = serveInProcess({ c: fixture('curious') });
       const ask = await open(weir, 'modern', EVERYTHING);
@@ -116,7 +124,7 @@ describe('a question of an earlier revision to a modern client', () => {
       );
       const first = await ask('tools/call', call);
       expect(questionsOf(first).map(({ params }) => params['message'])).toEqual(['One?', 'Two?', 'Three?']);
-      // An answer that is no object is none.
+      // The gateway ignores an answer that is not an object.
       const second = await again(ask, call, first, [undefined, { action: 'decline' }, 'nonsense']);
       expect(questionsOf(second).map(({ params }) => params['message'])).toEqual(['One?', 'Three?']);
       const third = await again(ask, call, second, []);
@@ -126,7 +134,7 @@ describe('a question of an earlier revision to a modern client', () => {
     },
   );
 
-  verifies('ERA-2', 'is asked while a prompt or a resource is got, too', async () => {
+  verifies('ERA-2', 'prompts/get and resources/read can ask questions', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     for (const [method, params, answer] of [
@@ -144,7 +152,7 @@ describe('a question of an earlier revision to a modern client', () => {
     }
   });
 
-  verifies('ERA-2', 'can be withdrawn while the client is away: its answer goes nowhere', async () => {
+  verifies('ERA-2', 'the gateway drops the answer to a question that was withdrawn meanwhile', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = { name: 'c:withdraw' };
@@ -152,18 +160,18 @@ describe('a question of an earlier revision to a modern client', () => {
     while (textOf(await ask('tools/call', { name: 'c:release' })) === '0')
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(textOf(await again(ask, call, round, [ACCEPT]))).toBe('withdrawn');
-    // What was logged meanwhile belonged to no request that was open.
+    // Messages logged meanwhile belonged to no open request.
     expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
     expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
   });
 
-  verifies('ERA-2', 'that is withdrawn at once is never asked', async () => {
+  verifies('ERA-2', 'the gateway never asks a question that is withdrawn at once', async () => {
     await using weir = serveInProcess({ a: fixture('asks') });
     const ask = await open(weir, 'modern', EVERYTHING);
     expect(textOf(await ask('tools/call', { name: 'a:withdraw' }))).toBe('withdrawn');
   });
 
-  verifies('ERA-2', 'does not hold up an answer that comes without it', async () => {
+  verifies('ERA-2', 'a call may end before its question is answered', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', { name: 'c:hasty' });
@@ -177,7 +185,7 @@ describe('a question of an earlier revision to a modern client', () => {
 
   verifies(
     ['ERA-2', 'AGG-CHILD-4'],
-    'ends with its server: who comes back hears which one it was',
+    'an answer to a question of a crashed server gets an error with its name',
     async () => {
       await using weir = serveInProcess({ c: fixture('curious'), e: fixture('echo') });
       const ask = await open(weir, 'modern', EVERYTHING);
@@ -192,7 +200,7 @@ describe('a question of an earlier revision to a modern client', () => {
     },
   );
 
-  verifies('ERA-2', 'belongs to its own call, of several of one client', async () => {
+  verifies('ERA-2', 'answers reach their own call among several suspended calls of one client', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const calls = ['a', 'b', 'c', 'd'].map((message) =>
@@ -218,7 +226,7 @@ describe('a question of an earlier revision to a modern client', () => {
     );
   });
 
-  verifies('ERA-2', 'lets progress and logs pass to the request that is current', async () => {
+  verifies('ERA-2', 'progress and log messages reach the current request of a suspended call', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = { name: 'c:talk' };
@@ -244,32 +252,36 @@ describe('a question of an earlier revision to a modern client', () => {
     ]);
   });
 
-  verifies('ERA-2', 'is refused where the client cannot be asked it; the call goes on', async () => {
-    const cases: [Json, string, Json, string][] = [
-      [{}, 'elicitation/create', FORM, 'elicitation'],
-      [{ elicitation: { url: {} } }, 'elicitation/create', FORM, 'elicitation.form'],
-      [{ elicitation: {} }, 'elicitation/create', { mode: 'url' }, 'elicitation.url'],
-      [{ elicitation: { form: {} } }, 'elicitation/create', { mode: 'url' }, 'elicitation.url'],
-      [{ elicitation: {} }, 'sampling/createMessage', {}, 'sampling'],
-      [{ sampling: {} }, 'sampling/createMessage', { tools: [] }, 'sampling.tools'],
-      [{ sampling: {} }, 'roots/list', {}, 'roots'],
-      [EVERYTHING, 'constructor', {}, 'knows no such question'],
-      [EVERYTHING, 'x/unknown', {}, 'knows no such question'],
-    ];
-    await using weir = serveInProcess({ c: fixture('curious') });
-    await open(weir, 'modern');
-    for (const [capabilities, method, params, what] of cases) {
-      const call = { ...asking([{ method, params }]), ...modernMeta(capabilities) };
-      const [text = ''] = told(await weir.request('tools/call', call));
-      expect(JSON.parse(text)).toMatchObject({
-        code: -32601,
-        message: expect.stringContaining(what) as string,
-      });
-    }
-    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
-  });
+  verifies(
+    'ERA-2',
+    'the gateway refuses a question that its client does not support, and the call goes on',
+    async () => {
+      const cases: [Json, string, Json, string][] = [
+        [{}, 'elicitation/create', FORM, 'elicitation'],
+        [{ elicitation: { url: {} } }, 'elicitation/create', FORM, 'elicitation.form'],
+        [{ elicitation: {} }, 'elicitation/create', { mode: 'url' }, 'elicitation.url'],
+        [{ elicitation: { form: {} } }, 'elicitation/create', { mode: 'url' }, 'elicitation.url'],
+        [{ elicitation: {} }, 'sampling/createMessage', {}, 'sampling'],
+        [{ sampling: {} }, 'sampling/createMessage', { tools: [] }, 'sampling.tools'],
+        [{ sampling: {} }, 'roots/list', {}, 'roots'],
+        [EVERYTHING, 'constructor', {}, 'knows no such question'],
+        [EVERYTHING, 'x/unknown', {}, 'knows no such question'],
+      ];
+      await using weir = serveInProcess({ c: fixture('curious') });
+      await open(weir, 'modern');
+      for (const [capabilities, method, params, what] of cases) {
+        const call = { ...asking([{ method, params }]), ...modernMeta(capabilities) };
+        const [text = ''] = told(await weir.request('tools/call', call));
+        expect(JSON.parse(text)).toMatchObject({
+          code: -32601,
+          message: expect.stringContaining(what) as string,
+        });
+      }
+      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+    },
+  );
 
-  verifies('ERA-2', 'asked without a call has nobody to go to', async () => {
+  verifies('ERA-2', 'the gateway refuses a question that a server asks without a call', async () => {
     const early = scripted(`
       import { ask, serve, text, tool } from 'stdio';
       const answers = [];

@@ -1,4 +1,4 @@
-// What modern servers ask of a client of the earlier revisions: each question of a round is a request to it.
+// Questions of modern servers to a legacy client: each question of a round is a request to it.
 import { describe, expect } from 'vitest';
 import { fixture, textOf, type Json, type Received } from '../../support/harness.ts';
 import { serveInProcess, type InProcess } from '../../support/in-process.ts';
@@ -23,7 +23,7 @@ function callRounds(weir: InProcess, rounds: readonly string[], more: Json = {})
   return weir.callTool('r:rounds', { key: `call ${++calls}`, rounds, ...more });
 }
 
-/** What came back with each try after the first: the texts of `inputResponses` and `requestState`. */
+/** Returns what came with each try after the first: the texts of `inputResponses` and `requestState`. */
 function tries(answer: Received): [string | null, string | null][] {
   return JSON.parse(textOf(answer)) as [string | null, string | null][];
 }
@@ -44,7 +44,7 @@ describe('a round of a modern server', () => {
     ],
     ['roots', 'roots/list', undefined, '{"roots":[{"uri":"file:///a","x-more":[ 1 ]}]}'],
   ] as const) {
-    verifies('ERA-2', `becomes requests to a client of the earlier revisions: ${what}`, async () => {
+    verifies('ERA-2', `a modern server's round becomes requests to a legacy client: ${what}`, async () => {
       await using weir = serveInProcess({ r: fixture('rounds') });
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [
@@ -57,22 +57,18 @@ describe('a round of a modern server', () => {
     });
   }
 
-  verifies(
-    'ERA-2',
-    'that sends the user to an address has the id that the earlier revision wants',
-    async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
-      await weir.initialize(EVERYTHING);
-      const params = { mode: 'url', url: 'https://a.example/', message: 'Sign in' };
-      const call = callRounds(weir, [round({ a: question('elicitation/create', JSON.stringify(params)) })]);
-      const asked = await weir.call('elicitation/create');
-      expect(asked.params).toEqual({ ...params, elicitationId: expect.stringMatching(/./) as string });
-      weir.send({ id: asked.id, result: { action: 'accept' } });
-      expect(tries(await call)).toEqual([['{"a":{"action":"accept"}}', null]]);
-    },
-  );
+  verifies('ERA-2', 'a round with an address gets the elicitationId that legacy clients need', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize(EVERYTHING);
+    const params = { mode: 'url', url: 'https://a.example/', message: 'Sign in' };
+    const call = callRounds(weir, [round({ a: question('elicitation/create', JSON.stringify(params)) })]);
+    const asked = await weir.call('elicitation/create');
+    expect(asked.params).toEqual({ ...params, elicitationId: expect.stringMatching(/./) as string });
+    weir.send({ id: asked.id, result: { action: 'accept' } });
+    expect(tries(await call)).toEqual([['{"a":{"action":"accept"}}', null]]);
+  });
 
-  verifies('ERA-2', 'may ask several things, and be followed by others', async () => {
+  verifies('ERA-2', 'a round may ask several questions, and further rounds may follow', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [
@@ -95,7 +91,7 @@ describe('a round of a modern server', () => {
     ]);
   });
 
-  verifies('ERA-2', 'may ask nothing but to be called again with its state', async () => {
+  verifies('ERA-2', 'a round without questions is repeated with its state', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize();
     const states = ['"wait"', '"wait more"'];
@@ -106,30 +102,26 @@ describe('a round of a modern server', () => {
     expect(tries(await call)).toEqual(states.map((state) => [null, state]));
   });
 
-  verifies(
-    'ERA-2',
-    'is over when the client answers with an error, which becomes that of the call',
-    async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
-      await weir.initialize(EVERYTHING);
-      const call = callRounds(weir, [round({ one: form, two: question('roots/list') })]);
-      const [one, two] = [await weir.call('elicitation/create'), await weir.call('roots/list')];
-      weir.send({ id: one.id, error: { code: -1, message: 'User said no', data: { why: [1] } } });
-      expect((await call).error).toEqual({
-        code: -1,
-        message: 'The client refused elicitation/create: User said no',
-        data: { why: [1] },
-      });
-      // What else was asked is taken back.
-      expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: two.id });
-      weir.send({ id: two.id, result: {} });
-      expect(textOf(await weir.callTool('r:tries', { key: `call ${calls}` }))).toBe('1');
-    },
-  );
+  verifies('ERA-2', 'an error of the client to a question becomes the error of the call', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize(EVERYTHING);
+    const call = callRounds(weir, [round({ one: form, two: question('roots/list') })]);
+    const [one, two] = [await weir.call('elicitation/create'), await weir.call('roots/list')];
+    weir.send({ id: one.id, error: { code: -1, message: 'User said no', data: { why: [1] } } });
+    expect((await call).error).toEqual({
+      code: -1,
+      message: 'The client refused elicitation/create: User said no',
+      data: { why: [1] },
+    });
+    // The gateway withdraws the other question.
+    expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: two.id });
+    weir.send({ id: two.id, result: {} });
+    expect(textOf(await weir.callTool('r:tries', { key: `call ${calls}` }))).toBe('1');
+  });
 
   verifies(
     'ERA-2',
-    'is an error where the client cannot be asked, and it is not asked anything',
+    'a round that the client does not support is an error, without any question',
     async () => {
       const cases: [Json, string][] = [
         [{}, 'elicitation'],
@@ -149,40 +141,36 @@ describe('a round of a modern server', () => {
     },
   );
 
-  verifies(
-    'ERA-2',
-    'is withdrawn when the client calls off the call, also in the breath of its answer',
-    async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
-      await weir.initialize(EVERYTHING);
-      for (const [last, cancelledQuestions] of [
-        [undefined, 1],
-        ['answer', 0],
-      ] as const) {
-        const id = `called off ${++calls}`;
-        const args = { key: id, rounds: [round({ one: form })] };
-        weir.send({ id, method: 'tools/call', params: { name: 'r:rounds', arguments: args } });
-        const asked = await weir.call('elicitation/create');
-        const lines = [
-          ...(last === undefined ? [] : [{ jsonrpc: '2.0', id: asked.id, result: {} }]),
-          { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } },
-        ];
-        weir.send(lines.map((line) => JSON.stringify(line)).join('\n'));
-        for (let i = 0; i < cancelledQuestions; i++)
-          expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: asked.id });
-        // With the answer the server was called again, and so has a call to be called off.
-        const told = textOf(await weir.callTool('r:tries', { key: id }));
-        expect(told).toBe(last === undefined ? '1' : '2');
-        expect(textOf(await weir.callTool('r:cancelled'))).toBe(last === undefined ? '0' : '1');
-        expect(weir.messages.filter((message) => message.id === id)).toEqual([]);
-      }
-      expect(weir.gateway.children.get('r')?.peer.handlers()).toEqual([]);
-    },
-  );
+  verifies('ERA-2', 'a cancelled call withdraws its questions, also right after an answer', async () => {
+    await using weir = serveInProcess({ r: fixture('rounds') });
+    await weir.initialize(EVERYTHING);
+    for (const [last, cancelledQuestions] of [
+      [undefined, 1],
+      ['answer', 0],
+    ] as const) {
+      const id = `called off ${++calls}`;
+      const args = { key: id, rounds: [round({ one: form })] };
+      weir.send({ id, method: 'tools/call', params: { name: 'r:rounds', arguments: args } });
+      const asked = await weir.call('elicitation/create');
+      const lines = [
+        ...(last === undefined ? [] : [{ jsonrpc: '2.0', id: asked.id, result: {} }]),
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } },
+      ];
+      weir.send(lines.map((line) => JSON.stringify(line)).join('\n'));
+      for (let i = 0; i < cancelledQuestions; i++)
+        expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: asked.id });
+      // With the answer the server was called again, and so has a call to be called off.
+      const told = textOf(await weir.callTool('r:tries', { key: id }));
+      expect(told).toBe(last === undefined ? '1' : '2');
+      expect(textOf(await weir.callTool('r:cancelled'))).toBe(last === undefined ? '0' : '1');
+      expect(weir.messages.filter((message) => message.id === id)).toEqual([]);
+    }
+    expect(weir.gateway.children.get('r')?.peer.handlers()).toEqual([]);
+  });
 
   verifies(
     ['ERA-2', 'AGG-CHILD-4'],
-    'is withdrawn when its server ends, and the call ends with that server',
+    'the end of a server withdraws its round and ends the call',
     async () => {
       await using weir = serveInProcess({ r: fixture('rounds'), e: fixture('echo') });
       await weir.initialize(EVERYTHING);
@@ -197,18 +185,22 @@ describe('a round of a modern server', () => {
     },
   );
 
-  verifies('ERA-2', 'that asks nothing is followed for a program, too', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
-    await weir.initialize();
-    const rounds = ['{"resultType":"input_required","requestState":"later"}'];
-    const result = (await weir.gateway.callTool('r:rounds', { key: 'k', rounds })) as Json;
-    expect(textOf({ result })).toContain('later');
-    await expect(
-      weir.gateway.callTool('r:rounds', { key: 'l', rounds: [round({ one: form })] }),
-    ).rejects.toThrow('cannot be asked');
-  });
+  verifies(
+    'ERA-2',
+    "a program's call follows a round without questions, and fails for one with questions",
+    async () => {
+      await using weir = serveInProcess({ r: fixture('rounds') });
+      await weir.initialize();
+      const rounds = ['{"resultType":"input_required","requestState":"later"}'];
+      const result = (await weir.gateway.callTool('r:rounds', { key: 'k', rounds })) as Json;
+      expect(textOf({ result })).toContain('later');
+      await expect(
+        weir.gateway.callTool('r:rounds', { key: 'l', rounds: [round({ one: form })] }),
+      ).rejects.toThrow('cannot be asked');
+    },
+  );
 
-  verifies('ERA-2', 'that never ends is ended', async () => {
+  verifies('ERA-2', 'the gateway ends a call after 32 rounds', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [round({ again: question('roots/list') })], { endless: true });
@@ -222,7 +214,7 @@ describe('a round of a modern server', () => {
     });
   });
 
-  verifies('ERA-2', 'that nobody could follow is an error that says so', async () => {
+  verifies('ERA-2', 'an invalid round is an error, without any question', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);
     const broken = [
@@ -245,7 +237,7 @@ describe('a round of a modern server', () => {
     expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  verifies('ERA-2', 'is over when the answer of the client is no JSON', async () => {
+  verifies('ERA-2', 'an answer that is not JSON fails the call', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [round({ one: form })]);
@@ -258,7 +250,7 @@ describe('a round of a modern server', () => {
     });
   });
 
-  verifies('ERA-2', 'means what a parser takes it for', async () => {
+  verifies('ERA-2', 'the gateway reads a round with repeated and escaped keys as a parser does', async () => {
     await using weir = serveInProcess({ r: fixture('rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [
@@ -270,35 +262,47 @@ describe('a round of a modern server', () => {
   });
 });
 
-describe('between two rounds', () => {
-  verifies(['ERA-2', 'AGG-REG-1'], 'a lazy server is in use, however long the client takes', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 200 });
-    await weir.initialize(EVERYTHING);
-    const call = callRounds(weir, [round({ a: form })]);
-    const asked = await weir.call('elicitation/create');
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    weir.send({ id: asked.id, result: { action: 'decline' } });
-    expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
-  });
+describe('a call between two rounds', () => {
+  verifies(
+    ['ERA-2', 'AGG-REG-1'],
+    'a lazy server keeps running while its call waits for the client',
+    async () => {
+      await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 200 });
+      await weir.initialize(EVERYTHING);
+      const call = callRounds(weir, [round({ a: form })]);
+      const asked = await weir.call('elicitation/create');
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      weir.send({ id: asked.id, result: { action: 'decline' } });
+      expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
+    },
+  );
 
-  verifies(['ERA-2', 'HEALTH-3'], 'a call may end on a server that leaves the config', async () => {
-    const echo = fixture('echo');
-    await using weir = serveInProcess({ r: fixture('rounds'), e: echo });
-    await weir.initialize(EVERYTHING);
-    const call = callRounds(weir, [round({ a: form })]);
-    const asked = await weir.call('elicitation/create');
-    await weir.gateway.reload({ mcpServers: { e: echo } });
-    weir.send({ id: asked.id, result: { action: 'decline' } });
-    expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
-  });
+  verifies(
+    ['ERA-2', 'HEALTH-3'],
+    'a call between two rounds ends normally on a server that leaves the config',
+    async () => {
+      const echo = fixture('echo');
+      await using weir = serveInProcess({ r: fixture('rounds'), e: echo });
+      await weir.initialize(EVERYTHING);
+      const call = callRounds(weir, [round({ a: form })]);
+      const asked = await weir.call('elicitation/create');
+      await weir.gateway.reload({ mcpServers: { e: echo } });
+      weir.send({ id: asked.id, result: { action: 'decline' } });
+      expect(tries(await call)).toEqual([['{"a":{"action":"decline"}}', null]]);
+    },
+  );
 
-  verifies(['ERA-2', 'AGG-CHILD-4'], 'the end of the server is that of the call, at once', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
-    await weir.initialize(EVERYTHING);
-    const call = callRounds(weir, [round({ a: form })]);
-    const asked = await weir.call('elicitation/create');
-    await weir.gateway.disable('r');
-    expect((await call).error?.message).toBe("Server 'r' has been disabled");
-    expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: asked.id });
-  });
+  verifies(
+    ['ERA-2', 'AGG-CHILD-4'],
+    'a call between two rounds fails at once when its server is disabled',
+    async () => {
+      await using weir = serveInProcess({ r: fixture('rounds') });
+      await weir.initialize(EVERYTHING);
+      const call = callRounds(weir, [round({ a: form })]);
+      const asked = await weir.call('elicitation/create');
+      await weir.gateway.disable('r');
+      expect((await call).error?.message).toBe("Server 'r' has been disabled");
+      expect((await weir.call('notifications/cancelled')).params).toEqual({ requestId: asked.id });
+    },
+  );
 });

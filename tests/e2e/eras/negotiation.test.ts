@@ -1,4 +1,4 @@
-// Both generations of the protocol, on both sides: who speaks which, and how the gateway finds out.
+// Both eras of the protocol, on both sides: how the gateway finds the era of a client and of a server.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -34,53 +34,60 @@ describe.concurrent('the SDK as a judge', () => {
   };
 
   for (const { name, mode, era } of MODES) {
-    verifies(['ERA-1', 'AGG-CALL-3'], `a client ${name} uses servers of every revision at once`, async () => {
-      const command = commandFor(servers);
-      await using sdk = await connectSdk(command, era, { versionNegotiation: { mode } });
-      const { client } = sdk;
-      expect(client.getProtocolEra()).toBe(era);
-      expect(client.getServerVersion()).toMatchObject({ name: 'mcp-simple-aggregator', version: '1.0.0' });
+    verifies(
+      ['ERA-1', 'AGG-CALL-3'],
+      `the SDK client in mode ${name} uses servers of every revision at once`,
+      async () => {
+        const command = commandFor(servers);
+        await using sdk = await connectSdk(command, era, { versionNegotiation: { mode } });
+        const { client } = sdk;
+        expect(client.getProtocolEra()).toBe(era);
+        expect(client.getServerVersion()).toMatchObject({ name: 'mcp-simple-aggregator', version: '1.0.0' });
 
-      const { tools } = await client.listTools();
-      const owners = new Set(tools.map(({ name }) => name.split(':')[0]));
-      expect([...owners]).toEqual(['dual', 'modern', 'old', 'echo', 'notes']);
-      for (const server of ['dual', 'modern', 'old', 'echo']) {
-        const result = await client.callTool({ name: `${server}:echo`, arguments: { text: `to ${server}` } });
-        expect(result.content).toEqual([{ type: 'text', text: `to ${server}` }]);
-      }
+        const { tools } = await client.listTools();
+        const owners = new Set(tools.map(({ name }) => name.split(':')[0]));
+        expect([...owners]).toEqual(['dual', 'modern', 'old', 'echo', 'notes']);
+        for (const server of ['dual', 'modern', 'old', 'echo']) {
+          const result = await client.callTool({
+            name: `${server}:echo`,
+            arguments: { text: `to ${server}` },
+          });
+          expect(result.content).toEqual([{ type: 'text', text: `to ${server}` }]);
+        }
 
-      const { resources } = await client.listResources();
-      expect(resources.map(({ uri }) => uri)).toEqual([
-        'dual://one',
-        'modern://one',
-        'note://one',
-        'note://two',
-      ]);
-      for (const uri of ['dual://one', 'modern://one', 'note://two']) {
-        const { contents } = await client.readResource({ uri });
-        expect(contents).toMatchObject([{ uri, text: expect.any(String) as string }]);
-      }
-      const { resourceTemplates } = await client.listResourceTemplates();
-      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-        'modern://item/{id}',
-        'note://item/{id}',
-      ]);
+        const { resources } = await client.listResources();
+        expect(resources.map(({ uri }) => uri)).toEqual([
+          'dual://one',
+          'modern://one',
+          'note://one',
+          'note://two',
+        ]);
+        for (const uri of ['dual://one', 'modern://one', 'note://two']) {
+          const { contents } = await client.readResource({ uri });
+          expect(contents).toMatchObject([{ uri, text: expect.any(String) as string }]);
+        }
+        const { resourceTemplates } = await client.listResourceTemplates();
+        expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+          'modern://item/{id}',
+          'note://item/{id}',
+        ]);
 
-      const { prompts } = await client.listPrompts();
-      expect(prompts.map(({ name }) => name)).toEqual(['dual:greet', 'modern:greet', 'notes:greet']);
-      for (const name of ['modern:greet', 'notes:greet']) {
-        const { messages } = await client.getPrompt({ name, arguments: { who: 'Ada' } });
-        expect(messages[0]).toEqual({ role: 'user', content: { type: 'text', text: 'Hello Ada' } });
-        const argument = { name: 'who', value: 'alp' };
-        const { completion } = await client.complete({ ref: { type: 'ref/prompt', name }, argument });
-        expect(completion.values).toContain('alpha');
-      }
-    });
+        const { prompts } = await client.listPrompts();
+        expect(prompts.map(({ name }) => name)).toEqual(['dual:greet', 'modern:greet', 'notes:greet']);
+        for (const name of ['modern:greet', 'notes:greet']) {
+          const { messages } = await client.getPrompt({ name, arguments: { who: 'Ada' } });
+          expect(messages[0]).toEqual({ role: 'user', content: { type: 'text', text: 'Hello Ada' } });
+          const argument = { name: 'who', value: 'alp' };
+          const { completion } = await client.complete({ ref: { type: 'ref/prompt', name }, argument });
+          expect(completion.values).toContain('alpha');
+        }
+      },
+    );
   }
 
   verifies(
     'ERA-4',
-    'a client that probes, and so starts the gateway twice, starts each server once',
+    'each server starts once for a client that probes and so starts the gateway twice',
     async () => {
       const { entry, starts } = counted(fixture('echo'));
       await using sdk = await connectSdk(commandFor({ e: entry }), 'modern', {
@@ -93,12 +100,12 @@ describe.concurrent('the SDK as a judge', () => {
   );
 });
 
-describe.concurrent('what the gateway tells a client', () => {
+describe.concurrent('answers of the gateway about its revisions', () => {
   const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
   verifies(
     'ERA-1',
-    'each earlier revision is answered in kind, an unknown one with the newest of them',
+    'initialize is answered in its own revision, an unknown one in the newest legacy one',
     async () => {
       for (const [asked, told] of [
         ['2024-11-05', '2024-11-05'],
@@ -126,7 +133,7 @@ describe.concurrent('what the gateway tells a client', () => {
     },
   );
 
-  verifies(['ERA-1', 'ERA-4'], 'the probe is answered at once, whatever the servers do', async () => {
+  verifies(['ERA-1', 'ERA-4'], 'the gateway answers the probe at once, whatever its servers do', async () => {
     await using weir = serveInProcess({ mute: fixture('silent') }, { keepGoing: true, startupTimeout: 1500 });
     const began = performance.now();
     const { result } = await weir.request('server/discover', modernMeta());
@@ -142,7 +149,7 @@ describe.concurrent('what the gateway tells a client', () => {
 
   verifies(
     'ERA-1',
-    'a modern request without its envelope, or of another revision, is refused as specified',
+    'the gateway refuses modern requests without an envelope or of another revision',
     async () => {
       await using weir = serveInProcess({ e: fixture('echo'), m: fixture('modern') });
       const ask = await open(weir, 'modern');
@@ -173,7 +180,7 @@ describe.concurrent('what the gateway tells a client', () => {
     },
   );
 
-  verifies('ERA-1', 'the revision that allowed arrays of messages may send them', async () => {
+  verifies('ERA-1', 'a client of 2025-03-26 may send batches', async () => {
     await using weir = serveInProcess({ e: fixture('echo') });
     await weir.initialize({}, '2025-03-26');
     const call = (id: string, text: string): Json => ({
@@ -194,7 +201,7 @@ describe.concurrent('the era of a server', () => {
   for (const era of ERAS)
     verifies(
       'ERA-4',
-      `is found out with one start; that of a dual server is its ${era} client's`,
+      `the gateway finds the era of a server with one start, for a ${era} client`,
       async () => {
         for (const [name, found] of [
           ['echo', 'legacy'],
@@ -213,22 +220,26 @@ describe.concurrent('the era of a server', () => {
       },
     );
 
-  verifies('ERA-4', 'is asked for alone and first; then comes the handshake, on the same pipe', async () => {
-    await using weir = serveInProcess({ e: fixture('echo') });
-    await weir.initialize();
-    const seen = (JSON.parse(textOf(await weir.callTool('e:seen'))) as string[]).map(
-      (line) => JSON.parse(line) as Json,
-    );
-    expect(seen.map(({ method }) => method)).toEqual([
-      'server/discover',
-      'initialize',
-      'notifications/initialized',
-      'tools/list',
-      'tools/call',
-    ]);
-  });
+  verifies(
+    'ERA-4',
+    'the gateway probes a server first, then does the handshake on the same pipe',
+    async () => {
+      await using weir = serveInProcess({ e: fixture('echo') });
+      await weir.initialize();
+      const seen = (JSON.parse(textOf(await weir.callTool('e:seen'))) as string[]).map(
+        (line) => JSON.parse(line) as Json,
+      );
+      expect(seen.map(({ method }) => method)).toEqual([
+        'server/discover',
+        'initialize',
+        'notifications/initialized',
+        'tools/list',
+        'tools/call',
+      ]);
+    },
+  );
 
-  verifies('ERA-4', 'is remembered from start to start, in private files', async () => {
+  verifies('ERA-4', 'the gateway remembers eras from start to start, in private files', async () => {
     const state = join(temporaryFolder(), 'state');
     const [echo, modern] = [fixture('echo'), fixture('modern')];
     for (const first of ['server/discover', 'initialize']) {
@@ -248,7 +259,7 @@ describe.concurrent('the era of a server', () => {
     for (const file of files) expect(modeOf(join(state, 'eras', file))).toBe('600');
   });
 
-  verifies('ERA-4', 'that was remembered wrongly costs nothing but the second question', async () => {
+  verifies('ERA-4', 'a server starts although the gateway remembers a wrong era', async () => {
     const state = join(temporaryFolder(), 'state');
     const script = join(temporaryFolder(), 'server.mjs');
     const entry = { command: process.execPath, args: [script] };
@@ -263,7 +274,7 @@ describe.concurrent('the era of a server', () => {
     }
   });
 
-  verifies('ERA-4', 'is found anew where nothing can be remembered', async () => {
+  verifies('ERA-4', 'the gateway finds eras where its state folder cannot be written', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'a-file'), '');
     for (const state of [join(folder, 'a-file'), join(folder, 'a-file', 'below'), '/proc/nowhere']) {
@@ -274,7 +285,7 @@ describe.concurrent('the era of a server', () => {
 
   verifies(
     'ERA-4',
-    'of a server that is silent to the probe is legacy after 2 s, and not remembered',
+    'a server that is silent to the probe is legacy after 2 s, and not remembered',
     async () => {
       const state = join(temporaryFolder(), 'state');
       const { entry, starts } = counted(fixture('silent-to-probe'));
@@ -289,7 +300,7 @@ describe.concurrent('the era of a server', () => {
 
   verifies(
     'ERA-4',
-    'of a server that dies of the probe is legacy: it is started once more, and next time once',
+    'a server that exits at the probe is legacy; it starts twice, and next time once',
     async () => {
       const state = join(temporaryFolder(), 'state');
       const { entry, starts } = counted(fixture('dies-of-probe'));
@@ -302,22 +313,28 @@ describe.concurrent('the era of a server', () => {
     },
   );
 
-  describe.each(ERAS)('asked by a %s client', (era) => {
-    verifies('ERA-4', 'is found although its server takes longer to boot than the probe waits', async () => {
-      const servers = {
-        m: delayed(2500, fixture('modern')),
-        e: delayed(2500, fixture('echo')),
-        d: delayed(2500, fixture('dual')),
-      };
-      await using weir = serveInProcess(servers, { startupTimeout: 15_000 });
-      const ask = await open(weir, era);
-      for (const key of Object.keys(servers)) {
-        expect(textOf(await ask('tools/call', { name: `${key}:echo`, arguments: { text: key } }))).toBe(key);
-      }
-    });
+  describe.each(ERAS)('the era of a slow server, for a %s client', (era) => {
+    verifies(
+      'ERA-4',
+      'the gateway finds the era of a server that boots slower than the probe timeout',
+      async () => {
+        const servers = {
+          m: delayed(2500, fixture('modern')),
+          e: delayed(2500, fixture('echo')),
+          d: delayed(2500, fixture('dual')),
+        };
+        await using weir = serveInProcess(servers, { startupTimeout: 15_000 });
+        const ask = await open(weir, era);
+        for (const key of Object.keys(servers)) {
+          expect(textOf(await ask('tools/call', { name: `${key}:echo`, arguments: { text: key } }))).toBe(
+            key,
+          );
+        }
+      },
+    );
   });
 
-  verifies('ERA-4', 'is not confused by a probe that is answered late', async () => {
+  verifies('ERA-4', 'a late answer to the probe does not break a server', async () => {
     const late = (answer: string): ServerEntry =>
       scripted(`
         import { serve, text, tool, write } from 'stdio';

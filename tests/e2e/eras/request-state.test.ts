@@ -1,4 +1,4 @@
-// The state that a modern client carries from round to round: of use to this client, for this call, once, for a while.
+// The state that a modern client carries from round to round: valid for this client and this call, once, for a while.
 import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { connectClient } from '../../support/clients.ts';
@@ -25,7 +25,7 @@ const withState = (round: Received, requestState: unknown): Json => ({
 });
 
 describe('a requestState', () => {
-  verifies('ERA-2', 'that was changed anywhere is refused, and disturbs nothing', async () => {
+  verifies('ERA-2', 'the gateway refuses a changed requestState, and the right one still works', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
@@ -63,7 +63,7 @@ describe('a requestState', () => {
     expect(JSON.parse(textOf(await again(ask, call, round, [ACCEPT])))).toEqual([JSON.stringify(ACCEPT)]);
   });
 
-  verifies('ERA-2', 'can be used once', async () => {
+  verifies('ERA-2', 'a requestState can be used once', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const twice = { ...call, arguments: { questions: [question, question] } };
@@ -75,7 +75,7 @@ describe('a requestState', () => {
       expect((await again(ask, twice, used, [ACCEPT])).error).toMatchObject(STALE);
   });
 
-  verifies('ERA-2', 'is for the request that it was given out for', async () => {
+  verifies('ERA-2', 'a requestState is valid only for its own request', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
@@ -100,7 +100,7 @@ describe('a requestState', () => {
     expect(textOf(last)).not.toBe('');
   });
 
-  verifies('ERA-2', 'tells numbers apart that a parser takes for one', async () => {
+  verifies('ERA-2', 'a requestState distinguishes numbers that a parser would round to one', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     await open(weir, 'modern');
     const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);
@@ -117,7 +117,7 @@ describe('a requestState', () => {
     expect(questionsOf(await send('same', '12345678901234567890', more))).toEqual(questionsOf(round));
   });
 
-  verifies('ERA-2', 'is of no use to another client, nor to another gateway', async () => {
+  verifies('ERA-2', 'a requestState is invalid for another client and at another gateway', async () => {
     const gateway = createTestGateway({ c: fixture('curious') });
     onTestFinished(() => gateway.close());
     const [mine, theirs] = [connectClient(gateway, 'me'), connectClient(gateway, 'them')];
@@ -128,13 +128,13 @@ describe('a requestState', () => {
     expect((await again(steal, call, round, [ACCEPT])).error).toMatchObject(STALE);
     await using other = serveInProcess({ c: fixture('curious') });
     const askOther = await open(other, 'modern', EVERYTHING);
-    // It has parked a call under the same number.
+    // The other gateway has a suspended call under the same number.
     await askOther('tools/call', call);
     expect((await again(askOther, call, round, [ACCEPT])).error).toMatchObject(STALE);
     expect(textOf(await again(ask, call, round, [ACCEPT]))).not.toBe('');
   });
 
-  verifies('ERA-2', 'is not needed to be asked anew: answers without one count for nothing', async () => {
+  verifies('ERA-2', 'the gateway ignores answers without a requestState', async () => {
     await using weir = serveInProcess({ c: fixture('curious'), e: fixture('echo') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', { ...call, inputResponses: { 'question-1': ACCEPT } });
@@ -145,22 +145,26 @@ describe('a requestState', () => {
     expect(seen.join('')).not.toContain('inputResponses');
   });
 
-  verifies('ERA-2', 'and what comes with it may be anything: the gateway goes on', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
-    const ask = await open(weir, 'modern', EVERYTHING);
-    const round = await ask('tools/call', call);
-    const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);
-    const usual = [JSON.stringify(call.arguments), '{}', JSON.stringify(stateOf(round)), meta];
-    const texts = fc.sample(jsonText, 2000).map((text) => text.replaceAll(/[\r\n]/g, ' '));
-    for (const [index, text] of texts.entries()) {
-      // Arguments, answers, state or envelope; the rest is as it should be.
-      const [args, responses, state, envelope] = usual.with(index % 4, text);
-      weir.send(
-        `{"jsonrpc":"2.0","id":"${index}","method":"tools/call","params":{"name":"c:levels","arguments":${args},"inputResponses":${responses},"requestState":${state},"_meta":${envelope}}}`,
-      );
-      // Only what is neither the request nor an answer to it can be a message without an answer.
-      await weir.answer(String(index));
-    }
-    expect(JSON.parse(textOf(await again(ask, call, round, [ACCEPT])))).toEqual([JSON.stringify(ACCEPT)]);
-  });
+  verifies(
+    'ERA-2',
+    'the gateway answers random requestStates, arguments, answers and envelopes',
+    async () => {
+      await using weir = serveInProcess({ c: fixture('curious') });
+      const ask = await open(weir, 'modern', EVERYTHING);
+      const round = await ask('tools/call', call);
+      const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);
+      const usual = [JSON.stringify(call.arguments), '{}', JSON.stringify(stateOf(round)), meta];
+      const texts = fc.sample(jsonText, 2000).map((text) => text.replaceAll(/[\r\n]/g, ' '));
+      for (const [index, text] of texts.entries()) {
+        // Arguments, answers, state or envelope; the rest is as it should be.
+        const [args, responses, state, envelope] = usual.with(index % 4, text);
+        weir.send(
+          `{"jsonrpc":"2.0","id":"${index}","method":"tools/call","params":{"name":"c:levels","arguments":${args},"inputResponses":${responses},"requestState":${state},"_meta":${envelope}}}`,
+        );
+        // Only what is neither the request nor an answer to it can be a message without an answer.
+        await weir.answer(String(index));
+      }
+      expect(JSON.parse(textOf(await again(ask, call, round, [ACCEPT])))).toEqual([JSON.stringify(ACCEPT)]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ const call = { name: 'c:enter', arguments: { url, extra: { 'x-more': [1.5] } } }
 describe('an address to visit before a call', () => {
   verifies(
     'ERA-2',
-    'is a question to a modern client, and the call is made anew when it agrees',
+    'an address to visit is a round for a modern client, and the call repeats when it agrees',
     async () => {
       await using weir = serveInProcess({ c: fixture('curious') });
       const ask = await open(weir, 'modern', EVERYTHING);
@@ -25,7 +25,7 @@ describe('an address to visit before a call', () => {
       expect(questionsOf(second)).toEqual(questionsOf(round));
       await ask('tools/call', { name: 'c:visit', arguments: { url } });
       const last = await again(ask, call, second, [{ action: 'accept' }]);
-      // What the server got is the call as it was first made.
+      // The server gets the call as it was first made.
       expect(JSON.parse(textOf(last))).toEqual({
         params: { name: 'enter', arguments: call.arguments, _meta: {} },
         rest: {},
@@ -34,7 +34,7 @@ describe('an address to visit before a call', () => {
     },
   );
 
-  verifies('ERA-2', 'that the client does not agree to ends the call', async () => {
+  verifies('ERA-2', 'a call ends when its client does not agree to visit an address', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     for (const action of ['decline', 'cancel', 'nonsense']) {
@@ -46,7 +46,7 @@ describe('an address to visit before a call', () => {
     }
   });
 
-  verifies('ERA-2', 'is asked with a state that is of use for this call alone', async () => {
+  verifies('ERA-2', 'the requestState of an address to visit is valid only for its own call', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
@@ -64,7 +64,7 @@ describe('an address to visit before a call', () => {
       });
   });
 
-  verifies('ERA-2', 'needs a client that can visit one', async () => {
+  verifies('ERA-2', 'an address to visit is an error for a client without URL elicitation', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     await open(weir, 'modern');
     for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
@@ -76,29 +76,33 @@ describe('an address to visit before a call', () => {
     }
   });
 
-  verifies('ERA-2', 'that makes no sense is still no code that the modern revision forbids', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
-    const ask = await open(weir, 'modern', EVERYTHING);
-    for (const data of [
-      undefined,
-      {},
-      { elicitations: [] },
-      { elicitations: {} },
-      { elicitations: [{ url }, 7] },
-      { elicitations: [{ url: 7 }] },
-    ]) {
-      const { error } = await ask('tools/call', { name: 'c:fail', arguments: { code: -32042, data } });
-      expect(error).toEqual({ code: -32000, message: 'It failed', ...(data && { data }) });
-    }
-    const shortened = { elicitations: [{ url }, { mode: 'form', url }] };
-    const round = await ask('tools/call', { name: 'c:fail', arguments: { code: -32042, data: shortened } });
-    expect(questionsOf(round).map(({ params }) => params)).toEqual([
-      { mode: 'url', url },
-      { mode: 'url', url },
-    ]);
-  });
+  verifies(
+    'ERA-2',
+    'invalid addresses to visit become an error with a code that is valid in the modern era',
+    async () => {
+      await using weir = serveInProcess({ c: fixture('curious') });
+      const ask = await open(weir, 'modern', EVERYTHING);
+      for (const data of [
+        undefined,
+        {},
+        { elicitations: [] },
+        { elicitations: {} },
+        { elicitations: [{ url }, 7] },
+        { elicitations: [{ url: 7 }] },
+      ]) {
+        const { error } = await ask('tools/call', { name: 'c:fail', arguments: { code: -32042, data } });
+        expect(error).toEqual({ code: -32000, message: 'It failed', ...(data && { data }) });
+      }
+      const shortened = { elicitations: [{ url }, { mode: 'form', url }] };
+      const round = await ask('tools/call', { name: 'c:fail', arguments: { code: -32042, data: shortened } });
+      expect(questionsOf(round).map(({ params }) => params)).toEqual([
+        { mode: 'url', url },
+        { mode: 'url', url },
+      ]);
+    },
+  );
 
-  verifies('ERA-2', 'stays the error that it is to a client of that revision', async () => {
+  verifies('ERA-2', 'a legacy client gets the error with an address to visit unchanged', async () => {
     await using weir = serveInProcess({ c: fixture('curious') });
     await weir.initialize(EVERYTHING);
     expect((await weir.request('tools/call', call)).error).toEqual({
