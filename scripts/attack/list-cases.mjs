@@ -212,7 +212,7 @@ export const HTTP = [
   notBuilt(46, 'ID tokens as access tokens.', NO_OAUTH),
   notBuilt(47, 'Tokens without the scope.', NO_OAUTH),
   attackCase(48, 'A token in the URL is not accepted.', [
-    [BAD_REQUESTS, 'who does not show the token, or another one, or in another place'],
+    [BAD_REQUESTS, 'the gateway refuses a missing, wrong or misplaced token'],
   ]),
   attackCase(49, 'Two Authorization headers, odd schemes and other headers are no way in.', [
     ['packages/gateway/src/front/http/access.test.ts', 'the right one, however its scheme is written'],
@@ -224,28 +224,30 @@ export const HTTP = [
   ),
   notBuilt(51, 'A revoked token.', NO_OAUTH),
   attackCase(52, 'A foreign, missing or similar Host is refused.', [
-    [BAD_REQUESTS, 'a name that this machine was given by somebody else'],
+    [BAD_REQUESTS, 'the gateway refuses a foreign Host'],
   ]),
   attackCase(53, 'A foreign, null or malformed Origin is refused, other ports of this machine included.', [
-    [BAD_REQUESTS, 'a page from elsewhere, also from another port of this machine'],
+    [BAD_REQUESTS, 'the gateway refuses a foreign Origin, also another port of this machine'],
   ]),
   attackCase(54, 'A page cannot post JSON as text/plain or a form.', [
-    [BAD_REQUESTS, 'another kind of content, as a form of a page could send it'],
+    [BAD_REQUESTS, 'the gateway refuses other content types and encodings'],
   ]),
   attackCase(55, 'A preflight of a foreign page gets no permission.'),
   attackCase(56, 'Mcp-Method and Mcp-Name that contradict the body are refused.', [
-    [BAD_REQUESTS, 'in its headers'],
-    [BAD_REQUESTS, 'in a header that repeats an argument'],
+    [BAD_REQUESTS, 'the gateway refuses headers that contradict the body'],
+    [BAD_REQUESTS, 'the gateway refuses a header that contradicts the argument it repeats'],
   ]),
   attackCase(57, 'Large, endless, slow, deep or odd bodies are refused or harmless.', [
-    [BAD_REQUESTS, '5 MB of body'],
-    [BAD_REQUESTS, 'JSON that is no end deep, or none'],
-    [BAD_REQUESTS, 'with the headers or the body is cut off, while others are served'],
+    [BAD_REQUESTS, 'the gateway refuses a body of 5 MB'],
+    [BAD_REQUESTS, 'the gateway refuses bodies that are invalid or too deep JSON'],
+    [BAD_REQUESTS, 'the gateway ends slow requests with 408 while it serves others'],
   ]),
   attackCase(58, 'A batch outside its revision is refused.', [
-    [BAD_REQUESTS, 'a batch outside its revision'],
+    [BAD_REQUESTS, 'the gateway refuses a batch outside its revision'],
   ]),
-  attackCase(59, 'Other methods of HTTP are refused.', [[BAD_REQUESTS, 'another method of HTTP']]),
+  attackCase(59, 'Other methods of HTTP are refused.', [
+    [BAD_REQUESTS, 'the gateway refuses other HTTP methods'],
+  ]),
   attackCase(
     60,
     'No more than 1,000 subscription streams are open; the next is refused.',
@@ -253,17 +255,26 @@ export const HTTP = [
     'the limit is for all clients: Weir cannot tell users apart yet',
   ),
   attackCase(61, 'A call whose client hangs up is called off at its server.', [
-    ['tests/e2e/http/sessions.test.ts', 'is called off at its server when the client hangs up'],
+    [
+      'tests/e2e/http/sessions.test.ts',
+      'the gateway cancels a modern call at its server when the client hangs up',
+    ],
   ]),
   attackCase(62, 'Requests with two lengths or without an end of their header are refused and closed.', [
-    [BAD_REQUESTS, 'two lengths, no host, a header without end: refused and closed'],
+    [BAD_REQUESTS, 'the gateway refuses two lengths, a missing Host and an endless header'],
   ]),
   attackCase(63, 'A guessed or foreign session id is not found.', [
-    [BAD_REQUESTS, 'a session id that is not one of ours, a stream that nobody opened'],
+    [BAD_REQUESTS, 'the gateway answers 404 for unknown session ids'],
   ]),
   attackCase(64, 'Answers of clients with the same ids never cross.', [
-    ['tests/e2e/http/many-clients.test.ts', '10,000 interleaved calls with a canary in each: none crosses'],
-    ['tests/e2e/http/many-clients.test.ts', 'the same where both are modern and have the same token'],
+    [
+      'tests/e2e/http/many-clients.test.ts',
+      'answers of 10,000 interleaved calls of two legacy clients never cross',
+    ],
+    [
+      'tests/e2e/http/many-clients.test.ts',
+      'answers of 10,000 interleaved calls of two modern clients with one token never cross',
+    ],
   ]),
   attackCase(65, 'A cache hint of a list is the most private of its servers.', [
     [

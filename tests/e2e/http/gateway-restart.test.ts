@@ -29,21 +29,25 @@ async function restarted(use: (first: ServeProcess) => Promise<() => Promise<voi
   await then();
 }
 
-describe.concurrent('a restart', () => {
-  verifies(['ERA-1', 'SAFE-1'], 'goes unnoticed by a modern client between two calls', async () => {
-    await restarted(async ({ url, token }) => {
-      const sdk = await connectHttp(url, 'modern', { token });
-      const call = async (): Promise<unknown> =>
-        (await sdk.client.callTool({ name: 'echo:add', arguments: { a: 1, b: 2 } })).structuredContent;
-      expect(await call()).toEqual({ sum: 3 });
-      return async () => {
+describe.concurrent('a restart of the gateway', () => {
+  verifies(
+    ['ERA-1', 'SAFE-1'],
+    'a modern client does not notice a restart of the gateway between two calls',
+    async () => {
+      await restarted(async ({ url, token }) => {
+        const sdk = await connectHttp(url, 'modern', { token });
+        const call = async (): Promise<unknown> =>
+          (await sdk.client.callTool({ name: 'echo:add', arguments: { a: 1, b: 2 } })).structuredContent;
         expect(await call()).toEqual({ sum: 3 });
-        await sdk.client.close();
-      };
-    });
-  });
+        return async () => {
+          expect(await call()).toEqual({ sum: 3 });
+          await sdk.client.close();
+        };
+      });
+    },
+  );
 
-  verifies('ERA-1', 'ends the session of a legacy client, which opens another', async () => {
+  verifies('ERA-1', 'a restart of the gateway ends legacy sessions, and clients open new ones', async () => {
     await restarted(async ({ url, token }) => {
       const client = await openSession(url, { token });
       expect((await client.post(rpc('ping', {}, 1))).status).toBe(200);
@@ -57,29 +61,36 @@ describe.concurrent('a restart', () => {
     });
   });
 
-  verifies(['ERA-1', 'ERA-2'], 'makes a parked round worthless, and says to call again', async () => {
-    await restarted(async ({ url, token }) => {
-      const ask = (more: Json = {}): Promise<Answer> =>
-        send(
-          url,
-          authorized(
-            modern('tools/call', { name: 'asks:elicit', ...more }, { capabilities: { elicitation: {} } }),
-            token,
-          ),
-        );
-      const { json } = await ask();
-      const { requestState, inputRequests } = json.result as { requestState: string; inputRequests: Json };
-      const [key = ''] = Object.keys(inputRequests);
-      return async () => {
-        const { json: late } = await ask({ requestState, inputResponses: { [key]: { action: 'decline' } } });
-        expect(late.error?.message).toContain('Make the call again');
-      };
-    });
-  });
+  verifies(
+    ['ERA-1', 'ERA-2'],
+    'a suspended call fails after a restart of the gateway, with the advice to call again',
+    async () => {
+      await restarted(async ({ url, token }) => {
+        const ask = (more: Json = {}): Promise<Answer> =>
+          send(
+            url,
+            authorized(
+              modern('tools/call', { name: 'asks:elicit', ...more }, { capabilities: { elicitation: {} } }),
+              token,
+            ),
+          );
+        const { json } = await ask();
+        const { requestState, inputRequests } = json.result as { requestState: string; inputRequests: Json };
+        const [key = ''] = Object.keys(inputRequests);
+        return async () => {
+          const { json: late } = await ask({
+            requestState,
+            inputResponses: { [key]: { action: 'decline' } },
+          });
+          expect(late.error?.message).toContain('Make the call again');
+        };
+      });
+    },
+  );
 
   verifies.slow(
     'ERA-1',
-    'answers calls that do not end in time with an error that says to call again',
+    'calls in flight at shutdown get an error with the advice to call again',
     async () => {
       const slow = { ...servers, slow: fixture('slow-start') };
       delete (slow as Partial<typeof slow>).slow;
@@ -97,7 +108,7 @@ describe.concurrent('a restart', () => {
       weir.kill('SIGTERM');
       const [modernAnswer, legacyAnswer] = await Promise.all(stalled);
       expect(modernAnswer?.json.error?.message).toContain('Call again');
-      // It had become a stream by then.
+      // This answer had become a stream by then.
       expect(legacyAnswer?.text).toContain('Call again');
       expect(await weir.ended).toEqual({ code: 0, signal: null });
     },

@@ -106,21 +106,25 @@ async function connect(
 
 describe('a client of HTTP+SSE', () => {
   for (const mode of ['legacy', 'auto'] as const) {
-    verifies(['ERA-1', 'AGG-CALL-3'], `is served at /sse: the SDK's, ${mode}`, async () => {
-      await using test = await serveTest({ a: serverWith(['x']), b: fixture('asks') });
-      await using sdk = await connect(test, mode, { capabilities: { elicitation: {} } });
-      const { client } = sdk;
-      client.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toContain('a:x');
-      expect(await client.callTool({ name: 'a:x' })).toMatchObject({ content: [{ text: 'server: x' }] });
-      expect(await client.callTool({ name: 'b:elicit' })).toMatchObject({
-        content: [{ text: '{"action":"decline"}' }],
-      });
-    });
+    verifies(
+      ['ERA-1', 'AGG-CALL-3'],
+      `the gateway serves the SDK's HTTP+SSE client at /sse in mode ${mode}`,
+      async () => {
+        await using test = await serveTest({ a: serverWith(['x']), b: fixture('asks') });
+        await using sdk = await connect(test, mode, { capabilities: { elicitation: {} } });
+        const { client } = sdk;
+        client.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
+        const { tools } = await client.listTools();
+        expect(tools.map(({ name }) => name)).toContain('a:x');
+        expect(await client.callTool({ name: 'a:x' })).toMatchObject({ content: [{ text: 'server: x' }] });
+        expect(await client.callTool({ name: 'b:elicit' })).toMatchObject({
+          content: [{ text: '{"action":"decline"}' }],
+        });
+      },
+    );
   }
 
-  verifies('ERA-1', 'is told where to post, and gets each answer on its stream', async () => {
+  verifies('ERA-1', 'a client of HTTP+SSE gets its endpoint and all answers on its stream', async () => {
     await using test = await serveTest({ a: serverWith(['x']) });
     await using stream = await Stream.open(test);
     expect(new URL(stream.endpoint).pathname).toBe('/messages');
@@ -136,7 +140,7 @@ describe('a client of HTTP+SSE', () => {
     });
   });
 
-  verifies('ERA-1', 'is told nothing before its handshake', async () => {
+  verifies('ERA-1', 'a client of HTTP+SSE gets no notifications before its handshake', async () => {
     await using test = await serveTest({ a: serverWith(['x']), b: fixture('changes') });
     await using stream = await Stream.open(test);
     await test.gateway.restart('a');
@@ -146,7 +150,7 @@ describe('a client of HTTP+SSE', () => {
     expect((await stream.next())?.method).toBe('notifications/tools/list_changed');
   });
 
-  verifies('ERA-1', 'must come to the right place, with the token, and read events', async () => {
+  verifies('ERA-1', 'HTTP+SSE requires the right path, method, token, Host, Origin and Accept', async () => {
     await using test = await serveTest({ a: serverWith(['x']) });
     await using stream = await Stream.open(test);
     const get = async (headers: Headers, path = '/sse', method = 'GET'): Promise<number> => {
@@ -174,7 +178,7 @@ describe('a client of HTTP+SSE', () => {
     expect(test.front.load.sessions).toBe(1);
   });
 
-  verifies('ERA-1', 'can use its own session alone, and only here', async () => {
+  verifies('ERA-1', 'an HTTP+SSE session works only at its own endpoint', async () => {
     await using test = await serveTest({ a: serverWith(['x']) });
     await using stream = await Stream.open(test);
     const body = rpc('ping', {}, 1);
@@ -191,7 +195,7 @@ describe('a client of HTTP+SSE', () => {
     expect((await stream.request('ping'))?.result).toEqual({});
   });
 
-  verifies('ERA-1', 'ends its session and its calls with the stream', async () => {
+  verifies('ERA-1', 'the end of an HTTP+SSE stream ends its session and its calls', async () => {
     const waits = scripted(`
       import { serve, text, tool } from 'stdio';
       const seen = [];
@@ -217,7 +221,7 @@ describe('a client of HTTP+SSE', () => {
     });
   });
 
-  verifies('ERA-1', 'counts among the sessions that there may be', async () => {
+  verifies('ERA-1', 'HTTP+SSE sessions count towards the limit of sessions', async () => {
     await using test = await serveTest({ a: serverWith(['x']) }, { http: { limits: { maxSessions: 1 } } });
     await using stream = await Stream.open(test);
     const second = await send(at(test, '/sse'), { method: 'GET', headers: { 'Content-Type': undefined } });
@@ -228,7 +232,7 @@ describe('a client of HTTP+SSE', () => {
     await eventually(async () => ((await send(test.url, { body })).status === 200 ? true : undefined));
   });
 
-  verifies('AGG-CHILD-5', 'gets the answers in flight before the gateway ends', async () => {
+  verifies('AGG-CHILD-5', 'a client of HTTP+SSE gets answers in flight before the gateway ends', async () => {
     const slow = scripted(`
       import { serve, text, tool } from 'stdio';
       serve({ name: 'slow', tools: [tool('slow')], call: {
@@ -246,7 +250,7 @@ describe('a client of HTTP+SSE', () => {
   });
 });
 
-verifies('ERA-1', 'a slash at the end of the path means nothing', async () => {
+verifies('ERA-1', 'the gateway ignores a slash at the end of a path', async () => {
   await using test = await serveTest({ a: serverWith(['x']) });
   const { status, json } = await send(`${test.url}/`, modern('tools/list'));
   expect([status, json.result?.['tools']]).toMatchObject([200, [{ name: 'a:x' }]]);

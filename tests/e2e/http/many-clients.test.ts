@@ -1,5 +1,5 @@
 // @module-tag slow
-// Many clients at once: no answer reaches another one, and those that vanish leave nothing behind.
+// Many clients at once: no answer reaches another client, and clients that vanish leave nothing behind.
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
@@ -68,7 +68,7 @@ describe('two clients with the same ids', () => {
 
   verifies(
     ['ERA-1', 'PERF-2', 'SAFE-1'],
-    '10,000 interleaved calls with a canary in each: none crosses',
+    'answers of 10,000 interleaved calls of two legacy clients never cross',
     async () => {
       await using http = await serveTest({ echo: fixture('echo') });
       const [one, two] = [await openSession(http.url), await openSession(http.url)];
@@ -80,7 +80,7 @@ describe('two clients with the same ids', () => {
 
   verifies(
     ['ERA-1', 'PERF-2', 'SAFE-1'],
-    'the same where both are modern and have the same token',
+    'answers of 10,000 interleaved calls of two modern clients with one token never cross',
     async () => {
       await using http = await serveTest({ echo: fixture('echo') });
       const calls = [strays(modernCall(http.url), 'one'), strays(modernCall(http.url), 'two')];
@@ -94,7 +94,7 @@ describe('two clients with the same ids', () => {
 describe('two clients that subscribe to one resource', () => {
   verifies(
     ['AGG-CALL-3', 'SAFE-1'],
-    'are told of it until they want no more, whatever the other does',
+    'a resource stays subscribed until both of two clients unsubscribe',
     async () => {
       await using http = await serveTest({ r: fixture('resources') });
       const [one, two] = [await openSession(http.url), await openSession(http.url)];
@@ -113,7 +113,7 @@ describe('two clients that subscribe to one resource', () => {
 
 describe('clients that vanish', () => {
   const CLIENTS = 200;
-  /** A session ends when nobody has come for this long. */
+  /** A session ends after this time without a request. */
   const IDLE_MS = 1000;
 
   interface Left {
@@ -151,7 +151,7 @@ describe('clients that vanish', () => {
     }
   }
 
-  /** What is there when all is quiet again. */
+  /** Returns the resources in use once all clients are gone. */
   async function left({ front, gateway }: HttpTest): Promise<Left> {
     await eventually(() => Promise.resolve(front.load.sessions === 0 || undefined));
     // Calls of sessions that were ended are called off at their server.
@@ -174,7 +174,7 @@ describe('clients that vanish', () => {
 
   verifies(
     ['ERA-1', 'PERF-2'],
-    'three rounds of 200: no more sessions, streams, timers and descriptors than after the first, no more memory',
+    'clients that vanish leave no sessions, streams, timers, descriptors or memory behind',
     async () => {
       const limits = { sessionIdle: IDLE_MS };
       await using http = await serveTest(

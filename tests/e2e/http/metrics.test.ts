@@ -10,7 +10,7 @@ async function metricsOf({ url }: HttpTest): Promise<string> {
 }
 
 describe.concurrent('/metrics', () => {
-  test('counts calls by outcome, their durations, restarts and states per server', async () => {
+  test('/metrics counts calls, durations, restarts and states per server', async () => {
     await using http = await serveTest({ e: fixture('echo'), c: fixture('crash') });
     const session = await openSession(http.url);
     await session.post(session.call('e:echo', { text: 'a' }));
@@ -33,7 +33,7 @@ describe.concurrent('/metrics', () => {
     });
   });
 
-  test('makes no label of what clients call', async () => {
+  test('names that clients call add no labels to /metrics', async () => {
     await using http = await serveTest({ e: fixture('echo') });
     const session = await openSession(http.url);
     const before = await metricsOf(http);
@@ -43,12 +43,12 @@ describe.concurrent('/metrics', () => {
     expect(labels(after)).toEqual(labels(before));
   });
 
-  test('escapes the key of a server', async () => {
+  test('/metrics escapes the key of a server', async () => {
     await using http = await serveTest({ 'a"b\\c': fixture('echo') });
     expect(await metricsOf(http)).toContain('weir_requests_in_flight{server="a\\"b\\\\c"} 0');
   });
 
-  test('needs the token, unless it is public', async () => {
+  test('/metrics requires the token unless --metrics-public is set', async () => {
     await using closed = await startServe({ e: fixture('echo') });
     const url = (of: string): string => of.replace('/mcp', '/metrics');
     const headers = { authorization: `Bearer ${closed.token}` };

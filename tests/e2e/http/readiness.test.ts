@@ -1,4 +1,4 @@
-// While servers start: what is ready, what is not yet there, and what became of them.
+// Readiness and errors while servers start.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -52,8 +52,8 @@ async function ask({ url }: HttpTest, method: string, params: Json): Promise<Ans
   return (await send(url, modern(method, params))).json;
 }
 
-describe('a server that takes its time', () => {
-  verifies('ERA-1', 'keeps the gateway from being ready, not from serving the others', async () => {
+describe('a server that starts slowly', () => {
+  verifies('ERA-1', 'a slow server delays readiness, but not calls of other servers', async () => {
     const { late, open } = gated();
     await using http = await serveTest({ echo: fixture('echo'), broken: fixture('exit-at-start'), late });
     expect((await ask(http, 'tools/call', { name: 'echo:add', arguments: { a: 1, b: 2 } })).error).toBe(
@@ -65,30 +65,34 @@ describe('a server that takes its time', () => {
     expect(textOf(await ask(http, 'tools/call', { name: 'late:echo' }))).toBe('here');
   });
 
-  verifies('AGG-REG-3', 'is not taken for one that lacks what it was asked for', async () => {
-    const { late, open } = gated();
-    await using http = await serveTest({ echo: fixture('echo'), late });
-    const wanted: [method: string, params: Json, says: string][] = [
-      ['tools/call', { name: 'late:echo' }, "Tool not found yet: late:echo (its server 'late' is"],
-      ['prompts/get', { name: 'late:greet' }, "Prompt not found yet: late:greet (its server 'late' is"],
-      ['resources/read', { uri: 'mem://a' }, "Resource not found yet: mem://a ('late' is"],
-      ['resources/read', { uri: 'weir://late/mem://a' }, "its server 'late' is still starting"],
-    ];
-    for (const [method, params, says] of wanted) {
-      const { error } = await ask(http, method, params);
-      expect(error?.code).toBe(-32000);
-      expect(error?.message).toContain(says);
-      expect(error?.message).toContain('call again in a moment');
-    }
-    const { error } = await ask(http, 'tools/call', { name: 'echo:nothing' });
-    expect(error).toMatchObject({ code: -32602, message: 'Tool not found: echo:nothing' });
-    open();
-    await http.gateway.tried;
-    for (const [method, params] of wanted.slice(0, 3))
-      expect(await ask(http, method, params)).toHaveProperty('result');
-  });
+  verifies(
+    'AGG-REG-3',
+    'calls of a server that still starts get an error that says to call again',
+    async () => {
+      const { late, open } = gated();
+      await using http = await serveTest({ echo: fixture('echo'), late });
+      const wanted: [method: string, params: Json, says: string][] = [
+        ['tools/call', { name: 'late:echo' }, "Tool not found yet: late:echo (its server 'late' is"],
+        ['prompts/get', { name: 'late:greet' }, "Prompt not found yet: late:greet (its server 'late' is"],
+        ['resources/read', { uri: 'mem://a' }, "Resource not found yet: mem://a ('late' is"],
+        ['resources/read', { uri: 'weir://late/mem://a' }, "its server 'late' is still starting"],
+      ];
+      for (const [method, params, says] of wanted) {
+        const { error } = await ask(http, method, params);
+        expect(error?.code).toBe(-32000);
+        expect(error?.message).toContain(says);
+        expect(error?.message).toContain('call again in a moment');
+      }
+      const { error } = await ask(http, 'tools/call', { name: 'echo:nothing' });
+      expect(error).toMatchObject({ code: -32602, message: 'Tool not found: echo:nothing' });
+      open();
+      await http.gateway.tried;
+      for (const [method, params] of wanted.slice(0, 3))
+        expect(await ask(http, method, params)).toHaveProperty('result');
+    },
+  );
 
-  test('may have any of the plain names', async () => {
+  test('an unknown plain name is "not found yet" while a server still starts', async () => {
     const { late, open } = gated();
     await using http = await serveTest({ echo: fixture('echo'), late }, { noPrefix: true });
     const missing = await ask(http, 'tools/call', { name: 'greet' });
@@ -104,20 +108,24 @@ describe('a server that takes its time', () => {
 });
 
 describe('weir serve', () => {
-  verifies('AGG-CHILD-3', 'tells how many servers run and which do not, once all were tried', async () => {
-    const { late, open } = gated();
-    await using weir = await startServe({ echo: fixture('echo'), broken: fixture('exit-at-start'), late });
-    expect(weir.stdout).toMatch(/^weir starts 3 servers, served at http:\S+ {2}token=\S+\n/u);
-    await eventually(async () => weir.stderr.includes("'broken'") || undefined);
-    expect(weir.stdout).not.toContain('servers are running');
-    open();
-    await eventually(async () => weir.stdout.includes('servers are running') || undefined);
-    expect(weir.stdout).toMatch(
-      /^2 of 3 servers are running; failed and tried again: broken \(see the log\)$/mu,
-    );
-  });
+  verifies(
+    'AGG-CHILD-3',
+    'weir serve prints how many servers run and which failed, once all were tried',
+    async () => {
+      const { late, open } = gated();
+      await using weir = await startServe({ echo: fixture('echo'), broken: fixture('exit-at-start'), late });
+      expect(weir.stdout).toMatch(/^weir starts 3 servers, served at http:\S+ {2}token=\S+\n/u);
+      await eventually(async () => weir.stderr.includes("'broken'") || undefined);
+      expect(weir.stdout).not.toContain('servers are running');
+      open();
+      await eventually(async () => weir.stdout.includes('servers are running') || undefined);
+      expect(weir.stdout).toMatch(
+        /^2 of 3 servers are running; failed and tried again: broken \(see the log\)$/mu,
+      );
+    },
+  );
 
-  test('says nothing of servers that its own end has kept from starting', async () => {
+  test('weir serve reports no failed servers when it is interrupted', async () => {
     const { late } = gated();
     const weir = await startServe({ late });
     weir.kill('SIGINT');

@@ -1,4 +1,4 @@
-// What should not be answered is refused as the specification says, at once and for next to no CPU.
+// Invalid requests are refused as the specification says, at once and with little CPU.
 import { spawn } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ const regions = scripted(`
 let weir: ServeProcess;
 beforeAll(async () => {
   weir = await startServe({ echo: fixture('echo'), asks: fixture('asks'), regions });
-  // What is compiled at the first use belongs to no single request.
+  // Code that is compiled at its first use must not count for a single request.
   for (let round = 0; round < 30; round++) await attempt(goodCall());
 });
 afterAll(() => weir[Symbol.asyncDispose]());
@@ -56,11 +56,11 @@ function withHeaders(headers: Json): Sent {
 interface Verdict {
   readonly status: number;
   readonly code?: number;
-  /** What the message says among other things. */
+  /** A part of the message. */
   readonly says?: string;
 }
 
-/** The refusal, its price, and that the gateway is as good as before. */
+/** Checks the refusal, its CPU time, and that the gateway still serves. */
 async function expectRefusal(sent: Sent, { status, code, says = '' }: Verdict): Promise<Answer> {
   const before = process.platform === 'linux' ? weir.cpu() : 0;
   const answer = await attempt(sent);
@@ -72,10 +72,10 @@ async function expectRefusal(sent: Sent, { status, code, says = '' }: Verdict): 
   return answer;
 }
 
-describe('who may not enter', () => {
+describe('requests without access', () => {
   const port = (): string => new URL(weir.url).port;
 
-  verifies('SAFE-1', 'a name that this machine was given by somebody else', async () => {
+  verifies('SAFE-1', 'the gateway refuses a foreign Host', async () => {
     const hosts = [
       'evil.example',
       `evil.example:${port()}`,
@@ -93,7 +93,7 @@ describe('who may not enter', () => {
       expect((await attempt(withHeaders({ Host }))).status).toBe(200);
   });
 
-  verifies('SAFE-1', 'a page from elsewhere, also from another port of this machine', async () => {
+  verifies('SAFE-1', 'the gateway refuses a foreign Origin, also another port of this machine', async () => {
     for (const Origin of [
       'https://evil.example',
       'null',
@@ -110,7 +110,7 @@ describe('who may not enter', () => {
     expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([403, undefined]);
   });
 
-  verifies('SAFE-1', 'who does not show the token, or another one, or in another place', async () => {
+  verifies('SAFE-1', 'the gateway refuses a missing, wrong or misplaced token', async () => {
     const { token } = weir;
     const wrong = [
       undefined,
@@ -131,8 +131,8 @@ describe('who may not enter', () => {
   });
 });
 
-describe('what is no request', () => {
-  verifies('SAFE-1', 'another kind of content, as a form of a page could send it', async () => {
+describe('invalid requests', () => {
+  verifies('SAFE-1', 'the gateway refuses other content types and encodings', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', undefined, 'application/jsonp'])
       await expectRefusal(withHeaders({ 'Content-Type': type }), { status: 415, code: -32600 });
     for (const encoding of ['gzip', 'br, identity'])
@@ -146,19 +146,19 @@ describe('what is no request', () => {
     expect((await attempt(named)).status).toBe(200);
   });
 
-  verifies('ERA-1', 'one whose sender cannot read both kinds of answers', async () => {
+  verifies('ERA-1', 'the gateway refuses an Accept header without both kinds of answers', async () => {
     for (const Accept of ['application/json', 'text/event-stream', 'text/html', undefined])
       await expectRefusal(withHeaders({ Accept }), { status: 406, code: -32600 });
   });
 
-  verifies('SAFE-1', '5 MB of body', async () => {
+  verifies('SAFE-1', 'the gateway refuses a body of 5 MB', async () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x', params: { big: 'x'.repeat(5e6) } });
     await expectRefusal({ body }, { status: 413, code: -32600, says: '4194304 bytes. Send less at once.' });
     const chunked = { 'Transfer-Encoding': 'chunked' };
     await expectRefusal({ body, headers: chunked }, { status: 413, code: -32600 });
   });
 
-  verifies('SAFE-1', 'JSON that is no end deep, or none', async () => {
+  verifies('SAFE-1', 'the gateway refuses bodies that are invalid or too deep JSON', async () => {
     const depth = 200_000;
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const inside = `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${deep}}}`;
@@ -177,13 +177,13 @@ describe('what is no request', () => {
       await expectRefusal({ body }, { status: 400, code: -32600 });
   });
 
-  verifies('ERA-1', 'a batch outside its revision', async () => {
+  verifies('ERA-1', 'the gateway refuses a batch outside its revision', async () => {
     const body = `[${String(goodCall().body)}]`;
     await expectRefusal({ ...goodCall(), body }, { status: 400, code: -32600, says: '2025-03-26' });
     await expectRefusal({ body: `[${rpc('initialize', {}, 1)}]` }, { status: 400, code: -32600 });
   });
 
-  verifies('ERA-1', 'an answer to a question that was never sent', async () => {
+  verifies('ERA-1', 'the gateway refuses an answer to a question that was never sent', async () => {
     const headers = { 'MCP-Protocol-Version': '2026-07-28' };
     await expectRefusal(
       { headers, body: '{"jsonrpc":"2.0","id":1,"result":{}}' },
@@ -191,7 +191,7 @@ describe('what is no request', () => {
     );
   });
 
-  verifies('ERA-1', 'another method of HTTP', async () => {
+  verifies('ERA-1', 'the gateway refuses other HTTP methods', async () => {
     const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Content-Type': undefined };
     for (const method of ['GET', 'DELETE']) {
       const answer = await expectRefusal({ method, headers }, { status: 405, code: -32600 });
@@ -203,7 +203,7 @@ describe('what is no request', () => {
 });
 
 describe('a modern request that contradicts itself', () => {
-  verifies('ERA-5', 'in its headers', async () => {
+  verifies('ERA-5', 'the gateway refuses headers that contradict the body', async () => {
     const wrong: Json[] = [
       { 'Mcp-Method': 'prompts/get' },
       { 'Mcp-Method': 'TOOLS/CALL' },
@@ -228,7 +228,7 @@ describe('a modern request that contradicts itself', () => {
     expect((await attempt(withHeaders({ 'Mcp-Name': '  echo:echo ' }))).status).toBe(200);
   });
 
-  verifies('ERA-5', 'in a header that repeats an argument', async () => {
+  verifies('ERA-5', 'the gateway refuses a header that contradicts the argument it repeats', async () => {
     const routed = (headers: Json, region: unknown = 'eu'): Sent => {
       const call = modern('tools/call', { name: 'regions:ask', arguments: { region } });
       return { ...call, headers: { ...call.headers, ...(headers as Record<string, string>) } };
@@ -240,16 +240,20 @@ describe('a modern request that contradicts itself', () => {
     expect((await attempt(routed({}, null))).status).toBe(200);
   });
 
-  verifies('ERA-1', 'in its revision', async () => {
-    const meta = { 'io.modelcontextprotocol/protocolVersion': '2027-01-01' };
-    const call = modern('tools/list', {}, { meta });
-    const sent = { ...call, headers: { ...call.headers, 'MCP-Protocol-Version': '2027-01-01' } };
-    const { json } = await expectRefusal(sent, { status: 400, code: -32022 });
-    expect(json.error?.data).toEqual({ supported: ['2026-07-28'], requested: '2027-01-01' });
-    expect(json.id).toBe(1);
-  });
+  verifies(
+    'ERA-1',
+    'the gateway refuses an unsupported revision with the list of supported ones',
+    async () => {
+      const meta = { 'io.modelcontextprotocol/protocolVersion': '2027-01-01' };
+      const call = modern('tools/list', {}, { meta });
+      const sent = { ...call, headers: { ...call.headers, 'MCP-Protocol-Version': '2027-01-01' } };
+      const { json } = await expectRefusal(sent, { status: 400, code: -32022 });
+      expect(json.error?.data).toEqual({ supported: ['2026-07-28'], requested: '2027-01-01' });
+      expect(json.id).toBe(1);
+    },
+  );
 
-  verifies('ERA-1', 'in what it says of its sender', async () => {
+  verifies('ERA-1', 'the gateway refuses a modern request with an incomplete envelope', async () => {
     const { headers } = goodCall();
     const lacking = [
       {},
@@ -263,13 +267,13 @@ describe('a modern request that contradicts itself', () => {
     }
   });
 
-  verifies('ERA-1', 'in the method, which nobody knows or nobody knows any more', async () => {
+  verifies('ERA-1', 'the gateway refuses unknown and legacy-only methods in modern requests', async () => {
     for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'no/such'])
       await expectRefusal(modern(method), { status: 404, code: -32601 });
   });
 });
 
-describe('a state that is not what was given out', () => {
+describe('an invalid requestState on HTTP', () => {
   const asked = (more: Json = {}): Sent =>
     modern('tools/call', { name: 'asks:elicit', ...more }, { capabilities: { elicitation: { form: {} } } });
 
@@ -282,7 +286,7 @@ describe('a state that is not what was given out', () => {
     return { requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, answer])) };
   }
 
-  verifies(['ERA-2', 'SAFE-1'], 'is refused when it was tampered with', async () => {
+  verifies(['ERA-2', 'SAFE-1'], 'the gateway refuses a forged requestState on HTTP', async () => {
     const { requestState, inputResponses } = await parked();
     const cut = requestState.slice(0, -1);
     const forged = [
@@ -297,13 +301,17 @@ describe('a state that is not what was given out', () => {
     expect((await attempt(asked({ requestState, inputResponses }))).text).toContain('Ann');
   });
 
-  verifies(['ERA-2', 'SAFE-1'], 'is refused when it was used before, or for another call', async () => {
-    const { requestState, inputResponses } = await parked();
-    const other = asked({ requestState, inputResponses, arguments: { message: 'Another?' } });
-    await expectRefusal(other, { status: 200, code: -32602 });
-    expect((await attempt(asked({ requestState, inputResponses }))).text).toContain('Ann');
-    await expectRefusal(asked({ requestState, inputResponses }), { status: 200, code: -32602 });
-  });
+  verifies(
+    ['ERA-2', 'SAFE-1'],
+    'the gateway refuses a requestState on HTTP that was used before or for another call',
+    async () => {
+      const { requestState, inputResponses } = await parked();
+      const other = asked({ requestState, inputResponses, arguments: { message: 'Another?' } });
+      await expectRefusal(other, { status: 200, code: -32602 });
+      expect((await attempt(asked({ requestState, inputResponses }))).text).toContain('Ann');
+      await expectRefusal(asked({ requestState, inputResponses }), { status: 200, code: -32602 });
+    },
+  );
 });
 
 interface Drip {
@@ -312,7 +320,7 @@ interface Drip {
   readonly every?: number;
 }
 
-describe('who takes their time', () => {
+describe('slow requests', () => {
   const limits = { headers: 300, request: 600 };
 
   /** Of requests that never end: one in its headers, one in its body. */
@@ -322,7 +330,7 @@ describe('who takes their time', () => {
     return { head, body: `${all}Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{` };
   }
 
-  /** What comes back to somebody who sends one thing and then another, again and again, until the end. */
+  /** Sends one text and then another again and again until the connection closes; returns the answer. */
   async function drip(url: string, first: string, { more, every = 50 }: Drip): Promise<string> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     let text = '';
@@ -334,7 +342,7 @@ describe('who takes their time', () => {
     return text;
   }
 
-  verifies('SAFE-1', 'with the headers or the body is cut off, while others are served', async () => {
+  verifies('SAFE-1', 'the gateway ends slow requests with 408 while it serves others', async () => {
     await using http = await serveTest({ echo: fixture('echo') }, { http: { limits } });
     const { head, body } = beginnings(http.url, 'a-token-for-tests-that-is-long-enough');
     const slow = Array.from({ length: 20 }, () => drip(http.url, head, { more: 'X: y\r\n' }));
@@ -349,7 +357,7 @@ describe('who takes their time', () => {
     for (const text of await Promise.all(slow)) expect(text).toMatch(/^HTTP\/1\.1 408 /u);
   });
 
-  verifies('SAFE-1', 'has 10 s for the headers and 30 s for the whole request, unless set', async () => {
+  verifies('SAFE-1', 'the default timeouts are 10 s for headers and 30 s for a request', async () => {
     const seen: Pick<Server, 'headersTimeout' | 'requestTimeout'>[] = [];
     const note = (message: unknown): void => void seen.push((message as { server: Server }).server);
     subscribe('http.server.request.start', note);
@@ -361,7 +369,7 @@ describe('who takes their time', () => {
 
   verifies.skipIf(process.platform === 'linux' ? undefined : 'reads the CPU from /proc')(
     'SAFE-1',
-    'costs no more than others who are refused, however slowly it sends its 150 parts',
+    'a slow request costs less than 50 ms of CPU',
     async () => {
       await using slowed = await startWithLimits({ headers: 2000, request: 3000 });
       const { head, body } = beginnings(slowed.url, slowed.token);
@@ -394,7 +402,7 @@ describe('who takes their time', () => {
   }
 });
 
-describe('what is malformed below', () => {
+describe('malformed HTTP', () => {
   async function raw(text: string): Promise<string> {
     const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
     let answer = '';
@@ -404,7 +412,7 @@ describe('what is malformed below', () => {
     return answer;
   }
 
-  verifies('SAFE-1', 'two names for one place: refused; one name in two places: served', async () => {
+  verifies('SAFE-1', 'the gateway refuses two different hosts in one request', async () => {
     const { host } = new URL(weir.url);
     const health = (target: string, ...hosts: string[]): Promise<string> =>
       raw(
@@ -418,7 +426,7 @@ describe('what is malformed below', () => {
     expect(await health('http://evil.example/healthz', 'evil.example')).toMatch(/^HTTP\/1\.1 403 /u);
   });
 
-  test('the address as a whole in the request line, as proxies write it', async () => {
+  test('the gateway serves a request line with an absolute URL', async () => {
     const { headers, body } = goodCall();
     const own = { Authorization: `Bearer ${weir.token}`, 'Content-Type': 'application/json' };
     const accept = { Accept: 'application/json, text/event-stream' };
@@ -432,7 +440,7 @@ describe('what is malformed below', () => {
     expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('good')]);
   });
 
-  test('names without end are not repeated in full', async () => {
+  test('errors shorten long names', async () => {
     const long = `echo__${'é'.repeat(60_000)}`;
     const session = await openSession(weir.url, { token: weir.token });
     for (const [method, params] of [
@@ -448,7 +456,7 @@ describe('what is malformed below', () => {
     }
   });
 
-  test('two lengths, no host, a header without end: refused and closed', async () => {
+  test('the gateway refuses two lengths, a missing Host and an endless header', async () => {
     const { host } = new URL(weir.url);
     const both = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
     expect(await raw(both)).toMatch(/^HTTP\/1\.1 400 /u);
@@ -459,7 +467,7 @@ describe('what is malformed below', () => {
     expect((await attempt(goodCall())).status).toBe(200);
   });
 
-  test('a session id that is not one of ours, a stream that nobody opened', async () => {
+  test('the gateway answers 404 for unknown session ids', async () => {
     const client = await openSession(weir.url, { token: weir.token });
     for (const id of ['', '../..', 'x'.repeat(5000), client.id.toUpperCase().replace('A', 'B')]) {
       const response = await open(weir.url, {

@@ -1,4 +1,4 @@
-// Both generations at one address: sessions, streams that can be taken up again, and requests that say everything.
+// Both eras at one address: sessions, streams that can be resumed, and modern requests.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { serveHttp } from '@weir/gateway';
@@ -50,7 +50,7 @@ function textIn(message: Received | undefined): unknown {
 
 describe.concurrent('clients of the SDK', () => {
   for (const era of ERAS) {
-    verifies('ERA-1', `a ${era} client lists, calls, hears progress and leaves`, async () => {
+    verifies('ERA-1', `the SDK's ${era} client lists, calls, gets progress and closes`, async () => {
       await using http = await serveTest({ echo: fixture('echo'), progress: fixture('progress') });
       await using sdk = await connectHttp(http.url, era);
       const { tools } = await sdk.client.listTools();
@@ -71,7 +71,7 @@ describe.concurrent('clients of the SDK', () => {
     });
   }
 
-  verifies('ERA-1', 'many of both eras at once, each with its own answers', async () => {
+  verifies('ERA-1', 'concurrent SDK clients of both eras get their own answers', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const clients = await Promise.all(
       Array.from({ length: 8 }, (_, index) => connectHttp(http.url, ERAS[index % 2] ?? 'legacy')),
@@ -87,7 +87,7 @@ describe.concurrent('clients of the SDK', () => {
     await Promise.all(clients.map(({ client }) => client.close()));
   });
 
-  verifies('ERA-1', 'a client that ends its session is forgotten', async () => {
+  verifies('ERA-1', 'the gateway forgets a client that ends its session', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     await using sdk = await connectHttp(http.url, 'legacy');
     expect(http.front.load.sessions).toBe(1);
@@ -98,7 +98,7 @@ describe.concurrent('clients of the SDK', () => {
 });
 
 describe.concurrent('a modern request', () => {
-  test('is answered as JSON in one piece, whatever its id', async () => {
+  test('a modern request without notifications is answered as one JSON body', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const call = modern('tools/call', { name: 'echo:echo', arguments: { text: 'ü€😀' } }, { id: 'a "b"' });
     const { status, headers, json, text } = await send(http.url, call);
@@ -108,7 +108,7 @@ describe.concurrent('a modern request', () => {
     expect([json.id, textIn(json)]).toEqual(['a "b"', 'ü€😀']);
   });
 
-  test('becomes a stream with the first thing that precedes its answer', async () => {
+  test('the answer to a modern request becomes a stream with its first notification', async () => {
     await using http = await serveTest({ progress: fixture('progress') });
     const call = modern('tools/call', { name: 'progress:progress' }, { meta: progressToken });
     const events = new Events(await open(http.url, call));
@@ -125,47 +125,47 @@ describe.concurrent('a modern request', () => {
     expect(all.every(({ id }) => id === undefined)).toBe(true);
   });
 
-  verifies(['ERA-1', 'ERA-5'], 'is called off at its server when the client hangs up', async () => {
-    await using http = await serveTest({ stall: fixture('stall') });
-    const count = async (name: string): Promise<unknown> =>
-      textIn((await send(http.url, modern('tools/call', { name }))).json);
-    const hangUp = begin(http.url, modern('tools/call', { name: 'stall:stall' }));
-    await eventually(async () => (await count('stall:stalled')) === '1' || undefined);
-    expect(http.front.load.underWay).toBe(1);
-    hangUp();
-    await eventually(async () => (await count('stall:cancelled')) === '1' || undefined);
-    const { json } = await send(http.url, modern('tools/call', { name: 'stall:cancelled' }));
-    expect(json.result?.['structuredContent']).toMatchObject({ known: true });
-    expect(http.front.load.underWay).toBe(0);
-  });
-
   verifies(
-    'ERA-5',
-    'that listens hears of changes under its own id, also beside another with the same',
+    ['ERA-1', 'ERA-5'],
+    'the gateway cancels a modern call at its server when the client hangs up',
     async () => {
-      await using http = await serveTest({ changes: fixture('changes') });
-      const listen = async (notifications: Json): Promise<Events> =>
-        new Events(await open(http.url, modern('subscriptions/listen', { notifications }, { id: 5 })));
-      const [tools, prompts] = [
-        await listen({ toolsListChanged: true }),
-        await listen({ promptsListChanged: true }),
-      ];
-      for (const events of [tools, prompts])
-        expect((await events.message()).method).toBe('notifications/subscriptions/acknowledged');
-      const change = { kind: 'prompts', name: 'hello' };
-      await send(http.url, modern('tools/call', { name: 'changes:add', arguments: change }));
-      expect(await prompts.message()).toMatchObject({
-        method: 'notifications/prompts/list_changed',
-        params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 5 } },
-      });
-      await http.front.close();
-      // What listens hears that it is over, and nothing that it has not asked for.
-      const last = (await tools.rest()).map(({ data }) => data);
-      expect(last).toMatchObject([{ id: 5, result: { resultType: 'complete' } }]);
+      await using http = await serveTest({ stall: fixture('stall') });
+      const count = async (name: string): Promise<unknown> =>
+        textIn((await send(http.url, modern('tools/call', { name }))).json);
+      const hangUp = begin(http.url, modern('tools/call', { name: 'stall:stall' }));
+      await eventually(async () => (await count('stall:stalled')) === '1' || undefined);
+      expect(http.front.load.underWay).toBe(1);
+      hangUp();
+      await eventually(async () => (await count('stall:cancelled')) === '1' || undefined);
+      const { json } = await send(http.url, modern('tools/call', { name: 'stall:cancelled' }));
+      expect(json.result?.['structuredContent']).toMatchObject({ known: true });
+      expect(http.front.load.underWay).toBe(0);
     },
   );
 
-  test('may be a notification, which is accepted', async () => {
+  verifies('ERA-5', 'two subscriptions with the same id each get their own notifications', async () => {
+    await using http = await serveTest({ changes: fixture('changes') });
+    const listen = async (notifications: Json): Promise<Events> =>
+      new Events(await open(http.url, modern('subscriptions/listen', { notifications }, { id: 5 })));
+    const [tools, prompts] = [
+      await listen({ toolsListChanged: true }),
+      await listen({ promptsListChanged: true }),
+    ];
+    for (const events of [tools, prompts])
+      expect((await events.message()).method).toBe('notifications/subscriptions/acknowledged');
+    const change = { kind: 'prompts', name: 'hello' };
+    await send(http.url, modern('tools/call', { name: 'changes:add', arguments: change }));
+    expect(await prompts.message()).toMatchObject({
+      method: 'notifications/prompts/list_changed',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 5 } },
+    });
+    await http.front.close();
+    // A subscription gets its final result, and no notification that it has not asked for.
+    const last = (await tools.rest()).map(({ data }) => data);
+    expect(last).toMatchObject([{ id: 5, result: { resultType: 'complete' } }]);
+  });
+
+  test('the gateway accepts a modern notification with 202', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const headers = { 'MCP-Protocol-Version': '2026-07-28' };
     const { status, text } = await send(http.url, {
@@ -177,23 +177,29 @@ describe.concurrent('a modern request', () => {
 });
 
 describe.concurrent('a session', () => {
-  verifies('ERA-1', 'is opened by initialize, named with every request, and ended by DELETE', async () => {
-    await using http = await serveTest({ echo: fixture('echo') });
-    const client = await openSession(http.url);
-    expect(client.id).toMatch(/^[\x21-\x7e]{36}$/u);
-    expect(client.opening.result).toMatchObject({ protocolVersion: '2025-11-25' });
-    const call = client.call('echo:echo', { text: 'hello' });
-    expect(textIn((await client.post(call)).json)).toBe('hello');
-    expect((await send(http.url, { body: call })).status).toBe(400);
-    expect((await send(http.url, { body: call, headers: { 'Mcp-Session-Id': 'unknown' } })).status).toBe(404);
-    expect((await client.post(rpc('initialize', {}, 2))).status).toBe(400);
-    expect((await client.end()).status).toBe(200);
-    expect((await client.post(call)).status).toBe(404);
-    expect((await client.listen()).status).toBe(404);
-    expect(http.front.load).toEqual({ sessions: 0, underWay: 0 });
-  });
+  verifies(
+    'ERA-1',
+    'a session begins with initialize, is named by every request, and ends with DELETE',
+    async () => {
+      await using http = await serveTest({ echo: fixture('echo') });
+      const client = await openSession(http.url);
+      expect(client.id).toMatch(/^[\x21-\x7e]{36}$/u);
+      expect(client.opening.result).toMatchObject({ protocolVersion: '2025-11-25' });
+      const call = client.call('echo:echo', { text: 'hello' });
+      expect(textIn((await client.post(call)).json)).toBe('hello');
+      expect((await send(http.url, { body: call })).status).toBe(400);
+      expect((await send(http.url, { body: call, headers: { 'Mcp-Session-Id': 'unknown' } })).status).toBe(
+        404,
+      );
+      expect((await client.post(rpc('initialize', {}, 2))).status).toBe(400);
+      expect((await client.end()).status).toBe(200);
+      expect((await client.post(call)).status).toBe(404);
+      expect((await client.listen()).status).toBe(404);
+      expect(http.front.load).toEqual({ sessions: 0, underWay: 0 });
+    },
+  );
 
-  verifies('ERA-1', 'belongs to its revision: the header must name one of its kind', async () => {
+  verifies('ERA-1', 'a session refuses an unknown revision in the header', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url, { version: '2025-06-18' });
     const named = (version: string): Promise<Answer> =>
@@ -206,32 +212,28 @@ describe.concurrent('a session', () => {
     expect(client.opening.result).toMatchObject({ protocolVersion: '2025-06-18' });
   });
 
-  verifies(
-    'ERA-1',
-    'whose stream breaks off gets the rest, also of a call that is still under way',
-    async () => {
-      await using http = await serveTest({ steps });
-      const client = await openSession(http.url);
-      const first = await client.stream(client.call('steps:begin', {}, { meta: progressToken }));
-      const primer = await first.next();
-      expect(primer).toEqual({ id: '1_0', retry: '1000', data: undefined });
-      const { event, params } = await first.message();
-      expect(params).toMatchObject({ progress: 1, progressToken: 'token' });
-      first.drop();
-      // The call goes on; its stream is taken up where it broke off.
-      const second = await client.listen(primer?.id);
-      expect((await second.message()).params).toMatchObject({ progress: 1 });
-      await client.post(client.call('steps:go', {}, { id: 2 }));
-      const rest = (await second.rest()).map(({ data }) => data);
-      expect(rest).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
-      // All over, and still there for who missed it.
-      const third = (await (await client.listen(event)).rest()).filter(({ data }) => data !== undefined);
-      expect(third.map(({ data }) => data)).toEqual(rest);
-      expect(http.front.load.underWay).toBe(1);
-    },
-  );
+  verifies('ERA-1', 'a session gets the rest of a broken stream, also of a call in flight', async () => {
+    await using http = await serveTest({ steps });
+    const client = await openSession(http.url);
+    const first = await client.stream(client.call('steps:begin', {}, { meta: progressToken }));
+    const primer = await first.next();
+    expect(primer).toEqual({ id: '1_0', retry: '1000', data: undefined });
+    const { event, params } = await first.message();
+    expect(params).toMatchObject({ progress: 1, progressToken: 'token' });
+    first.drop();
+    // The call goes on; its stream is taken up where it broke off.
+    const second = await client.listen(primer?.id);
+    expect((await second.message()).params).toMatchObject({ progress: 1 });
+    await client.post(client.call('steps:go', {}, { id: 2 }));
+    const rest = (await second.rest()).map(({ data }) => data);
+    expect(rest).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
+    // The stream is over, and can still be read again.
+    const third = (await (await client.listen(event)).rest()).filter(({ data }) => data !== undefined);
+    expect(third.map(({ data }) => data)).toEqual(rest);
+    expect(http.front.load.underWay).toBe(1);
+  });
 
-  verifies('ERA-1', 'gets the answer of a call whose stream broke off before it', async () => {
+  verifies('ERA-1', 'a session gets the answer of a call whose stream broke before it', async () => {
     await using http = await serveTest({ steps });
     const client = await openSession(http.url);
     const first = await client.stream(client.call('steps:begin', {}, { meta: progressToken }));
@@ -243,7 +245,7 @@ describe.concurrent('a session', () => {
     expect(rest.at(-1)?.data).toMatchObject({ id: 1, result: {} });
   });
 
-  verifies('ERA-1', 'that has come back for a call gets its answer when the gateway ends', async () => {
+  verifies('ERA-1', 'a resumed stream gets the answer of its call while the gateway shuts down', async () => {
     const late = scripted(`
       import { notify, reply, serve, text, tool } from 'stdio';
       serve({ name: 'late', tools: [tool('begin')], call: {
@@ -264,47 +266,47 @@ describe.concurrent('a session', () => {
     await closed;
   });
 
-  test('that asks for an event nobody knows is told so', async () => {
+  test('the gateway answers 400 for an unknown event id', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url);
     for (const id of ['7_1', 'x', '1_', `${'9'.repeat(40)}_1`])
       expect((await client.listen(id)).status).toBe(400);
   });
 
+  verifies('ERA-1', 'a session gets earlier and later notifications on its GET stream', async () => {
+    await using http = await serveTest({ changes: fixture('changes') });
+    const client = await openSession(http.url);
+    const add = (name: string): Promise<Answer> => client.post(client.call('changes:add', { name }));
+    await add('early');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const events = await client.listen();
+    expect((await events.message()).method).toBe('notifications/tools/list_changed');
+    await add('late');
+    expect((await events.message()).method).toBe('notifications/tools/list_changed');
+    const again = await client.listen();
+    expect(await events.rest()).toEqual([]);
+    await add('last');
+    expect((await again.message()).method).toBe('notifications/tools/list_changed');
+  });
+
   verifies(
     'ERA-1',
-    'hears what belongs to no request on the stream it opens for that, also what came before',
+    'a session gets questions on the stream of its call, and answers with a POST',
     async () => {
-      await using http = await serveTest({ changes: fixture('changes') });
-      const client = await openSession(http.url);
-      const add = (name: string): Promise<Answer> => client.post(client.call('changes:add', { name }));
-      await add('early');
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      const events = await client.listen();
-      expect((await events.message()).method).toBe('notifications/tools/list_changed');
-      await add('late');
-      expect((await events.message()).method).toBe('notifications/tools/list_changed');
-      const again = await client.listen();
+      await using http = await serveTest({ asks: fixture('asks') });
+      const client = await openSession(http.url, { capabilities: { roots: {} } });
+      const events = await client.stream(client.call('asks:roots'));
+      const question = await events.message();
+      expect(question.method).toBe('roots/list');
+      const answer = { jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'file:///here' }] } };
+      const { status, text } = await client.post(JSON.stringify(answer));
+      expect([status, text]).toEqual([202, '']);
+      expect(JSON.stringify(await events.message())).toContain('file:///here');
       expect(await events.rest()).toEqual([]);
-      await add('last');
-      expect((await again.message()).method).toBe('notifications/tools/list_changed');
     },
   );
 
-  verifies('ERA-1', 'is asked by a server on the stream of its call, and answers with a POST', async () => {
-    await using http = await serveTest({ asks: fixture('asks') });
-    const client = await openSession(http.url, { capabilities: { roots: {} } });
-    const events = await client.stream(client.call('asks:roots'));
-    const question = await events.message();
-    expect(question.method).toBe('roots/list');
-    const answer = { jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'file:///here' }] } };
-    const { status, text } = await client.post(JSON.stringify(answer));
-    expect([status, text]).toEqual([202, '']);
-    expect(JSON.stringify(await events.message())).toContain('file:///here');
-    expect(await events.rest()).toEqual([]);
-  });
-
-  verifies('ERA-1', 'is not asked where nobody is left to hear the question', async () => {
+  verifies('ERA-1', 'the gateway refuses a question of a call whose client has hung up', async () => {
     const curious = scripted(`
       import { ask, reply, serve, text, tool } from 'stdio';
       let waiting;
@@ -339,7 +341,7 @@ describe.concurrent('a session', () => {
 
   verifies(
     ['ERA-1', 'AGG-CALL-3'],
-    'hears of a question that is withdrawn after its call was called off',
+    'a session gets the withdrawal of a question after its call was cancelled',
     async () => {
       const polite = scripted(`
         import { ask, notify, serve, tool } from 'stdio';
@@ -364,27 +366,23 @@ describe.concurrent('a session', () => {
     },
   );
 
-  verifies(
-    'ERA-1',
-    'calls off a request by a notification: its server hears of it, its response ends',
-    async () => {
-      await using http = await serveTest({ stall: fixture('stall') });
-      const client = await openSession(http.url);
-      const stalled = client.post(client.call('stall:stall', {}, { id: 'long' }));
-      await eventually(
-        async () => textIn((await client.post(client.call('stall:stalled'))).json) === '1' || undefined,
-      );
-      await client.post(rpc('notifications/cancelled', { requestId: 'long', reason: 'enough' }));
-      expect((await stalled).text).toBe('');
-      const { json } = await client.post(client.call('stall:cancelled'));
-      expect(json.result?.['structuredContent']).toMatchObject({
-        known: true,
-        cancelled: [{ reason: 'enough' }],
-      });
-    },
-  );
+  verifies('ERA-1', 'a cancellation reaches the server and ends the response', async () => {
+    await using http = await serveTest({ stall: fixture('stall') });
+    const client = await openSession(http.url);
+    const stalled = client.post(client.call('stall:stall', {}, { id: 'long' }));
+    await eventually(
+      async () => textIn((await client.post(client.call('stall:stalled'))).json) === '1' || undefined,
+    );
+    await client.post(rpc('notifications/cancelled', { requestId: 'long', reason: 'enough' }));
+    expect((await stalled).text).toBe('');
+    const { json } = await client.post(client.call('stall:cancelled'));
+    expect(json.result?.['structuredContent']).toMatchObject({
+      known: true,
+      cancelled: [{ reason: 'enough' }],
+    });
+  });
 
-  verifies('ERA-1', 'that is ended takes its calls with it', async () => {
+  verifies('ERA-1', 'the end of a session cancels its calls', async () => {
     await using http = await serveTest({ stall: fixture('stall') });
     const [client, other] = [await openSession(http.url), await openSession(http.url)];
     const stalled = client.post(client.call('stall:stall'));
@@ -398,7 +396,7 @@ describe.concurrent('a session', () => {
     );
   });
 
-  test('of an older revision gets no event without data', async () => {
+  test('a session of 2025-06-18 gets no event without data', async () => {
     await using http = await serveTest({ progress: fixture('progress') });
     const client = await openSession(http.url, { version: '2025-06-18' });
     const events = await client.stream(client.call('progress:progress', {}, { meta: progressToken }));
@@ -407,18 +405,22 @@ describe.concurrent('a session', () => {
     expect(all.every(({ id, data }) => id !== undefined && data !== undefined)).toBe(true);
   });
 
-  test('that takes long becomes a stream, so that its client can come back', { tags: ['slow'] }, async () => {
-    await using http = await serveTest({ stall: fixture('stall') });
-    const client = await openSession(http.url);
-    const events = await client.stream(client.call('stall:stall'));
-    expect(events.response.headers['content-type']).toBe('text/event-stream');
-    expect((await events.next())?.data).toBeUndefined();
-    await client.end();
-  });
+  test(
+    'the answer to a long legacy call becomes a stream, so that it can be resumed',
+    { tags: ['slow'] },
+    async () => {
+      await using http = await serveTest({ stall: fixture('stall') });
+      const client = await openSession(http.url);
+      const events = await client.stream(client.call('stall:stall'));
+      expect(events.response.headers['content-type']).toBe('text/event-stream');
+      expect((await events.next())?.data).toBeUndefined();
+      await client.end();
+    },
+  );
 
   verifies.slow(
     ['ERA-1', 'SAFE-1'],
-    'that nobody uses is ended; where there are too many the idlest gives way',
+    'idle sessions end, and the gateway evicts the most idle one above the limit',
     async () => {
       const limits = { maxSessions: 2, sessionIdle: 1 };
       await using http = await serveTest(
@@ -432,7 +434,7 @@ describe.concurrent('a session', () => {
         [first, second, third].map((client) => client.post(rpc('ping', {}, 1))),
       );
       expect(statuses.map(({ status }) => status)).toEqual([200, 404, 200]);
-      // Those that are in use stay.
+      // Sessions in use stay.
       const streams = [await first.listen(), await third.listen()];
       const refused = await send(http.url, { body: rpc('initialize', {}, 1) });
       expect([refused.status, refused.headers['retry-after'], refused.json.id]).toEqual([503, '10', 1]);
@@ -446,7 +448,7 @@ describe.concurrent('a session', () => {
 });
 
 describe.concurrent('batches', () => {
-  verifies('ERA-1', 'are answered together in a session of 2025-03-26', async () => {
+  verifies('ERA-1', 'a session of 2025-03-26 gets the answers of a batch together', async () => {
     await using http = await serveTest({ echo: fixture('echo'), progress: fixture('progress') });
     const client = await openSession(http.url, { version: '2025-03-26' });
     const [one, two] = [
@@ -467,7 +469,7 @@ describe.concurrent('batches', () => {
     expect(events).toHaveLength(5);
   });
 
-  verifies('ERA-1', 'are refused elsewhere', async () => {
+  verifies('ERA-1', 'other sessions get 400 for a batch', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const client = await openSession(http.url, { version: '2025-06-18' });
     const { status, json } = await client.post(`[${client.call('echo:echo')}]`);
@@ -478,8 +480,8 @@ describe.concurrent('batches', () => {
   });
 });
 
-describe.concurrent('beside /mcp', () => {
-  verifies('ERA-1', 'there is what tells how the gateway is, for who has no token', async () => {
+describe.concurrent('paths beside /mcp', () => {
+  verifies('ERA-1', '/healthz and /readyz need no token', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const at = (path: string): Promise<Answer> =>
       send(http.url.replace('/mcp', path), { method: 'GET', headers: { Authorization: undefined } });
@@ -488,7 +490,7 @@ describe.concurrent('beside /mcp', () => {
     expect((await at('/')).status).toBe(404);
   });
 
-  test('it is not ready before its servers are', async () => {
+  test('/readyz answers 503 before all servers are ready', async () => {
     const gateway = createTestGateway({ slow: fixture('slow-start') }, { keepGoing: true });
     const front = await serveHttp(gateway, { port: 0, serverInfo: { name: 'weir', version: '1' } });
     const ready = (): Promise<Answer> => send(front.url.replace('/mcp', '/readyz'), { method: 'GET' });
@@ -497,7 +499,7 @@ describe.concurrent('beside /mcp', () => {
   });
 });
 
-describe.concurrent('requests that come before the last one is answered', () => {
+describe.concurrent('pipelined requests', () => {
   async function connected(url: string, ...texts: string[]): Promise<Socket> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -508,7 +510,7 @@ describe.concurrent('requests that come before the last one is answered', () => 
     return socket;
   }
 
-  test('are answered in their order', async () => {
+  test('the gateway answers pipelined requests in order', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const call = (text: string): string =>
       wireText(http.url, modern('tools/call', { name: 'echo:echo', arguments: { text } }));
@@ -520,7 +522,7 @@ describe.concurrent('requests that come before the last one is answered', () => 
     socket.destroy();
   });
 
-  verifies('ERA-1', 'leave nothing behind when their connection breaks', async () => {
+  verifies('ERA-1', 'pipelined requests leave nothing behind when their connection breaks', async () => {
     await using http = await serveTest({ echo: fixture('echo') });
     const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
     const socket = await connected(http.url, ...Array<string>(3).fill(wireText(http.url, listen)));
@@ -530,8 +532,11 @@ describe.concurrent('requests that come before the last one is answered', () => 
   });
 });
 
-test('a client that does not read is given up, the others never wait', { tags: ['slow'] }, async () => {
-  const flood = scripted(`
+test(
+  'the gateway closes the connection of a client that does not read, and others never wait',
+  { tags: ['slow'] },
+  async () => {
+    const flood = scripted(`
     import { notify, serve, text, tool } from 'stdio';
     const piece = 'x'.repeat(1 << 20);
     serve({ name: 'flood', tools: [tool('flood'), tool('echo')], call: {
@@ -542,16 +547,17 @@ test('a client that does not read is given up, the others never wait', { tags: [
       echo: () => text('here'),
     } });
   `);
-  await using http = await serveTest({ flood });
-  const flooded = await open(
-    http.url,
-    modern('tools/call', { name: 'flood:flood' }, { meta: progressToken }),
-  );
-  const closed = new Promise((resolve) => flooded.once('error', resolve).once('close', resolve));
-  flooded.pause();
-  await eventually(() => Promise.resolve(http.front.load.underWay === 0 || undefined));
-  expect(textIn((await send(http.url, modern('tools/call', { name: 'flood:echo' }))).json)).toBe('here');
-  flooded.resume();
-  await closed;
-  expect(flooded.complete).toBe(false);
-});
+    await using http = await serveTest({ flood });
+    const flooded = await open(
+      http.url,
+      modern('tools/call', { name: 'flood:flood' }, { meta: progressToken }),
+    );
+    const closed = new Promise((resolve) => flooded.once('error', resolve).once('close', resolve));
+    flooded.pause();
+    await eventually(() => Promise.resolve(http.front.load.underWay === 0 || undefined));
+    expect(textIn((await send(http.url, modern('tools/call', { name: 'flood:echo' }))).json)).toBe('here');
+    flooded.resume();
+    await closed;
+    expect(flooded.complete).toBe(false);
+  },
+);

@@ -1,5 +1,5 @@
-// Clients of 2026-07-28 have no sessions and may have the same token: still each of them is another program. What one of
-// several clients does leaves the others as they were.
+// Clients of 2026-07-28 have no sessions and may have the same token: still each of them is another program. Actions of one of
+// several clients do not affect the others.
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
@@ -43,34 +43,42 @@ const call = (name: string, capabilities: Json, more: Json = {}): ReturnType<typ
 
 describe('two modern clients with one token', () => {
   for (const sharing of ['shared', 'per-session'] as const)
-    verifies('ERA-2', `are not asked what belongs to the other one's call (${sharing})`, async () => {
-      await using test = await serveTest({ a: { ...asks, sharing } });
-      const capabilities = { elicitation: { form: {} } };
-      const hangUp = begin(test.url, call('a:first', capabilities));
-      await send(test.url, call('a:ready', capabilities));
-      const { text } = await send(test.url, call('a:second', capabilities));
-      hangUp();
-      expect(text).not.toContain('Your password?');
-    });
+    verifies(
+      'ERA-2',
+      `a modern client never gets a question of another client's call (${sharing})`,
+      async () => {
+        await using test = await serveTest({ a: { ...asks, sharing } });
+        const capabilities = { elicitation: { form: {} } };
+        const hangUp = begin(test.url, call('a:first', capabilities));
+        await send(test.url, call('a:ready', capabilities));
+        const { text } = await send(test.url, call('a:second', capabilities));
+        hangUp();
+        expect(text).not.toContain('Your password?');
+      },
+    );
 
-  verifies('ERA-2', 'have servers of their own in folders of their own', async () => {
-    await using test = await serveTest({
-      e: { ...fixture('environment'), sharing: 'per-session', cwdFromRoots: true },
-    });
-    const folderFor = async (folder: string): Promise<unknown> => {
-      const capabilities = { roots: {} };
-      const { json } = await send(test.url, call('e:folder', capabilities));
-      const [key] = Object.keys((json.result as { inputRequests?: Json }).inputRequests ?? {});
-      if (key === undefined) return JSON.parse(textOf(json));
-      const inputResponses = { [key]: { roots: [{ uri: pathToFileURL(folder).href }] } };
-      return JSON.parse(
-        textOf((await send(test.url, call('e:folder', capabilities, { inputResponses }))).json),
-      );
-    };
-    const [mine, yours] = [realpathSync(temporaryFolder()), realpathSync(temporaryFolder())];
-    expect(await folderFor(mine)).toBe(mine);
-    expect(await folderFor(yours)).toBe(yours);
-  });
+  verifies(
+    'ERA-2',
+    'modern clients with one token have servers of their own, each in its folder',
+    async () => {
+      await using test = await serveTest({
+        e: { ...fixture('environment'), sharing: 'per-session', cwdFromRoots: true },
+      });
+      const folderFor = async (folder: string): Promise<unknown> => {
+        const capabilities = { roots: {} };
+        const { json } = await send(test.url, call('e:folder', capabilities));
+        const [key] = Object.keys((json.result as { inputRequests?: Json }).inputRequests ?? {});
+        if (key === undefined) return JSON.parse(textOf(json));
+        const inputResponses = { [key]: { roots: [{ uri: pathToFileURL(folder).href }] } };
+        return JSON.parse(
+          textOf((await send(test.url, call('e:folder', capabilities, { inputResponses }))).json),
+        );
+      };
+      const [mine, yours] = [realpathSync(temporaryFolder()), realpathSync(temporaryFolder())];
+      expect(await folderFor(mine)).toBe(mine);
+      expect(await folderFor(yours)).toBe(yours);
+    },
+  );
 });
 
 describe('clients that watch the same resource', () => {
@@ -86,7 +94,7 @@ describe('clients that watch the same resource', () => {
     return events;
   };
 
-  verifies('ERA-1', 'go on hearing of it when one has heard enough, and others hear nothing', async () => {
+  verifies('ERA-1', 'a client keeps its updates when another unsubscribes, and others get none', async () => {
     await using test = await serveTest(servers);
     const [enough, more, none] = [
       await openSession(test.url),
@@ -102,7 +110,7 @@ describe('clients that watch the same resource', () => {
     expect((await unheard.message()).method).toBe('notifications/resources/list_changed');
   });
 
-  verifies('ERA-1', 'go on hearing of it also when those were of the other era', async () => {
+  verifies('ERA-1', 'a client keeps its updates when a client of the other era unsubscribes', async () => {
     await using test = await serveTest(servers);
     const session = await openSession(test.url);
     await session.post(rpc('resources/subscribe', { uri }, 1));
@@ -118,7 +126,7 @@ describe('clients that watch the same resource', () => {
     expect(await listening.message()).toMatchObject(updated);
   });
 
-  verifies('ERA-1', 'leave no subscription at the server when they have gone without a word', async () => {
+  verifies('ERA-1', 'ended sessions leave no subscription at the server', async () => {
     await using test = await serveTest(servers);
     const [first, second] = [await openSession(test.url), await openSession(test.url)];
     for (const client of [first, second]) await client.post(rpc('resources/subscribe', { uri }, 1));
