@@ -118,7 +118,7 @@ export const LISTS = [
   attackCase(27, 'A tool with an invalid x-mcp-header is left out, alone.', [
     [
       'tests/e2e/remote/remote-servers.test.ts',
-      'a tool that marks its arguments wrongly is left out, and only that one',
+      'the gateway omits only the remote tool with an invalid x-mcp-header',
     ],
   ]),
   attackCase(28, 'A list without end is cut off; the rest is used.', [

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-// Whatever goes wrong between here and a remote server: the call fails with a sentence that names it, and only that call.
+// Errors between the gateway and a remote server: only the affected call fails, with an error that names the server.
 import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
@@ -45,8 +45,8 @@ function page(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
 }
 
-describe.each(ERAS)('a server of the %s era', (era) => {
-  verifies('MANAGED-4', 'a JSON-RPC error is passed on as it is, whatever the HTTP status', async () => {
+describe.each(ERAS)('an error of a remote server of the %s era', (era) => {
+  verifies('MANAGED-4', 'a remote JSON-RPC error passes unchanged, whatever the HTTP status', async () => {
     const error = { code: -32601, message: 'No such tool', data: { big: 1 } };
     for (const id of ['own', null, undefined])
       for (const status of [400, 404, 500, 200]) {
@@ -63,7 +63,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
       }
   });
 
-  verifies('MANAGED-4', 'HTTP statuses without one are told in words', async () => {
+  verifies('MANAGED-4', 'an HTTP status without a JSON-RPC error becomes a clear error', async () => {
     const told = async (status: number): Promise<string> =>
       (await errorOf(era, (_, response) => page(response, status))).message;
     expect(await told(401)).toBe(
@@ -81,7 +81,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
       );
   });
 
-  verifies('MANAGED-4', 'an answer that is none is told in words', async () => {
+  verifies('MANAGED-4', 'an invalid HTTP answer becomes a clear error', async () => {
     const told = async (misbehave: Handler): Promise<string> => (await errorOf(era, misbehave)).message;
     expect(await told((_, response) => page(response, 200))).toBe(
       'Server \'far\' answered tools/call with text/html where JSON or an event stream belongs; check "url" in its entry',
@@ -112,21 +112,17 @@ describe.each(ERAS)('a server of the %s era', (era) => {
     );
   });
 
-  verifies(
-    'MANAGED-4',
-    'a stream that answers other requests, sends noise and then ends answers nothing',
-    async () => {
-      const { message } = await errorOf(era, (_, response) => {
-        const events = openEvents(response);
-        events.send('noise');
-        events.send(answerText(987, 'of another'));
-        events.end();
-      });
-      expect(message).toBe("Server 'far' ended its answer to tools/call before the result came");
-    },
-  );
+  verifies('MANAGED-4', 'a stream that ends without the requested answer fails the call', async () => {
+    const { message } = await errorOf(era, (_, response) => {
+      const events = openEvents(response);
+      events.send('noise');
+      events.send(answerText(987, 'of another'));
+      events.end();
+    });
+    expect(message).toBe("Server 'far' ended its answer to tools/call before the result came");
+  });
 
-  verifies('MANAGED-4', 'a redirection is followed once, within the same origin', async () => {
+  verifies('MANAGED-4', 'the gateway follows one redirect within the same origin', async () => {
     const told = async (status: number, location: string): Promise<string> =>
       (await errorOf(era, (_, response) => response.writeHead(status, { location }).end())).message;
     expect(await told(307, 'https://elsewhere.example/mcp?secret=1')).toBe(
@@ -150,7 +146,7 @@ describe.each(ERAS)('a server of the %s era', (era) => {
 
   verifies.slow(
     'MANAGED-4',
-    'an answer over the limit fails its own call, as JSON and as an event',
+    'a remote answer over the size limit fails its own call, as JSON and as an event',
     async () => {
       const long = 'x'.repeat(100 * 1024 * 1024);
       for (const misbehave of [
@@ -169,35 +165,31 @@ describe.each(ERAS)('a server of the %s era', (era) => {
     },
   );
 
-  verifies(
-    'MANAGED-4',
-    'what is over the limit and no answer to it fails its call all the same',
-    async () => {
-      const long = 'x'.repeat(2 * 1024 * 1024);
-      const answersAnother = { ...answerText(987, long) };
-      const asks = { jsonrpc: '2.0', id: 'question', method: 'ping', params: { long } };
-      const asEvent =
-        (message: unknown): Handler =>
-        (_, response) => {
-          const events = openEvents(response);
-          events.send(message);
-          events.end();
-        };
-      const told = async (misbehave: Handler): Promise<string> =>
-        (await errorOf(era, misbehave, { maxMessageSize: 1024 * 1024 })).message;
-      for (const body of [long, answersAnother, asks, [asks], { jsonrpc: '2.0', id: null, error: { long } }])
-        expect(await told((_, response) => sendJson(response, body))).toMatch(
-          /^Server 'far' sent a message of 2097\d{3} bytes, over the limit of 1048576; raise/,
-        );
-      for (const event of [long, answersAnother])
-        expect(await told(asEvent(event))).toBe(
-          "Server 'far' ended its answer to tools/call before the result came",
-        );
-      expect(await told(asEvent({ jsonrpc: '2.0', id: null, error: { long } }))).toContain('over the limit');
-    },
-  );
+  verifies('MANAGED-4', 'any other remote message over the size limit fails its call', async () => {
+    const long = 'x'.repeat(2 * 1024 * 1024);
+    const answersAnother = { ...answerText(987, long) };
+    const asks = { jsonrpc: '2.0', id: 'question', method: 'ping', params: { long } };
+    const asEvent =
+      (message: unknown): Handler =>
+      (_, response) => {
+        const events = openEvents(response);
+        events.send(message);
+        events.end();
+      };
+    const told = async (misbehave: Handler): Promise<string> =>
+      (await errorOf(era, misbehave, { maxMessageSize: 1024 * 1024 })).message;
+    for (const body of [long, answersAnother, asks, [asks], { jsonrpc: '2.0', id: null, error: { long } }])
+      expect(await told((_, response) => sendJson(response, body))).toMatch(
+        /^Server 'far' sent a message of 2097\d{3} bytes, over the limit of 1048576; raise/,
+      );
+    for (const event of [long, answersAnother])
+      expect(await told(asEvent(event))).toBe(
+        "Server 'far' ended its answer to tools/call before the result came",
+      );
+    expect(await told(asEvent({ jsonrpc: '2.0', id: null, error: { long } }))).toContain('over the limit');
+  });
 
-  verifies('MANAGED-4', 'a line that never ends holds up nobody else', async () => {
+  verifies('MANAGED-4', 'an endless line of a remote server does not block other calls', async () => {
     let timer: NodeJS.Timeout | undefined;
     let calls = 0;
     const handler = toolServer(era, ({ message, hungUp }, response) => {
@@ -218,42 +210,50 @@ describe.each(ERAS)('a server of the %s era', (era) => {
 });
 
 describe.concurrent('a server that cannot be reached', () => {
-  verifies.slow('MANAGED-4', 'fails the start with a sentence that says where and what to do', async () => {
-    const told = async (url: string): Promise<string> => {
-      const { stderr, code } = await runUntilFailed({ far: { url } });
-      expect(code).toBe(1);
-      return stderr.replace(/127\.0\.0\.1:\d+/, 'ADDRESS').trim();
-    };
-    const closed = await serveHttp(() => {});
-    await closed.close();
-    expect(await told(closed.url)).toContain(
-      'Server \'far\' failed during initialization: it accepts no connections at http://ADDRESS; check that it runs there and that "url" in its entry is right (ECONNREFUSED)',
-    );
-    expect(await told('http://no-such-host.invalid/mcp')).toMatch(
-      /it cannot be found: (?:http:\/\/no-such-host\.invalid has no address|the address of http:\/\/no-such-host\.invalid could not be looked up)/,
-    );
-    const plain = await serveHttp(() => {});
-    expect(await told(plain.url.replace('http:', 'https:'))).toContain(
-      'it does not speak TLS at https://ADDRESS',
-    );
-    await plain.close();
-    const noise = createTcpServer((socket) => socket.end('220 mail\r\n')).listen(0, '127.0.0.1');
-    await once(noise, 'listening');
-    expect(await told(`http://127.0.0.1:${(noise.address() as AddressInfo).port}/mcp`)).toContain(
-      'it answered at http://ADDRESS with something that is no HTTP',
-    );
-    noise.close();
-  });
+  verifies.slow(
+    'MANAGED-4',
+    'the start fails for an unreachable server, with its address and what to do',
+    async () => {
+      const told = async (url: string): Promise<string> => {
+        const { stderr, code } = await runUntilFailed({ far: { url } });
+        expect(code).toBe(1);
+        return stderr.replace(/127\.0\.0\.1:\d+/, 'ADDRESS').trim();
+      };
+      const closed = await serveHttp(() => {});
+      await closed.close();
+      expect(await told(closed.url)).toContain(
+        'Server \'far\' failed during initialization: it accepts no connections at http://ADDRESS; check that it runs there and that "url" in its entry is right (ECONNREFUSED)',
+      );
+      expect(await told('http://no-such-host.invalid/mcp')).toMatch(
+        /it cannot be found: (?:http:\/\/no-such-host\.invalid has no address|the address of http:\/\/no-such-host\.invalid could not be looked up)/,
+      );
+      const plain = await serveHttp(() => {});
+      expect(await told(plain.url.replace('http:', 'https:'))).toContain(
+        'it does not speak TLS at https://ADDRESS',
+      );
+      await plain.close();
+      const noise = createTcpServer((socket) => socket.end('220 mail\r\n')).listen(0, '127.0.0.1');
+      await once(noise, 'listening');
+      expect(await told(`http://127.0.0.1:${(noise.address() as AddressInfo).port}/mcp`)).toContain(
+        'it answered at http://ADDRESS with something that is no HTTP',
+      );
+      noise.close();
+    },
+  );
 
-  verifies('MANAGED-4', 'a server of neither kind says what it said to both', async () => {
-    await using remote = await serveHttp((_, response) => page(response, 404));
-    const { stderr } = await runUntilFailed({ far: { url: remote.url } });
-    expect(stderr).toContain(
-      'it answered initialize with HTTP 404 Not Found; check "url" in its entry; and as an HTTP+SSE server it answered GET with HTTP 404 Not Found',
-    );
-  });
+  verifies(
+    'MANAGED-4',
+    'the error for an address without MCP has the answers to both transports',
+    async () => {
+      await using remote = await serveHttp((_, response) => page(response, 404));
+      const { stderr } = await runUntilFailed({ far: { url: remote.url } });
+      expect(stderr).toContain(
+        'it answered initialize with HTTP 404 Not Found; check "url" in its entry; and as an HTTP+SSE server it answered GET with HTTP 404 Not Found',
+      );
+    },
+  );
 
-  verifies('MANAGED-4', 'a token that is refused points to the headers, and is not shown', async () => {
+  verifies('MANAGED-4', 'the error for a refused token names "headers" and hides the token', async () => {
     await using remote = await serveHttp((_, response) => response.writeHead(401).end());
     const { stderr } = await runUntilFailed({
       far: { url: remote.url, headers: { Authorization: 'Bearer hush' } },
@@ -264,16 +264,12 @@ describe.concurrent('a server that cannot be reached', () => {
     expect(stderr).not.toContain('hush');
   });
 
-  verifies(
-    'MANAGED-4',
-    'an HTTP+SSE server that names a foreign address to post to is not followed',
-    async () => {
-      await using remote = await serveHttp((_, response) => {
-        openEvents(response);
-        response.write('event: endpoint\ndata: https://elsewhere.example/messages\n\n');
-      });
-      const { stderr } = await runUntilFailed({ far: { sseConfig: { url: remote.url } } });
-      expect(stderr).toContain('it names an address to post to that is not its own; that is not followed');
-    },
-  );
+  verifies('MANAGED-4', 'the gateway refuses a foreign endpoint of an HTTP+SSE server', async () => {
+    await using remote = await serveHttp((_, response) => {
+      openEvents(response);
+      response.write('event: endpoint\ndata: https://elsewhere.example/messages\n\n');
+    });
+    const { stderr } = await runUntilFailed({ far: { sseConfig: { url: remote.url } } });
+    expect(stderr).toContain('it names an address to post to that is not its own; that is not followed');
+  });
 });

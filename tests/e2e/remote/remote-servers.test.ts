@@ -1,4 +1,4 @@
-// Servers at an address behave like servers of one's own: Streamable HTTP of both eras, and HTTP+SSE.
+// Remote servers behave like local ones: Streamable HTTP of both eras, and HTTP+SSE.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
 describe.each(KINDS)('a server of the $era era over $transport', ({ era, transport }) => {
   const start = (): ReturnType<typeof startRemote> => startRemote('matrix', era, transport);
 
-  verifies(['MANAGED-4', 'ERA-1'], 'lists everything as it would on stdio', async () => {
+  verifies(['MANAGED-4', 'ERA-1'], 'a remote server lists everything as on stdio', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     const ask = await open(weir, era);
@@ -45,7 +45,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
 
   verifies(
     ['MANAGED-4', 'AGG-CALL-1'],
-    'results keep every byte: numbers, order, unknown fields',
+    'remote results keep every byte: numbers, order, unknown fields',
     async () => {
       await using remote = await start();
       await using weir = serveInProcess({ r: { url: remote.url } });
@@ -57,14 +57,14 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
     },
   );
 
-  verifies('MANAGED-4', 'a result of 32 MB comes whole', async () => {
+  verifies('MANAGED-4', 'a remote result of 32 MB arrives whole', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     const ask = await open(weir, era);
     expect(textOf(await ask('tools/call', { name: 'r:big' }))).toHaveLength(32 * 1024 * 1024);
   });
 
-  verifies('MANAGED-4', 'progress comes three times out of three, before the result', async () => {
+  verifies('MANAGED-4', 'all progress of a remote call arrives before its result', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     const ask = await open(weir, era);
@@ -82,7 +82,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
     expect(weir.messages.at(-1)?.result).toBeDefined();
   });
 
-  verifies('MANAGED-4', 'a cancelled call is called off at the server', async () => {
+  verifies('MANAGED-4', 'the gateway cancels a call at its remote server', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     const ask = await open(weir, era);
@@ -95,7 +95,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
     expect(told).toBe(era === 'modern' ? 'closed' : 'told: enough');
   });
 
-  verifies('MANAGED-4', 'a changed list is read again and told', async () => {
+  verifies('MANAGED-4', 'the gateway reads a changed remote list again and notifies the client', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     await weir.initialize();
@@ -105,7 +105,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
     expect(await weir.tools()).toContain('r:added-k');
   });
 
-  verifies('MANAGED-4', 'a watched resource tells of its changes', async () => {
+  verifies('MANAGED-4', 'a client gets updates of a subscribed remote resource', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     await weir.initialize();
@@ -121,7 +121,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
 
   verifies(
     'MANAGED-4',
-    'a question on the way to an answer reaches the client, and its answer the server',
+    "a remote server's question reaches the client, and its answer the server",
     async () => {
       await using remote = await start();
       await using weir = serveInProcess({ r: { url: remote.url } });
@@ -137,7 +137,7 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
     },
   );
 
-  verifies('MANAGED-4', 'a hundred calls at once each get their own answer', async () => {
+  verifies('MANAGED-4', '100 concurrent remote calls each get their own answer', async () => {
     await using remote = await start();
     await using weir = serveInProcess({ r: { url: remote.url } });
     const ask = await open(weir, era);
@@ -149,56 +149,64 @@ describe.each(KINDS)('a server of the $era era over $transport', ({ era, transpo
   });
 });
 
-describe('a server that writes several messages where one belongs, a line each', () => {
+describe('a server that answers JSON with several messages, one a line', () => {
   const line = (message: Json): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
   const writeHead = (response: ServerResponse): ServerResponse =>
     response.writeHead(200, { 'content-type': 'application/json' });
 
-  verifies(['MANAGED-4', 'ERA-3'], 'is understood: what comes on the way, and the result', async () => {
-    const handler = toolServer('modern', ({ message: { id, params } }, response) => {
-      const { progressToken } = (params?.['_meta'] ?? {}) as Json;
-      const update = { method: 'notifications/progress', params: { progressToken, progress: 1 } };
-      writeHead(response).write(line(update));
-      response.end(JSON.stringify(answerText(id, 'fine')));
-    });
-    await using remote = await serveHttp(handler);
-    await using weir = serveInProcess({ r: { url: remote.url } });
-    const ask = await open(weir, 'modern');
-    const answer = await ask('tools/call', { name: 'r:tool' }, { progressToken: 'mine' });
-    expect(textOf(answer)).toBe('fine');
-    expect(weir.messages).toContainEqual({
-      jsonrpc: '2.0',
-      method: 'notifications/progress',
-      params: { progressToken: 'mine', progress: 1 },
-    });
-  });
+  verifies(
+    ['MANAGED-4', 'ERA-3'],
+    'the gateway reads notifications and the result from a body with several lines',
+    async () => {
+      const handler = toolServer('modern', ({ message: { id, params } }, response) => {
+        const { progressToken } = (params?.['_meta'] ?? {}) as Json;
+        const update = { method: 'notifications/progress', params: { progressToken, progress: 1 } };
+        writeHead(response).write(line(update));
+        response.end(JSON.stringify(answerText(id, 'fine')));
+      });
+      await using remote = await serveHttp(handler);
+      await using weir = serveInProcess({ r: { url: remote.url } });
+      const ask = await open(weir, 'modern');
+      const answer = await ask('tools/call', { name: 'r:tool' }, { progressToken: 'mine' });
+      expect(textOf(answer)).toBe('fine');
+      expect(weir.messages).toContainEqual({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: 'mine', progress: 1 },
+      });
+    },
+  );
 
-  verifies(['MANAGED-4', 'ERA-5'], 'is listened to while it goes on', async () => {
-    const tools = [{ name: 'tool', inputSchema: { type: 'object' } }];
-    const streams: ServerResponse[] = [];
-    const usual = toolServer(
-      'modern',
-      ({ message: { id } }, response) => {
-        tools.push({ name: 'another', inputSchema: { type: 'object' } });
-        for (const stream of streams) stream.write(line({ method: 'notifications/tools/list_changed' }));
-        sendJson(response, answerText(id, 'done'));
-      },
-      tools,
-    );
-    await using remote = await serveHttp((seen, response) => {
-      if (seen.message.method !== 'subscriptions/listen') return usual(seen, response);
-      streams.push(writeHead(response));
-      const honoured = { notifications: { toolsListChanged: true } };
-      return response.write(line({ method: 'notifications/subscriptions/acknowledged', params: honoured }));
-    });
-    await using weir = serveInProcess({ r: { url: remote.url } });
-    expect(await weir.tools()).toEqual(['r:tool']);
-    await weir.callTool('r:tool');
-    await weir.call('notifications/tools/list_changed');
-    expect(await weir.tools()).toEqual(['r:tool', 'r:another']);
-  });
+  verifies(
+    ['MANAGED-4', 'ERA-5'],
+    'the gateway reads notifications from a body with several lines while it is open',
+    async () => {
+      const tools = [{ name: 'tool', inputSchema: { type: 'object' } }];
+      const streams: ServerResponse[] = [];
+      const usual = toolServer(
+        'modern',
+        ({ message: { id } }, response) => {
+          tools.push({ name: 'another', inputSchema: { type: 'object' } });
+          for (const stream of streams) stream.write(line({ method: 'notifications/tools/list_changed' }));
+          sendJson(response, answerText(id, 'done'));
+        },
+        tools,
+      );
+      await using remote = await serveHttp((seen, response) => {
+        if (seen.message.method !== 'subscriptions/listen') return usual(seen, response);
+        streams.push(writeHead(response));
+        const honoured = { notifications: { toolsListChanged: true } };
+        return response.write(line({ method: 'notifications/subscriptions/acknowledged', params: honoured }));
+      });
+      await using weir = serveInProcess({ r: { url: remote.url } });
+      expect(await weir.tools()).toEqual(['r:tool']);
+      await weir.callTool('r:tool');
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).toEqual(['r:tool', 'r:another']);
+    },
+  );
 
-  verifies('MANAGED-4', 'and leaves the result out, has answered nothing', async () => {
+  verifies('MANAGED-4', 'a body with several lines but no result fails the call', async () => {
     const handler = toolServer('modern', (_, response) =>
       writeHead(response).end(line({ method: 'notifications/progress', params: {} })),
     );
@@ -212,43 +220,47 @@ describe('a server that writes several messages where one belongs, a line each',
 });
 
 describe('a client that stops reading', () => {
-  verifies('MANAGED-4', 'holds up the server, and loses nothing', async () => {
-    const MOST = 1000;
-    const note = {
-      jsonrpc: '2.0',
-      method: 'notifications/message',
-      params: { level: 'info', data: 'x'.repeat(64 * 1024) },
-    };
-    let sent = 0;
-    const handler = toolServer('legacy', async ({ message: { id } }, response) => {
-      const events = openEvents(response);
-      for (; sent < MOST; sent++) {
-        events.send(note);
-        if (response.writableNeedDrain) await once(response, 'drain');
+  verifies(
+    'MANAGED-4',
+    'a client that stops reading pauses the remote server, and nothing is lost',
+    async () => {
+      const MOST = 1000;
+      const note = {
+        jsonrpc: '2.0',
+        method: 'notifications/message',
+        params: { level: 'info', data: 'x'.repeat(64 * 1024) },
+      };
+      let sent = 0;
+      const handler = toolServer('legacy', async ({ message: { id } }, response) => {
+        const events = openEvents(response);
+        for (; sent < MOST; sent++) {
+          events.send(note);
+          if (response.writableNeedDrain) await once(response, 'drain');
+        }
+        events.send(answerText(id, 'done'));
+        events.end();
+      });
+      await using remote = await serveHttp(handler);
+      await using weir = serveInProcess({ r: { url: remote.url } });
+      await weir.tools();
+      await weir.request('logging/setLevel', { level: 'debug' });
+      weir.output.pause();
+      const call = weir.callTool('r:tool');
+      let before = -1;
+      while (before !== sent || sent === 0) {
+        before = sent;
+        await new Promise((resolve) => setTimeout(resolve, 300));
       }
-      events.send(answerText(id, 'done'));
-      events.end();
-    });
-    await using remote = await serveHttp(handler);
-    await using weir = serveInProcess({ r: { url: remote.url } });
-    await weir.tools();
-    await weir.request('logging/setLevel', { level: 'debug' });
-    weir.output.pause();
-    const call = weir.callTool('r:tool');
-    let before = -1;
-    while (before !== sent || sent === 0) {
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-    expect(sent).toBeLessThan(MOST / 2);
-    weir.output.resume();
-    expect(textOf(await call)).toBe('done');
-    expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toHaveLength(MOST);
-  });
+      expect(sent).toBeLessThan(MOST / 2);
+      weir.output.resume();
+      expect(textOf(await call)).toBe('done');
+      expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toHaveLength(MOST);
+    },
+  );
 });
 
-describe('through the command', () => {
-  verifies('MANAGED-4', 'remote servers and servers of one’s own stand side by side', async () => {
+describe('remote servers of the command', () => {
+  verifies('MANAGED-4', 'the command serves remote servers of both transports together', async () => {
     await using modern = await startRemote('conformance', '--http', '0');
     await using older = await startRemote('matrix', 'legacy', 'sse');
     await using weir = startWeir({
@@ -263,35 +275,41 @@ describe('through the command', () => {
   });
 });
 
-describe('headers', () => {
-  verifies(['MANAGED-4', 'ERA-5'], 'a modern request repeats method, name and marked arguments', async () => {
-    const marked = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
-    const handler = toolServer(
-      'modern',
-      ({ message: { id } }, response) => sendJson(response, answerText(id, 'ok')),
-      [{ name: 'größe', inputSchema: marked }],
-    );
-    await using remote = await serveHttp(handler);
-    await using weir = serveInProcess({ r: { url: remote.url, headers: { Authorization: 'Bearer hush' } } });
-    await weir.tools();
-    expect(textOf(await weir.callTool('r:größe', { region: ' eu ' }))).toBe('ok');
-    expect(remote.posted('tools/call')[0]?.headers).toMatchObject({
-      accept: 'application/json, text/event-stream',
-      authorization: 'Bearer hush',
-      'content-type': 'application/json',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': `=?base64?${Buffer.from('größe').toString('base64')}?=`,
-      'mcp-param-region': '=?base64?IGV1IA==?=',
-    });
-    for (const { headers } of remote.seen) expect(headers['mcp-session-id']).toBeUndefined();
-    expect(remote.seen.map(({ method }) => method)).not.toContain('GET');
-    expect(weir.logged.join('\n')).not.toContain('hush');
-  });
+describe('headers and sessions of remote servers', () => {
+  verifies(
+    ['MANAGED-4', 'ERA-5'],
+    'headers of a modern remote request repeat method, name and marked arguments',
+    async () => {
+      const marked = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+      const handler = toolServer(
+        'modern',
+        ({ message: { id } }, response) => sendJson(response, answerText(id, 'ok')),
+        [{ name: 'größe', inputSchema: marked }],
+      );
+      await using remote = await serveHttp(handler);
+      await using weir = serveInProcess({
+        r: { url: remote.url, headers: { Authorization: 'Bearer hush' } },
+      });
+      await weir.tools();
+      expect(textOf(await weir.callTool('r:größe', { region: ' eu ' }))).toBe('ok');
+      expect(remote.posted('tools/call')[0]?.headers).toMatchObject({
+        accept: 'application/json, text/event-stream',
+        authorization: 'Bearer hush',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': `=?base64?${Buffer.from('größe').toString('base64')}?=`,
+        'mcp-param-region': '=?base64?IGV1IA==?=',
+      });
+      for (const { headers } of remote.seen) expect(headers['mcp-session-id']).toBeUndefined();
+      expect(remote.seen.map(({ method }) => method)).not.toContain('GET');
+      expect(weir.logged.join('\n')).not.toContain('hush');
+    },
+  );
 
   verifies(
     ['MANAGED-4', 'ERA-5'],
-    'a tool that marks its arguments wrongly is left out, and only that one',
+    'the gateway omits only the remote tool with an invalid x-mcp-header',
     async () => {
       const properties = { a: { type: 'number', 'x-mcp-header': 'A' } };
       const handler = toolServer('modern', () => {}, [
@@ -307,7 +325,7 @@ describe('headers', () => {
 
   verifies(
     ['MANAGED-4', 'ERA-5'],
-    'where the server wants other headers, its tools are read again and the call repeated once',
+    'the gateway reads tools again and repeats a call once after a header mismatch',
     async () => {
       const schema = (header: string): Json => ({
         type: 'object',
@@ -333,67 +351,67 @@ describe('headers', () => {
     },
   );
 
+  verifies('MANAGED-4', 'the gateway reads each message of a batch in one event', async () => {
+    const call: Handler = ({ message: { id, params } }, response) => {
+      const progressToken = (params?.['_meta'] as Json | undefined)?.['progressToken'];
+      const update = {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken, progress: 1 },
+      };
+      const events = openEvents(response);
+      events.send([update, answerText(id, 'ok')]);
+      events.end();
+    };
+    const handler = toolServer('legacy', call, undefined, '2025-03-26');
+    await using remote = await serveHttp(handler);
+    await using weir = serveInProcess({ r: { url: remote.url } });
+    await weir.tools();
+    const params = { name: 'r:tool', _meta: { progressToken: 'mine' } };
+    expect(textOf(await weir.request('tools/call', params))).toBe('ok');
+    expect((await weir.call('notifications/progress')).params).toEqual({
+      progressToken: 'mine',
+      progress: 1,
+    });
+  });
+
   verifies(
     'MANAGED-4',
-    'several messages in one event, as one revision allowed, are taken one by one',
+    'remote requests name their session after the handshake, and DELETE ends it',
     async () => {
-      const call: Handler = ({ message: { id, params } }, response) => {
-        const progressToken = (params?.['_meta'] as Json | undefined)?.['progressToken'];
-        const update = {
-          jsonrpc: '2.0',
-          method: 'notifications/progress',
-          params: { progressToken, progress: 1 },
-        };
+      const handler = toolServer('legacy', ({ message: { id } }, response) => {
         const events = openEvents(response);
-        events.send([update, answerText(id, 'ok')]);
+        events.send(answerText(id, 'ok'));
         events.end();
-      };
-      const handler = toolServer('legacy', call, undefined, '2025-03-26');
-      await using remote = await serveHttp(handler);
-      await using weir = serveInProcess({ r: { url: remote.url } });
-      await weir.tools();
-      const params = { name: 'r:tool', _meta: { progressToken: 'mine' } };
-      expect(textOf(await weir.request('tools/call', params))).toBe('ok');
-      expect((await weir.call('notifications/progress')).params).toEqual({
-        progressToken: 'mine',
-        progress: 1,
       });
+      await using remote = await serveHttp(handler);
+      const weir = serveInProcess({ r: { url: remote.url } });
+      await weir.tools();
+      expect(textOf(await weir.callTool('r:tool'))).toBe('ok');
+      await weir.close();
+      const said = remote.seen.map(({ method, message, headers }) => [
+        message.method ?? method,
+        headers['mcp-session-id'],
+        headers['mcp-protocol-version'],
+      ]);
+      expect(said).toContainEqual(['GET', 'session-1', '2025-11-25']);
+      // The stream and the other lists are asked for side by side.
+      const inOrder = said.filter(([name]) => name !== 'GET' && !String(name).startsWith('resources/'));
+      expect(inOrder).toEqual([
+        ['server/discover', undefined, '2026-07-28'],
+        ['initialize', undefined, undefined],
+        ['notifications/initialized', 'session-1', '2025-11-25'],
+        ['tools/list', 'session-1', '2025-11-25'],
+        ['tools/call', 'session-1', '2025-11-25'],
+        ['DELETE', 'session-1', '2025-11-25'],
+      ]);
     },
   );
-
-  verifies('MANAGED-4', 'a session is named from the handshake on, and ended with it', async () => {
-    const handler = toolServer('legacy', ({ message: { id } }, response) => {
-      const events = openEvents(response);
-      events.send(answerText(id, 'ok'));
-      events.end();
-    });
-    await using remote = await serveHttp(handler);
-    const weir = serveInProcess({ r: { url: remote.url } });
-    await weir.tools();
-    expect(textOf(await weir.callTool('r:tool'))).toBe('ok');
-    await weir.close();
-    const said = remote.seen.map(({ method, message, headers }) => [
-      message.method ?? method,
-      headers['mcp-session-id'],
-      headers['mcp-protocol-version'],
-    ]);
-    expect(said).toContainEqual(['GET', 'session-1', '2025-11-25']);
-    // The stream and the other lists are asked for side by side.
-    const inOrder = said.filter(([name]) => name !== 'GET' && !String(name).startsWith('resources/'));
-    expect(inOrder).toEqual([
-      ['server/discover', undefined, '2026-07-28'],
-      ['initialize', undefined, undefined],
-      ['notifications/initialized', 'session-1', '2025-11-25'],
-      ['tools/list', 'session-1', '2025-11-25'],
-      ['tools/call', 'session-1', '2025-11-25'],
-      ['DELETE', 'session-1', '2025-11-25'],
-    ]);
-  });
 });
 
 verifies(
   ['MANAGED-4', 'ERA-2'],
-  'a server of both ways that keeps no session in the old one is spoken to in the new one',
+  'the gateway uses the modern era for a dual-era server without legacy sessions',
   async () => {
     const handler = (era: Era): ReturnType<typeof toolServer> =>
       toolServer(era, ({ message }, response) => sendJson(response, answerText(message.id, era)));

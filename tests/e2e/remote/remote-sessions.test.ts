@@ -38,8 +38,8 @@ async function reopen(server: RawServer, handler: Handler): Promise<RawServer> {
 
 const named = (name: string): Json[] => [{ name, inputSchema: { type: 'object' } }];
 
-describe.concurrent('a session that the server has forgotten', () => {
-  verifies('MANAGED-4', 'is begun again behind the scenes, and the call repeated once', async () => {
+describe.concurrent('a session that the remote server has forgotten', () => {
+  verifies('MANAGED-4', 'the gateway opens a forgotten session again and repeats the call once', async () => {
     const first = await serveHttp(toolServer('legacy', says('first')));
     await using weir = serveInProcess({ far: { url: first.url } });
     await weir.tools();
@@ -52,22 +52,26 @@ describe.concurrent('a session that the server has forgotten', () => {
     expect(second.posted('notifications/initialized')).toHaveLength(1);
   });
 
-  verifies('MANAGED-4', 'hears again what the old one was told, and its lists are read again', async () => {
-    const first = await serveHttp(toolServer('legacy', says('first')));
-    await using weir = serveInProcess({ far: { url: first.url } });
-    await weir.tools();
-    await weir.request('logging/setLevel', { level: 'warning' });
-    await weir.request('resources/subscribe', { uri: 'test://a' });
-    await until(() => first.posted('resources/subscribe').length === 1);
-    await using second = await reopen(first, toolServer('legacy', says('second'), named('another')));
-    await weir.callTool('far:tool');
-    await weir.call('notifications/tools/list_changed');
-    expect(await weir.tools()).toEqual(['far:another']);
-    expect(second.posted('logging/setLevel')[0]?.message.params).toEqual({ level: 'warning' });
-    expect(second.posted('resources/subscribe')[0]?.message.params).toEqual({ uri: 'test://a' });
-  });
+  verifies(
+    'MANAGED-4',
+    'a renewed session gets log level and subscriptions again, and its lists are read again',
+    async () => {
+      const first = await serveHttp(toolServer('legacy', says('first')));
+      await using weir = serveInProcess({ far: { url: first.url } });
+      await weir.tools();
+      await weir.request('logging/setLevel', { level: 'warning' });
+      await weir.request('resources/subscribe', { uri: 'test://a' });
+      await until(() => first.posted('resources/subscribe').length === 1);
+      await using second = await reopen(first, toolServer('legacy', says('second'), named('another')));
+      await weir.callTool('far:tool');
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).toEqual(['far:another']);
+      expect(second.posted('logging/setLevel')[0]?.message.params).toEqual({ level: 'warning' });
+      expect(second.posted('resources/subscribe')[0]?.message.params).toEqual({ uri: 'test://a' });
+    },
+  );
 
-  verifies('MANAGED-4', 'a server that forgets every session is asked no more than twice', async () => {
+  verifies('MANAGED-4', 'the gateway calls a server that forgets every session at most twice', async () => {
     let forgets = false;
     const server = toolServer('legacy', says('fine'));
     const handler: Handler = (seen, response) => {
@@ -86,10 +90,10 @@ describe.concurrent('a session that the server has forgotten', () => {
   });
 });
 
-describe.concurrent('a server that is killed and comes back at its address', () => {
+describe.concurrent('a remote server that is killed and restarts at its address', () => {
   verifies(
     'MANAGED-4',
-    'of the modern era: calls fail meanwhile and work again, and its changes are heard again',
+    'calls and notifications of a modern remote server work again after its restart',
     async () => {
       const first = await startRemote('conformance', '--http', '0');
       await using weir = serveInProcess({ far: { url: first.url } });
@@ -111,7 +115,7 @@ describe.concurrent('a server that is killed and comes back at its address', () 
 
   verifies(
     'MANAGED-4',
-    'of the oldest kind: calls in flight fail, later ones go to the new stream',
+    'calls in flight fail when an HTTP+SSE server restarts, later ones use the new stream',
     async () => {
       const first = await serveHttp(oldest(() => {}));
       await using weir = serveInProcess({ far: { url: first.url } });
@@ -128,27 +132,23 @@ describe.concurrent('a server that is killed and comes back at its address', () 
     },
   );
 
-  verifies(
-    'MANAGED-4',
-    'of the oldest kind: where a new stream cannot be greeted, the next one can',
-    async () => {
-      const first = await serveHttp(oldest(() => {}));
-      await using weir = serveInProcess({ far: { url: first.url } });
-      await weir.tools();
-      let refusals = 0;
-      const server = oldest((send, { id }) => send(answerText(id, 'second')));
-      await using second = await reopen(first, (seen, response) =>
-        seen.message.method === 'initialize' && refusals++ === 0
-          ? response.writeHead(503).end()
-          : server(seen, response),
-      );
-      expect((await weir.callTool('far:tool')).error?.message).toContain('answered POST with HTTP 503');
-      expect(textOf(await weir.callTool('far:tool'))).toBe('second');
-      expect(second.posted('initialize')).toHaveLength(2);
-    },
-  );
+  verifies('MANAGED-4', 'a later call opens an HTTP+SSE stream again after a failed handshake', async () => {
+    const first = await serveHttp(oldest(() => {}));
+    await using weir = serveInProcess({ far: { url: first.url } });
+    await weir.tools();
+    let refusals = 0;
+    const server = oldest((send, { id }) => send(answerText(id, 'second')));
+    await using second = await reopen(first, (seen, response) =>
+      seen.message.method === 'initialize' && refusals++ === 0
+        ? response.writeHead(503).end()
+        : server(seen, response),
+    );
+    expect((await weir.callTool('far:tool')).error?.message).toContain('answered POST with HTTP 503');
+    expect(textOf(await weir.callTool('far:tool'))).toBe('second');
+    expect(second.posted('initialize')).toHaveLength(2);
+  });
 
-  verifies('MANAGED-4', 'of the oldest kind: not more waits for its stream than for a pipe', async () => {
+  verifies('MANAGED-4', 'at most 16 MiB wait for the stream of an HTTP+SSE server', async () => {
     const first = await serveHttp(oldest(() => {}));
     await using weir = serveInProcess({ far: { url: first.url } });
     await weir.tools();
@@ -160,7 +160,7 @@ describe.concurrent('a server that is killed and comes back at its address', () 
   });
 });
 
-verifies('MANAGED-4', 'a task is listened to again where the stream for it has broken off', async () => {
+verifies('MANAGED-4', 'the gateway renews a task subscription whose stream broke off', async () => {
   const extensions = { 'io.modelcontextprotocol/tasks': {} };
   const server = toolServer('modern', says('fine'));
   const listening: number[] = [];
@@ -195,8 +195,8 @@ verifies('MANAGED-4', 'a task is listened to again where the stream for it has b
   expect(listening).toHaveLength(2);
 });
 
-describe.concurrent('a server of the oldest kind', () => {
-  verifies('MANAGED-4', 'may name its address once more, and answers all the same', async () => {
+describe.concurrent('an HTTP+SSE server', () => {
+  verifies('MANAGED-4', 'an HTTP+SSE server may send its endpoint again during a call', async () => {
     await using remote = await serveHttp(
       oldest((send, { id }, nameAddress) => {
         nameAddress();
@@ -244,10 +244,10 @@ function intercepted(take: (body: string) => void): ServerResponse {
   return response as unknown as ServerResponse;
 }
 
-describe.concurrent('a stream that ends before its time', () => {
+describe.concurrent('a stream that ends too early', () => {
   verifies(
     'MANAGED-4',
-    'the answer to a call is fetched from where it broke off, after the wait asked for',
+    'the gateway resumes a broken answer stream at its last event, after the requested wait',
     async () => {
       const asked: { after: unknown; at: number }[] = [];
       let call: number | undefined;
@@ -280,7 +280,7 @@ describe.concurrent('a stream that ends before its time', () => {
 
   verifies(
     'MANAGED-4',
-    'the standing stream is taken up again, and lists are read again where it cannot be',
+    'the gateway resumes the GET stream, or reads lists again where it cannot',
     async () => {
       let tools = named('one');
       const streams: { after: unknown; response: ServerResponse }[] = [];
@@ -313,8 +313,8 @@ describe.concurrent('a stream that ends before its time', () => {
   );
 });
 
-describe.concurrent('the standing stream of a server', () => {
-  verifies('MANAGED-4', 'stands before anything is asked, however slow it is to open', async () => {
+describe.concurrent('the GET stream of a remote server', () => {
+  verifies('MANAGED-4', 'the GET stream opens before the first request, however slow it is', async () => {
     const order: string[] = [];
     const rest = toolServer('legacy', says('x'));
     await using remote = await serveHttp((seen, response) => {
@@ -333,28 +333,32 @@ describe.concurrent('the standing stream of a server', () => {
     expect(order.indexOf('tools/list')).toBeGreaterThan(order.indexOf('GET'));
   });
 
-  verifies('MANAGED-4', 'may bring the answer to a call whose own stream has broken off', async () => {
-    let standing: ReturnType<typeof openEvents> | undefined;
-    const rest = toolServer('legacy', ({ message: { id } }, response) => {
-      openEvents(response).send('', 'e1');
-      response.write('retry: 60000\n\n');
-      response.end();
-      standing?.send(answerText(id, 'by the other way'));
-    });
-    await using remote = await serveHttp((seen, response) => {
-      if (seen.method !== 'GET') return rest(seen, response);
-      return void (standing = openEvents(response));
-    });
-    await using weir = serveInProcess({ far: { url: remote.url } });
-    await weir.initialize();
-    expect(textOf(await weir.callTool('far:tool'))).toBe('by the other way');
-  });
+  verifies(
+    'MANAGED-4',
+    'the GET stream may bring the answer to a call whose own stream broke off',
+    async () => {
+      let standing: ReturnType<typeof openEvents> | undefined;
+      const rest = toolServer('legacy', ({ message: { id } }, response) => {
+        openEvents(response).send('', 'e1');
+        response.write('retry: 60000\n\n');
+        response.end();
+        standing?.send(answerText(id, 'by the other way'));
+      });
+      await using remote = await serveHttp((seen, response) => {
+        if (seen.method !== 'GET') return rest(seen, response);
+        return void (standing = openEvents(response));
+      });
+      await using weir = serveInProcess({ far: { url: remote.url } });
+      await weir.initialize();
+      expect(textOf(await weir.callTool('far:tool'))).toBe('by the other way');
+    },
+  );
 });
 
-describe.concurrent('a server that comes late', () => {
+describe.concurrent('a remote server that starts late', () => {
   verifies(
     ['MANAGED-4', 'AGG-CHILD-3'],
-    'is tried again in the background, and its tools are published when it comes',
+    'the gateway retries a remote server in the background and publishes its tools',
     async () => {
       const early = await serveHttp(() => {});
       await early.close();

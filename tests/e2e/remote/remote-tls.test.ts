@@ -34,25 +34,29 @@ async function serveTls(port: number) {
 }
 
 describe('a server behind TLS', () => {
-  withOpenssl('MANAGED-4', 'is called where its certificate is trusted, by its name', async () => {
-    await using remote = await serveHttp(
-      toolServer('modern', ({ message, headers }, response) =>
-        sendJson(response, answerText(message.id, headers.host ?? '')),
-      ),
-    );
-    using tls = await serveTls(remote.port);
-    const url = `https://localhost:${tls.port}/mcp`;
-    await using weir = startWeir({ far: { url } }, { env: { NODE_EXTRA_CA_CERTS: tls.cert } });
-    await weir.tools();
-    const calls = [1, 2, 3].map(() => weir.callTool('far:tool'));
-    for (const answer of await Promise.all(calls)) expect(textOf(answer)).toBe(`localhost:${tls.port}`);
-    expect(tls.seen.every(({ name }) => name === 'localhost')).toBe(true);
-    expect(tls.seen.some(({ isReused }) => isReused)).toBe(true);
-  });
+  withOpenssl(
+    'MANAGED-4',
+    'the gateway calls a TLS server by its name where its certificate is trusted',
+    async () => {
+      await using remote = await serveHttp(
+        toolServer('modern', ({ message, headers }, response) =>
+          sendJson(response, answerText(message.id, headers.host ?? '')),
+        ),
+      );
+      using tls = await serveTls(remote.port);
+      const url = `https://localhost:${tls.port}/mcp`;
+      await using weir = startWeir({ far: { url } }, { env: { NODE_EXTRA_CA_CERTS: tls.cert } });
+      await weir.tools();
+      const calls = [1, 2, 3].map(() => weir.callTool('far:tool'));
+      for (const answer of await Promise.all(calls)) expect(textOf(answer)).toBe(`localhost:${tls.port}`);
+      expect(tls.seen.every(({ name }) => name === 'localhost')).toBe(true);
+      expect(tls.seen.some(({ isReused }) => isReused)).toBe(true);
+    },
+  );
 
   withOpenssl(
     'MANAGED-4',
-    'is not called where its certificate is not trusted, or is another’s',
+    'the gateway refuses a TLS server with an untrusted or foreign certificate',
     async () => {
       await using remote = await serveHttp(toolServer('modern', () => {}));
       using tls = await serveTls(remote.port);
