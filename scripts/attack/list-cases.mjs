@@ -25,7 +25,7 @@ export const CONFIGS = [
     ],
   ]),
   attackCase(5, 'A missing variable fails the start with its name and place, and no value.', [
-    [START, 'names variables that are not set: all of them, with their places'],
+    [START, 'the start names all variables that are not set, with their places'],
     [LOAD, 'loadConfig prints no secret of a damaged file'],
   ]),
   attackCase(6, "A server sees a short list of variables and its own env, not the gateway's environment.", [
@@ -53,7 +53,7 @@ export const CONFIGS = [
     ['tests/e2e/lifecycle/leftover-processes.test.ts', 'no child, no grandchild and no guard is left'],
   ]),
   attackCase(12, 'A server that exits at every start is tried after 1, 5 and 15 s, then disabled.', [
-    ['tests/e2e/lifecycle/supervision.test.ts', 'is tried after 1, 5 and 15 s of real time'],
+    ['tests/e2e/lifecycle/supervision.test.ts', 'restarts after 1, 5 and 15 s of real time'],
   ]),
   attackCase(13, 'On Windows an argument that could leave its quotes is refused.', [
     [
@@ -63,7 +63,7 @@ export const CONFIGS = [
   ]),
   attackCase(14, 'A command or "cwd" in a folder that every user can write to is started with a warning.'),
   attackCase(15, 'A container is never privileged and gets neither the root nor the engine of the machine.', [
-    [START, "hands the engine's socket to a container, also where there is none"],
+    [START, "a volume that hands the engine's socket to a container is an error, also without a socket"],
     [
       'packages/gateway/src/upstream/container/create-arguments.test.ts',
       'are hardened by default, whatever the entry looks like',
@@ -74,7 +74,7 @@ export const CONFIGS = [
     'A config over 16 MiB, of over 1,000 servers, too deep or full of mistakes is refused with a bounded message.',
   ),
   attackCase(17, 'Two tools that would get the same public name fail the start.', [
-    [START, 'because a key and a tool hold the separator'],
+    [START, 'the start fails for names that collide because a key contains the separator'],
   ]),
 ];
 

@@ -1,5 +1,5 @@
 import { ChildServerError, type ChildServerClient } from '@weir/gateway';
-// A server that dies takes its own calls and names with it, and nothing else.
+// A crash removes the calls and names of its own server, and no others.
 import { describe, expect } from 'vitest';
 import { fixture, modernMeta, scripted, startWeir, textOf, type Received } from '../../support/harness.ts';
 import { createTestGateway, open, serveInProcess, type InProcess } from '../../support/in-process.ts';
@@ -7,7 +7,7 @@ import { verifies } from '../../verifies.ts';
 
 verifies(
   'AGG-CHILD-4',
-  'fifty calls in flight on each of three servers, one of which is killed',
+  'the kill of one of three servers fails only its own 50 calls in flight',
   async () => {
     await using weir = startWeir({ a: fixture('crash'), b: fixture('crash'), c: fixture('crash') });
     await weir.tools();
@@ -55,7 +55,7 @@ describe.concurrent('a server that dies', () => {
 
   verifies(
     ['AGG-CHILD-3', 'AGG-CHILD-4'],
-    'before all others are up fails the start, unless that may go on without',
+    'a crash during the start of others fails the start, unless with --keep-going',
     async () => {
       const servers = { d: dies, s: fixture('slow-start', '600') };
       await expect(createTestGateway(servers).start()).rejects.toMatchObject({
@@ -68,76 +68,88 @@ describe.concurrent('a server that dies', () => {
     },
   );
 
-  verifies('AGG-CHILD-4', 'is a failed one, with its error and its last words in the log', async () => {
-    await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') }, stays);
-    await weir.tools();
-    const child = weir.gateway.children.get('a');
-    expect(child?.status).toBe('running');
-    expect((await weir.callTool('a:crash')).error).toEqual({
-      code: -32000,
-      message: "Server 'a' exited with code 3",
-    });
-    expect(child?.status).toBe('failed');
-    expect(child?.error).toBeInstanceOf(ChildServerError);
-    expect(child?.error).toMatchObject({ serverKey: 'a', phase: 'runtime' });
-    expect(child?.error?.cause).toBeInstanceOf(Error);
-    expect(child?.error?.cause?.message).toBe("Server 'a' exited with code 3");
-    // A copy has the documented fields, too.
-    const copied: ChildServerClient | undefined = child;
-    expect({ ...copied }).toMatchObject({
-      serverKey: 'a',
-      status: 'failed',
-      error: child?.error,
-      client: child,
-    });
-    expect(weir.gateway.children.get('e')?.status).toBe('running');
-    expect(weir.logged.join('\n')).toContain('[a] crash: the tool crash was called');
-    await weir.call('notifications/tools/list_changed');
-    expect([...weir.gateway.registry.keys()].every((name) => name.startsWith('e:'))).toBe(true);
-  });
+  verifies(
+    'AGG-CHILD-4',
+    'a crashed server has status failed, its error, and its stderr in the log',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') }, stays);
+      await weir.tools();
+      const child = weir.gateway.children.get('a');
+      expect(child?.status).toBe('running');
+      expect((await weir.callTool('a:crash')).error).toEqual({
+        code: -32000,
+        message: "Server 'a' exited with code 3",
+      });
+      expect(child?.status).toBe('failed');
+      expect(child?.error).toBeInstanceOf(ChildServerError);
+      expect(child?.error).toMatchObject({ serverKey: 'a', phase: 'runtime' });
+      expect(child?.error?.cause).toBeInstanceOf(Error);
+      expect(child?.error?.cause?.message).toBe("Server 'a' exited with code 3");
+      // A copy has the documented fields, too.
+      const copied: ChildServerClient | undefined = child;
+      expect({ ...copied }).toMatchObject({
+        serverKey: 'a',
+        status: 'failed',
+        error: child?.error,
+        client: child,
+      });
+      expect(weir.gateway.children.get('e')?.status).toBe('running');
+      expect(weir.logged.join('\n')).toContain('[a] crash: the tool crash was called');
+      await weir.call('notifications/tools/list_changed');
+      expect([...weir.gateway.registry.keys()].every((name) => name.startsWith('e:'))).toBe(true);
+    },
+  );
 
-  verifies('AGG-CHILD-4', 'takes its prompts and resources along, and clients are told of each', async () => {
-    const mortal = scripted(`
+  verifies(
+    'AGG-CHILD-4',
+    'the crash of a server removes its prompts and resources, with a notice each',
+    async () => {
+      const mortal = scripted(`
       process.argv[2] = 'note';
       await import(${JSON.stringify(new URL('../../fixtures/resources.mjs', import.meta.url).href)});
       process.stdin.on('data', (chunk) => chunk.includes('"touch"') && process.exit(1));`);
-    await using weir = serveInProcess({ n: mortal, e: fixture('echo') }, stays);
-    await weir.initialize();
-    expect((await weir.request('resources/list')).result?.['resources']).toHaveLength(2);
-    await weir.callTool('n:touch', { uri: 'x' });
-    for (const kind of ['tools', 'prompts', 'resources'])
-      await weir.call(`notifications/${kind}/list_changed`);
-    for (const [method, list] of [
-      ['prompts/list', 'prompts'],
-      ['resources/list', 'resources'],
-      ['resources/templates/list', 'resourceTemplates'],
-    ] as const) {
-      expect((await weir.request(method)).result?.[list]).toEqual([]);
-    }
-    expect((await weir.request('resources/read', { uri: 'note://one' })).error).toMatchObject({
-      code: -32602,
-    });
-  });
+      await using weir = serveInProcess({ n: mortal, e: fixture('echo') }, stays);
+      await weir.initialize();
+      expect((await weir.request('resources/list')).result?.['resources']).toHaveLength(2);
+      await weir.callTool('n:touch', { uri: 'x' });
+      for (const kind of ['tools', 'prompts', 'resources'])
+        await weir.call(`notifications/${kind}/list_changed`);
+      for (const [method, list] of [
+        ['prompts/list', 'prompts'],
+        ['resources/list', 'resources'],
+        ['resources/templates/list', 'resourceTemplates'],
+      ] as const) {
+        expect((await weir.request(method)).result?.[list]).toEqual([]);
+      }
+      expect((await weir.request('resources/read', { uri: 'note://one' })).error).toMatchObject({
+        code: -32602,
+      });
+    },
+  );
 
-  verifies(['AGG-CHILD-4', 'ERA-1'], 'is told of to a modern client through its subscription', async () => {
-    await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') }, stays);
-    const ask = await open(weir, 'modern');
-    await ask('tools/list');
-    weir.send({
-      id: 9,
-      method: 'subscriptions/listen',
-      params: { notifications: { toolsListChanged: true }, ...modernMeta() },
-    });
-    await weir.call('notifications/subscriptions/acknowledged');
-    expect((await ask('tools/call', { name: 'a:kill' })).error?.message).toBe(
-      "Server 'a' was killed by SIGKILL",
-    );
-    expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
-      _meta: { 'io.modelcontextprotocol/subscriptionId': 9 },
-    });
-  });
+  verifies(
+    ['AGG-CHILD-4', 'ERA-1'],
+    'a modern client gets the notice of a crash through its subscription',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('crash'), e: fixture('echo') }, stays);
+      const ask = await open(weir, 'modern');
+      await ask('tools/list');
+      weir.send({
+        id: 9,
+        method: 'subscriptions/listen',
+        params: { notifications: { toolsListChanged: true }, ...modernMeta() },
+      });
+      await weir.call('notifications/subscriptions/acknowledged');
+      expect((await ask('tools/call', { name: 'a:kill' })).error?.message).toBe(
+        "Server 'a' was killed by SIGKILL",
+      );
+      expect((await weir.call('notifications/tools/list_changed')).params).toEqual({
+        _meta: { 'io.modelcontextprotocol/subscriptionId': 9 },
+      });
+    },
+  );
 
-  verifies('AGG-CHILD-4', 'is heard to its last word: what it has answered before counts', async () => {
+  verifies('AGG-CHILD-4', 'a call gets the answer that its server wrote right before it exited', async () => {
     const lastWords = scripted(`
       import { reply, serve, text, tool } from 'stdio';
       serve({ name: 'last', tools: [tool('answer')], call: { answer: (_args, { id }) => {
@@ -150,7 +162,7 @@ describe.concurrent('a server that dies', () => {
     await weir.call('notifications/tools/list_changed');
   });
 
-  verifies('AGG-CHILD-4', 'is dead for its calls; the gateway and its other servers live on', async () => {
+  verifies('AGG-CHILD-4', 'the gateway and its other servers survive crashes of servers', async () => {
     await using weir = serveInProcess(
       { a: fixture('crash'), b: fixture('crash'), e: fixture('echo') },
       stays,
@@ -177,7 +189,7 @@ const shuts = scripted(`
     echo: (args) => text(args.text),
   } });`);
 
-describe.concurrent('a server that lives on but can no longer be talked to counts as dead', () => {
+describe.concurrent('a server with a closed pipe', () => {
   const saysSo = async (weir: InProcess, answer: Promise<Received>): Promise<void> => {
     expect((await answer).error).toMatchObject({
       code: -32000,
@@ -188,13 +200,13 @@ describe.concurrent('a server that lives on but can no longer be talked to count
     expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
   };
 
-  verifies('AGG-CHILD-4', 'when it has closed its stdout', async () => {
+  verifies('AGG-CHILD-4', 'a server that closes its stdout counts as failed', async () => {
     await using weir = serveInProcess({ s: shuts, e: fixture('echo') }, stays);
     await weir.tools();
     await saysSo(weir, weir.callTool('s:stdout'));
   });
 
-  verifies('AGG-CHILD-4', 'when it has closed its stdin', async () => {
+  verifies('AGG-CHILD-4', 'a server that closes its stdin counts as failed', async () => {
     await using weir = serveInProcess({ s: shuts, e: fixture('echo') }, stays);
     await weir.tools();
     expect(textOf(await weir.callTool('s:stdin'))).toBe('closed');

@@ -1,5 +1,5 @@
 // @module-tag slow
-// In whatever state the gateway is when its client closes stdin: what was asked is answered or refused, and 5 s later nothing is left.
+// The end of stdin in every state of the gateway: requests are answered or refused, and 5 s later no process is left.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -82,7 +82,7 @@ const separator = ['--separator', ':'];
 
 // Each waits for seconds: together they take no longer than the slowest.
 describe.concurrent('at the end of the input', () => {
-  onLinux('AGG-CHILD-5', 'a server that is still starting is closed at once', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input closes a starting server at once', async () => {
     await using weir = startWeir({ hangs }, { args: ['--keep-going'] });
     await weir.initialize();
     const { code, goneAfter } = await leave(weir);
@@ -92,18 +92,22 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(3500);
   });
 
-  onLinux('AGG-CHILD-5', 'requests that wait for a start get 2 s, then an error', async () => {
-    await using weir = startWeir({ hangs });
-    await weir.initialize();
-    const { code, stdout, stderr, goneAfter } = await leave(weir, line('list', 'tools/list'));
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/"id":"list","error":\{"code":-32000,"message":"The gateway has ended/u);
-    expect(stderr).toContain('one request was not finished');
-    expect(goneAfter).toBeGreaterThan(3900);
-    expect(goneAfter).toBeLessThan(GONE_MS);
-  });
+  onLinux(
+    'AGG-CHILD-5',
+    'the end of the input gives requests that wait for a start 2 s, then an error',
+    async () => {
+      await using weir = startWeir({ hangs });
+      await weir.initialize();
+      const { code, stdout, stderr, goneAfter } = await leave(weir, line('list', 'tools/list'));
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/"id":"list","error":\{"code":-32000,"message":"The gateway has ended/u);
+      expect(stderr).toContain('one request was not finished');
+      expect(goneAfter).toBeGreaterThan(3900);
+      expect(goneAfter).toBeLessThan(GONE_MS);
+    },
+  );
 
-  onLinux('AGG-CHILD-5', 'calls in flight get 2 s, then an error', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input gives calls in flight 2 s, then an error', async () => {
     const slow = scripted(`
       import { serve, text, tool } from 'stdio';
       const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms, text('after ' + ms)));
@@ -123,7 +127,7 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
-  onLinux('AGG-CHILD-5', 'a server that is being restarted is closed', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input closes a restarting server', async () => {
     await using weir = startWeir(
       { again: hangsAgain(join(temporaryFolder(), 'ran')) },
       { args: ['--keep-going', '--debug', ...separator] },
@@ -136,7 +140,7 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
-  onLinux('AGG-CHILD-5', 'a server that was taken out of the config and drains is closed', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input closes a removed server that drains', async () => {
     await using weir = startWeir({ stalls, e: fixture('echo') }, { args: separator });
     await weir.tools();
     call(weir, 'stalls:stall');
@@ -147,7 +151,7 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
-  onLinux('AGG-CHILD-5', 'a call that is suspended until its client answers is given up', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input ends a suspended call', async () => {
     await using weir = startWeir({ asks }, { args: separator });
     call(weir, 'asks:ask', modernMeta({ elicitation: { form: {} } }));
     expect((await weir.answer('call')).result).toMatchObject({ resultType: 'input_required' });
@@ -156,7 +160,7 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
-  onLinux('AGG-CHILD-5', 'a lazy server that hangs in its start is closed', async () => {
+  onLinux('AGG-CHILD-5', 'the end of the input closes a lazy server that hangs in its start', async () => {
     const folder = temporaryFolder();
     const lazy = { ...hangsAgain(join(folder, 'ran')), lazy: true };
     const options = { folder, args: ['--debug', ...separator] };
@@ -173,25 +177,29 @@ describe.concurrent('at the end of the input', () => {
     expect(goneAfter).toBeLessThan(GONE_MS);
   });
 
-  onLinux(['AGG-CHILD-5', 'MANAGED-3'], 'a container engine that hangs is not waited for', async () => {
-    const folder = temporaryFolder();
-    const token = `engine-${process.pid}-${Date.now()}`;
-    writeFileSync(
-      join(folder, 'docker'),
-      `#!/bin/sh\nexec "${process.execPath}" -e "${STUBBORN}" ${token}\n`,
-    );
-    chmodSync(join(folder, 'docker'), 0o755);
-    const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
-    await using weir = startWeir({ c: { image: 'mcp/time' }, e: fixture('echo') }, { env });
-    await weir.initialize();
-    await until(() => commandLinesWith(token).length > 0);
-    const { code, goneAfter } = await leave(weir, line('list', 'tools/list'));
-    expect(code).toBe(0);
-    expect(goneAfter).toBeLessThan(GONE_MS);
-    await until(() => commandLinesWith(token).length === 0, 500);
-  });
+  onLinux(
+    ['AGG-CHILD-5', 'MANAGED-3'],
+    'the gateway ends without a container engine that hangs',
+    async () => {
+      const folder = temporaryFolder();
+      const token = `engine-${process.pid}-${Date.now()}`;
+      writeFileSync(
+        join(folder, 'docker'),
+        `#!/bin/sh\nexec "${process.execPath}" -e "${STUBBORN}" ${token}\n`,
+      );
+      chmodSync(join(folder, 'docker'), 0o755);
+      const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
+      await using weir = startWeir({ c: { image: 'mcp/time' }, e: fixture('echo') }, { env });
+      await weir.initialize();
+      await until(() => commandLinesWith(token).length > 0);
+      const { code, goneAfter } = await leave(weir, line('list', 'tools/list'));
+      expect(code).toBe(0);
+      expect(goneAfter).toBeLessThan(GONE_MS);
+      await until(() => commandLinesWith(token).length === 0, 500);
+    },
+  );
 
-  onLinux('AGG-CHILD-3', 'a start that has failed before still exits with 1 and its reason', async () => {
+  onLinux('AGG-CHILD-3', 'a failed start exits with 1 and its reason, also when the input ends', async () => {
     await using weir = startWeir(
       { stubborn: fixture('ignores-sigterm'), db: fixture('exit-at-start') },
       { args: ['--log-file', join(temporaryFolder(), 'weir.log')] },
@@ -206,7 +214,7 @@ describe.concurrent('at the end of the input', () => {
     expect(stderr).toContain("Server 'db' failed during initialization: it exited with code 3");
   });
 
-  onLinux('AGG-CHILD-3', 'a start that fails while requests wait for it exits with 1', async () => {
+  onLinux('AGG-CHILD-3', 'a start that fails after the end of the input exits with 1', async () => {
     const late = scripted(`await new Promise((resolve) => setTimeout(resolve, 700)); process.exit(3);`);
     await using weir = startWeir({ late });
     await weir.initialize();
@@ -216,7 +224,7 @@ describe.concurrent('at the end of the input', () => {
     expect(stdout).toContain('"id":"list","error"');
   });
 
-  verifies('AGG-CHILD-5', 'nothing is started for a client that has said nothing', async () => {
+  verifies('AGG-CHILD-5', 'the gateway starts no server when its input ends without a message', async () => {
     const started = join(temporaryFolder(), 'started');
     const script = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(started)}, '');`;
     await using weir = startWeir({ s: scripted(script) }, { args: ['--debug'] });

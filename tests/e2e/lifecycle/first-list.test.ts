@@ -1,4 +1,4 @@
-// The first answers come from what earlier starts have remembered, while the servers start.
+// The first answers come from the catalogues of earlier starts, while the servers start.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -78,10 +78,10 @@ function notices({ messages }: InProcess): string[] {
 
 const instructionsOf = ({ result }: Received): unknown => result?.['instructions'];
 
-describe.concurrent('with remembered catalogues', () => {
+describe.concurrent('a start with stored catalogues', () => {
   verifies.slow(
     ['AGG-REG-3', 'SCALE-2', 'AGG-CLI-1'],
-    'the command answers initialize and the first list before the servers run',
+    'the command answers initialize and the first list before its servers run',
     async () => {
       const folder = temporaryFolder();
       const [a, b] = [changeable('one', 'two'), changeable('three')];
@@ -111,42 +111,50 @@ describe.concurrent('with remembered catalogues', () => {
   );
 
   for (const era of ['legacy', 'modern'] as const)
-    verifies(['AGG-REG-3', 'ERA-1'], `a ${era} client gets instructions and lists at once`, async () => {
-      const a = changeable('one');
+    verifies(
+      ['AGG-REG-3', 'ERA-1'],
+      `a ${era} client gets stored instructions and lists at once`,
+      async () => {
+        const a = changeable('one');
+        const options = remembering();
+        await learn({ a: a.entry }, options);
+        a.set({ delay: SLOW_MS });
+        await using weir = serveInProcess({ a: a.entry }, options);
+        const began = performance.now();
+        if (era === 'modern') {
+          const ask = await open(weir, era);
+          expect(instructionsOf(await ask('server/discover'))).toBe('Use one.');
+          expect((await ask('tools/list')).result?.['tools']).toHaveLength(1);
+        } else {
+          expect(instructionsOf(await weir.initialize())).toBe('Use one.');
+          expect(await weir.tools()).toEqual(['a:one']);
+        }
+        expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+        expect(weir.gateway.children.get('a')?.status).toBe('initializing');
+      },
+    );
+
+  verifies(
+    ['AGG-REG-3', 'AGG-REG-2'],
+    'lists that differ from the stored ones follow in one notice',
+    async () => {
+      const [a, b] = [changeable('one'), changeable('two')];
+      const servers = { a: a.entry, b: b.entry };
       const options = remembering();
-      await learn({ a: a.entry }, options);
-      a.set({ delay: SLOW_MS });
-      await using weir = serveInProcess({ a: a.entry }, options);
-      const began = performance.now();
-      if (era === 'modern') {
-        const ask = await open(weir, era);
-        expect(instructionsOf(await ask('server/discover'))).toBe('Use one.');
-        expect((await ask('tools/list')).result?.['tools']).toHaveLength(1);
-      } else {
-        expect(instructionsOf(await weir.initialize())).toBe('Use one.');
-        expect(await weir.tools()).toEqual(['a:one']);
-      }
-      expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
-      expect(weir.gateway.children.get('a')?.status).toBe('initializing');
-    });
+      await learn(servers, options);
+      a.set({ tools: ['one', 'more'] });
+      b.set({ tools: ['other'], delay: 500 });
+      await using weir = serveInProcess(servers, options);
+      expect(await weir.tools()).toEqual(['a:one', 'b:two']);
+      await weir.gateway.tried;
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).toEqual(['a:one', 'a:more', 'b:other']);
+      expect((await weir.callTool('b:two')).error?.message).toContain('not found');
+      expect(notices(weir)).toEqual(['notifications/tools/list_changed']);
+    },
+  );
 
-  verifies(['AGG-REG-3', 'AGG-REG-2'], 'what differs follows in one notice', async () => {
-    const [a, b] = [changeable('one'), changeable('two')];
-    const servers = { a: a.entry, b: b.entry };
-    const options = remembering();
-    await learn(servers, options);
-    a.set({ tools: ['one', 'more'] });
-    b.set({ tools: ['other'], delay: 500 });
-    await using weir = serveInProcess(servers, options);
-    expect(await weir.tools()).toEqual(['a:one', 'b:two']);
-    await weir.gateway.tried;
-    await weir.call('notifications/tools/list_changed');
-    expect(await weir.tools()).toEqual(['a:one', 'a:more', 'b:other']);
-    expect((await weir.callTool('b:two')).error?.message).toContain('not found');
-    expect(notices(weir)).toEqual(['notifications/tools/list_changed']);
-  });
-
-  verifies(['AGG-REG-3', 'AGG-REG-1'], 'a server that does not start leaves the list', async () => {
+  verifies(['AGG-REG-3', 'AGG-REG-1'], 'a stored server that does not start leaves the list', async () => {
     const [a, b] = [changeable('one'), changeable('two')];
     const servers = { a: a.entry, b: b.entry };
     const options = remembering();
@@ -163,36 +171,36 @@ describe.concurrent('with remembered catalogues', () => {
     expect(await weir.tools()).toEqual(['a:one', 'b:two']);
   });
 
-  verifies('AGG-REG-3', 'fresh and fail fast wait for the servers', async () => {
-    for (const more of [{ fresh: true }, { keepGoing: false }]) {
-      const a = changeable('one');
-      const options = { ...remembering(), ...more };
-      await learn({ a: a.entry }, options);
-      a.set({ tools: ['other'], delay: 300 });
-      await using weir = serveInProcess({ a: a.entry }, options);
-      expect(instructionsOf(await weir.initialize())).toBeUndefined();
-      expect(await weir.tools()).toEqual(['a:other']);
-    }
-  });
-
   verifies(
     'AGG-REG-3',
-    'the first list waits for servers that are not remembered, and for no others',
+    '--fresh and fail fast wait for the servers instead of stored catalogues',
     async () => {
-      const [a, b] = [changeable('one'), changeable('two')];
-      const options = remembering();
-      await learn({ a: a.entry }, options);
-      a.set({ delay: SLOW_MS });
-      b.set({ delay: 300 });
-      await using weir = serveInProcess({ a: a.entry, b: b.entry }, options);
-      expect(String(instructionsOf(await weir.initialize()))).toContain('Use one.');
-      const { result, ms } = await elapsed(weir.tools());
-      expect(result).toEqual(['a:one', 'b:two']);
-      expect(ms).toBeLessThan(SLOW_MS - 500);
+      for (const more of [{ fresh: true }, { keepGoing: false }]) {
+        const a = changeable('one');
+        const options = { ...remembering(), ...more };
+        await learn({ a: a.entry }, options);
+        a.set({ tools: ['other'], delay: 300 });
+        await using weir = serveInProcess({ a: a.entry }, options);
+        expect(instructionsOf(await weir.initialize())).toBeUndefined();
+        expect(await weir.tools()).toEqual(['a:other']);
+      }
     },
   );
 
-  verifies('AGG-REG-3', 'what was remembered of another entry does not count', async () => {
+  verifies('AGG-REG-3', 'the first list waits only for servers without a stored catalogue', async () => {
+    const [a, b] = [changeable('one'), changeable('two')];
+    const options = remembering();
+    await learn({ a: a.entry }, options);
+    a.set({ delay: SLOW_MS });
+    b.set({ delay: 300 });
+    await using weir = serveInProcess({ a: a.entry, b: b.entry }, options);
+    expect(String(instructionsOf(await weir.initialize()))).toContain('Use one.');
+    const { result, ms } = await elapsed(weir.tools());
+    expect(result).toEqual(['a:one', 'b:two']);
+    expect(ms).toBeLessThan(SLOW_MS - 500);
+  });
+
+  verifies('AGG-REG-3', 'the gateway ignores a catalogue that was stored for another entry', async () => {
     const a = changeable('one');
     const options = remembering();
     await learn({ a: a.entry }, options);
@@ -203,7 +211,7 @@ describe.concurrent('with remembered catalogues', () => {
 
   verifies(
     ['AGG-REG-3', 'AGG-CHILD-6'],
-    'what was remembered for another client stands in until the server has been asked',
+    'the first list uses a catalogue stored for another client until the server answers',
     async () => {
       const a = changeable('one');
       const options = remembering();
@@ -217,37 +225,45 @@ describe.concurrent('with remembered catalogues', () => {
     },
   );
 
-  verifies(['AGG-REG-3', 'HEALTH-3'], 'a disabled server is not listed', async () => {
-    const [a, b] = [changeable('one'), changeable('two')];
-    const servers = { a: a.entry, b: b.entry };
-    const options = remembering();
-    await learn(servers, options);
-    await (async () => {
+  verifies(
+    ['AGG-REG-3', 'HEALTH-3'],
+    'a disabled server is not listed from its stored catalogue',
+    async () => {
+      const [a, b] = [changeable('one'), changeable('two')];
+      const servers = { a: a.entry, b: b.entry };
+      const options = remembering();
+      await learn(servers, options);
+      await (async () => {
+        await using weir = serveInProcess(servers, options);
+        await weir.tools();
+        await weir.gateway.disable('a');
+      })();
+      b.set({ delay: SLOW_MS });
       await using weir = serveInProcess(servers, options);
-      await weir.tools();
-      await weir.gateway.disable('a');
-    })();
-    b.set({ delay: SLOW_MS });
-    await using weir = serveInProcess(servers, options);
-    expect(instructionsOf(await weir.initialize())).not.toContain('Use one.');
-    expect(await weir.tools()).toEqual(['b:two']);
-  });
-
-  verifies(['AGG-REG-3', 'HEALTH-3'], 'one that is disabled while it starts is not listed', async () => {
-    const [a, b] = [changeable('one'), changeable('two')];
-    const servers = { a: a.entry, b: b.entry };
-    const options = remembering();
-    await learn(servers, options);
-    a.set({ delay: 20_000 });
-    await using weir = serveInProcess(servers, options);
-    expect(await weir.tools()).toEqual(['a:one', 'b:two']);
-    await weir.gateway.disable('a');
-    expect(await weir.tools()).toEqual(['b:two']);
-  });
+      expect(instructionsOf(await weir.initialize())).not.toContain('Use one.');
+      expect(await weir.tools()).toEqual(['b:two']);
+    },
+  );
 
   verifies(
     ['AGG-REG-3', 'HEALTH-3'],
-    'one that a config takes out while it starts is not listed',
+    'a server that is disabled while it starts leaves the list',
+    async () => {
+      const [a, b] = [changeable('one'), changeable('two')];
+      const servers = { a: a.entry, b: b.entry };
+      const options = remembering();
+      await learn(servers, options);
+      a.set({ delay: 20_000 });
+      await using weir = serveInProcess(servers, options);
+      expect(await weir.tools()).toEqual(['a:one', 'b:two']);
+      await weir.gateway.disable('a');
+      expect(await weir.tools()).toEqual(['b:two']);
+    },
+  );
+
+  verifies(
+    ['AGG-REG-3', 'HEALTH-3'],
+    'a server that a reload removes while it starts leaves the list',
     async () => {
       const [a, b] = [changeable('one'), changeable('two')];
       const options = remembering();
@@ -261,7 +277,7 @@ describe.concurrent('with remembered catalogues', () => {
     },
   );
 
-  verifies('AGG-REG-3', 'a damaged file counts as none', async () => {
+  verifies('AGG-REG-3', 'the gateway ignores a damaged catalogue file', async () => {
     const a = changeable('one');
     const options = remembering();
     await learn({ a: a.entry }, options);
@@ -272,7 +288,7 @@ describe.concurrent('with remembered catalogues', () => {
     expect(await weir.tools()).toEqual(['a:other']);
   });
 
-  verifies('AGG-REG-3', 'gateways that share a config keep what each of them has learnt', async () => {
+  verifies('AGG-REG-3', "gateways that share a config keep each other's stored catalogues", async () => {
     const [a, b] = [changeable('one'), changeable('two')];
     const servers = { a: a.entry, b: b.entry };
     const options = remembering();
@@ -293,7 +309,7 @@ describe.concurrent('with remembered catalogues', () => {
     expect(ms).toBeLessThan(AT_ONCE_MS);
   });
 
-  verifies('AGG-REG-3', 'nothing is kept without a path of the config or a state folder', async () => {
+  verifies('AGG-REG-3', 'the gateway stores no catalogues without a config path', async () => {
     const a = changeable('one');
     const { state } = remembering();
     mkdirSync(state, { recursive: true });
@@ -301,34 +317,42 @@ describe.concurrent('with remembered catalogues', () => {
     expect(readdirSync(state)).not.toContain('catalogues');
   });
 
-  verifies.slow(['AGG-REG-3', 'ERA-1'], 'HTTP clients get instructions and lists at once', async () => {
-    const a = changeable('one');
-    const options = remembering();
-    await (async () => {
+  verifies.slow(
+    ['AGG-REG-3', 'ERA-1'],
+    'HTTP clients get stored instructions and lists at once',
+    async () => {
+      const a = changeable('one');
+      const options = remembering();
+      await (async () => {
+        await using test = await serveTest({ a: a.entry }, options);
+        await test.gateway.tried;
+      })();
+      a.set({ delay: SLOW_MS });
+      const began = performance.now();
       await using test = await serveTest({ a: a.entry }, options);
-      await test.gateway.tried;
-    })();
-    a.set({ delay: SLOW_MS });
-    const began = performance.now();
-    await using test = await serveTest({ a: a.entry }, options);
-    await using connection = await connectHttp(test.url, 'legacy');
-    expect(connection.client.getInstructions()).toBe('Use one.');
-    expect((await connection.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:one']);
-    expect(performance.now() - began).toBeLessThan(SLOW_MS);
-    const result = await connection.client.callTool({ name: 'a:one', arguments: {} });
-    expect(result.content).toEqual([{ type: 'text', text: 'called one' }]);
-    expect(a.starts()).toBe(2);
-  });
+      await using connection = await connectHttp(test.url, 'legacy');
+      expect(connection.client.getInstructions()).toBe('Use one.');
+      expect((await connection.client.listTools()).tools.map(({ name }) => name)).toEqual(['a:one']);
+      expect(performance.now() - began).toBeLessThan(SLOW_MS);
+      const result = await connection.client.callTool({ name: 'a:one', arguments: {} });
+      expect(result.content).toEqual([{ type: 'text', text: 'called one' }]);
+      expect(a.starts()).toBe(2);
+    },
+  );
 });
 
-describe.concurrent('the processes', () => {
-  verifies(['AGG-REG-3', 'SCALE-2'], 'are spawned though the client never lists anything', async () => {
-    const a = changeable('one');
-    const options = remembering();
-    await learn({ a: a.entry }, options);
-    await using weir = serveInProcess({ a: a.entry }, options);
-    await weir.initialize();
-    expect(weir.gateway.children.get('a')?.isConnected).toBe(false);
-    await until(() => a.starts() === 2);
-  });
+describe.concurrent('processes of servers with stored catalogues', () => {
+  verifies(
+    ['AGG-REG-3', 'SCALE-2'],
+    'servers with stored catalogues start although the client lists nothing',
+    async () => {
+      const a = changeable('one');
+      const options = remembering();
+      await learn({ a: a.entry }, options);
+      await using weir = serveInProcess({ a: a.entry }, options);
+      await weir.initialize();
+      expect(weir.gateway.children.get('a')?.isConnected).toBe(false);
+      await until(() => a.starts() === 2);
+    },
+  );
 });

@@ -32,7 +32,7 @@ function configFile(folder: string, name: string, servers: Record<string, Server
   return file;
 }
 
-/** How many gateways run over configs in this folder, once another would have been started. */
+/** Counts the gateways over configs in this folder, once another would have been started. */
 async function gatewaysIn(folder: string): Promise<number> {
   await delay(300);
   return commandLinesWith(folder).filter((line) => line.includes('.cjs')).length;
@@ -56,21 +56,25 @@ describe.concurrent('a config that contains the gateway itself', () => {
     }),
   };
   for (const [way, entry] of Object.entries(ways))
-    verifies('AGG-CFG-4', `skips that entry with one warning: ${way}`, async () => {
-      const folder = temporaryFolder();
-      await using weir = startWeir({ self: entry(folder), e: fixture('echo') }, { folder });
-      expect((await weir.tools()).filter((name) => !name.startsWith('e:'))).toEqual([]);
-      expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
-      expect(await gatewaysIn(folder)).toBe(1);
-      const { code, stderr } = await weir.close();
-      expect(code).toBe(0);
-      expect([...stderr.matchAll(SKIPPED)].map(([, key]) => key)).toEqual(['self']);
-      expect(stderr).toContain('Take the entry out of the config');
-    });
+    verifies(
+      'AGG-CFG-4',
+      `the gateway skips an entry that is the gateway itself ${way}, with one warning`,
+      async () => {
+        const folder = temporaryFolder();
+        await using weir = startWeir({ self: entry(folder), e: fixture('echo') }, { folder });
+        expect((await weir.tools()).filter((name) => !name.startsWith('e:'))).toEqual([]);
+        expect(textOf(await weir.callTool('e:echo', { text: 'x' }))).toBe('x');
+        expect(await gatewaysIn(folder)).toBe(1);
+        const { code, stderr } = await weir.close();
+        expect(code).toBe(0);
+        expect([...stderr.matchAll(SKIPPED)].map(([, key]) => key)).toEqual(['self']);
+        expect(stderr).toContain('Take the entry out of the config');
+      },
+    );
 });
 
-describe.concurrent('gateways behind one another', () => {
-  verifies('AGG-CFG-4', 'work where each has a config of its own', async () => {
+describe.concurrent('a chain of gateways', () => {
+  verifies('AGG-CFG-4', 'a chain of gateways works where each has a config of its own', async () => {
     const folder = temporaryFolder();
     const last = configFile(folder, 'c.json', { e: fixture('echo') });
     const second = configFile(folder, 'b.json', { c: gatewayOver(last) });
@@ -80,7 +84,7 @@ describe.concurrent('gateways behind one another', () => {
     expect(weir.stderr).not.toContain('is skipped');
   });
 
-  verifies('AGG-CFG-4', 'are cut where one leads back to another before it', async () => {
+  verifies('AGG-CFG-4', 'a chain of gateways is cut where one leads back to an earlier one', async () => {
     const folder = temporaryFolder();
     const other = configFile(folder, 'b.json', {
       a: gatewayOver(join(folder, 'mcp.json')),
@@ -93,7 +97,7 @@ describe.concurrent('gateways behind one another', () => {
     await weir.says("Server 'a' is skipped: its entry leads back to a gateway that this one stands behind");
   });
 
-  verifies('AGG-CFG-4', 'are at most eight', async () => {
+  verifies('AGG-CFG-4', 'a chain has eight gateways at most', async () => {
     const folder = temporaryFolder();
     // Each waits for all that stand behind it.
     const patient = (file: string): ServerEntry => ({
@@ -115,8 +119,8 @@ describe.concurrent('gateways behind one another', () => {
   });
 });
 
-describe.concurrent('other doors', () => {
-  verifies('AGG-CFG-4', 'weir lock leaves the entry out that is the gateway itself', async () => {
+describe.concurrent('other ways into a loop', () => {
+  verifies('AGG-CFG-4', 'weir lock omits the entry that is the gateway itself', async () => {
     const folder = temporaryFolder();
     const file = configFile(folder, 'mcp.json', {
       self: gatewayOver(join(folder, 'mcp.json')),
@@ -128,21 +132,25 @@ describe.concurrent('other doors', () => {
     expect(stderr).toMatch(SKIPPED);
   });
 
-  verifies.slow(['AGG-CFG-4', 'HEALTH-3'], 'a reload skips it and touches no other server', async () => {
-    const folder = temporaryFolder();
-    await using weir = startWeir({ e: fixture('echo'), p: fixture('ignores-sigterm') }, { folder });
-    await weir.tools();
-    const pid = textOf(await weir.callTool('p:pid'));
-    const self = gatewayOver(join(folder, 'mcp.json'));
-    configFile(folder, 'mcp.json', { e: fixture('echo'), p: fixture('ignores-sigterm'), self });
-    await weir.says(SKIPPED);
-    expect(textOf(await weir.callTool('p:pid'))).toBe(pid);
-    expect(await gatewaysIn(folder)).toBe(1);
-  });
+  verifies.slow(
+    ['AGG-CFG-4', 'HEALTH-3'],
+    'a reload skips the entry that is the gateway itself, and restarts no other server',
+    async () => {
+      const folder = temporaryFolder();
+      await using weir = startWeir({ e: fixture('echo'), p: fixture('ignores-sigterm') }, { folder });
+      await weir.tools();
+      const pid = textOf(await weir.callTool('p:pid'));
+      const self = gatewayOver(join(folder, 'mcp.json'));
+      configFile(folder, 'mcp.json', { e: fixture('echo'), p: fixture('ignores-sigterm'), self });
+      await weir.says(SKIPPED);
+      expect(textOf(await weir.callTool('p:pid'))).toBe(pid);
+      expect(await gatewaysIn(folder)).toBe(1);
+    },
+  );
 
   verifies(
     'AGG-CFG-4',
-    'a forged variable is left out, and a long chain only refuses its own client',
+    'the gateway ignores a forged WEIR_CHAIN, and a full one refuses only its own client',
     async () => {
       const odd = 'zz,\n,'.repeat(10_000);
       await using free = startWeir({ e: fixture('echo') }, { env: { WEIR_CHAIN: odd } });
@@ -161,22 +169,26 @@ describe.concurrent('a url that points to the gateway itself', () => {
     ['http', 'mcp'],
     ['sse', 'sse'],
   ] as const)
-    verifies('AGG-CFG-4', `is skipped with one warning: ${type}`, async ({ expect }) => {
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}/mcp`;
-      const self = { type, url: `http://127.0.0.1:${port}/${path}` };
-      const config = { self, e: fixture('echo') };
-      const args = ['--port', String(port), '--no-auth', '--separator', ':'];
-      await using served = await startServe(config, { args });
-      await expect.poll(() => served.stderr, { timeout: 10_000 }).toMatch(SKIPPED);
-      await using connected = await connectHttp(url, 'legacy');
-      const { tools } = await connected.client.listTools();
-      expect(tools.map(({ name }) => name).filter((name) => name.endsWith('echo'))).toEqual(['e:echo']);
-      await delay(300);
-      expect([...served.stderr.matchAll(SKIPPED)]).toHaveLength(1);
-    });
+    verifies(
+      'AGG-CFG-4',
+      `the gateway skips an ${type} url to itself, with one warning`,
+      async ({ expect }) => {
+        const port = await freePort();
+        const url = `http://127.0.0.1:${port}/mcp`;
+        const self = { type, url: `http://127.0.0.1:${port}/${path}` };
+        const config = { self, e: fixture('echo') };
+        const args = ['--port', String(port), '--no-auth', '--separator', ':'];
+        await using served = await startServe(config, { args });
+        await expect.poll(() => served.stderr, { timeout: 10_000 }).toMatch(SKIPPED);
+        await using connected = await connectHttp(url, 'legacy');
+        const { tools } = await connected.client.listTools();
+        expect(tools.map(({ name }) => name).filter((name) => name.endsWith('echo'))).toEqual(['e:echo']);
+        await delay(300);
+        expect([...served.stderr.matchAll(SKIPPED)]).toHaveLength(1);
+      },
+    );
 
-  verifies('AGG-CFG-4', 'is cut where two gateways on HTTP lead to each other', async ({ expect }) => {
+  verifies('AGG-CFG-4', 'a loop of two gateways on HTTP is cut', async ({ expect }) => {
     const [one, other] = [await freePort(), await freePort()];
     const urlOf = (port: number): string => `http://127.0.0.1:${port}/mcp`;
     const serve = (port: number, to: number): Promise<ServeProcess> =>
@@ -195,7 +207,7 @@ describe.concurrent('a url that points to the gateway itself', () => {
     }
   });
 
-  verifies('AGG-CFG-4', 'is skipped where a program embeds the gateway, without any file', async () => {
+  verifies('AGG-CFG-4', 'a gateway in a program skips its own url, without any config file', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/mcp`;
     await using weir = await serveTest(
@@ -207,7 +219,7 @@ describe.concurrent('a url that points to the gateway itself', () => {
     const { status, json } = await send(weir.url, modern('tools/list'));
     expect(status).toBe(200);
     expect(JSON.stringify(json)).not.toContain('self:');
-    // Eight ids that nobody has: this client alone is refused.
+    // Eight ids of no gateway: only this client is refused.
     const chain = Array.from({ length: 8 }, (_, index) => `000000000000000${index}`).join(',');
     const request = modern('tools/list');
     const forged = await send(weir.url, { ...request, headers: { ...request.headers, 'weir-chain': chain } });
@@ -216,7 +228,7 @@ describe.concurrent('a url that points to the gateway itself', () => {
   });
 });
 
-/** A port that nobody listens on. */
+/** Returns a free port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

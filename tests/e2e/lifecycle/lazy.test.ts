@@ -1,4 +1,4 @@
-// Lazy servers: what they offer is remembered, and they are started when somebody calls them.
+// Lazy servers: their catalogues are stored, and the first call starts them.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -48,7 +48,7 @@ const LAZY = { args: ['--lazy'] };
 describe.concurrent('a lazy server', () => {
   verifies(
     'AGG-REG-1',
-    'is started once to be known; from then on its lists are answered without it',
+    'a lazy server starts once for its lists; later lists come from its stored catalogue',
     async () => {
       const folder = temporaryFolder();
       const server = changeable('a', 'b');
@@ -64,7 +64,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     ['AGG-REG-1', 'AGG-CHILD-1'],
-    'is started once by its first calls, however many come at once; others are not',
+    'concurrent first calls start their lazy server once, and no other server',
     async () => {
       const folder = temporaryFolder();
       const servers = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`s${i}`, changeable('pid')]));
@@ -86,7 +86,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     'AGG-REG-1',
-    'is listed from the lock file, and from what is known since where it differs',
+    'a lazy server is listed from the lock file, or from a newer stored catalogue',
     async () => {
       const folder = temporaryFolder();
       const server = changeable('a');
@@ -124,7 +124,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     ['ERA-5', 'AGG-REG-2'],
-    'lists its tools in one order before and after its first call',
+    'a lazy server lists its tools in the same order before and after its first call',
     async () => {
       const folder = temporaryFolder();
       const server = changeable('b', 'c', 'a');
@@ -146,7 +146,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     'AGG-REG-1',
-    'is started to be known where the lock file cannot be read, and that is told',
+    'a lazy server starts for its lists where the lock file is unreadable, with a warning',
     async () => {
       const folder = temporaryFolder();
       mkdirSync(join(folder, 'weir.lock.json'));
@@ -156,41 +156,41 @@ describe.concurrent('a lazy server', () => {
     },
   );
 
-  verifies('AGG-REG-1', 'is known by its entry, and by what the client can do', async () => {
-    const folder = temporaryFolder();
-    const server = changeable('a');
-    const run = async (entry: ServerEntry, capabilities = {}): Promise<number> => {
-      await using weir = startWeir({ s: entry }, { ...LAZY, folder });
-      await weir.initialize(capabilities);
-      await weir.tools();
-      return server.starts();
-    };
-    expect(await run(server.entry)).toBe(1);
-    expect(await run(server.entry)).toBe(1);
-    expect(await run(server.entry, { roots: {} })).toBe(2);
-    expect(await run(server.entry, { roots: {} })).toBe(2);
-    expect(await run({ ...server.entry, env: { X: '1' } })).toBe(3);
-  });
-
   verifies(
     'AGG-REG-1',
-    'is ended when nobody has used it for a while, and started again; clients notice nothing',
+    "a lazy server starts again for its lists when its entry or the client's capabilities change",
     async () => {
-      const server = changeable('pid');
-      const weir = serveInProcess({ s: server.entry, e: fixture('echo') }, { lazy: true, idleAfter: 300 });
-      await using _ = weir;
-      await weir.tools();
-      const first = textOf(await weir.callTool('s:pid'));
-      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
-      expect(await weir.tools()).toContain('s:pid');
-      const second = textOf(await weir.callTool('s:pid'));
-      expect(second).not.toBe(first);
-      expect(server.starts()).toBe(2);
-      expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+      const folder = temporaryFolder();
+      const server = changeable('a');
+      const run = async (entry: ServerEntry, capabilities = {}): Promise<number> => {
+        await using weir = startWeir({ s: entry }, { ...LAZY, folder });
+        await weir.initialize(capabilities);
+        await weir.tools();
+        return server.starts();
+      };
+      expect(await run(server.entry)).toBe(1);
+      expect(await run(server.entry)).toBe(1);
+      expect(await run(server.entry, { roots: {} })).toBe(2);
+      expect(await run(server.entry, { roots: {} })).toBe(2);
+      expect(await run({ ...server.entry, env: { X: '1' } })).toBe(3);
     },
   );
 
-  verifies('AGG-REG-1', 'is not ended while it is used', async () => {
+  verifies('AGG-REG-1', 'an idle lazy server stops and starts again without notices to clients', async () => {
+    const server = changeable('pid');
+    const weir = serveInProcess({ s: server.entry, e: fixture('echo') }, { lazy: true, idleAfter: 300 });
+    await using _ = weir;
+    await weir.tools();
+    const first = textOf(await weir.callTool('s:pid'));
+    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    expect(await weir.tools()).toContain('s:pid');
+    const second = textOf(await weir.callTool('s:pid'));
+    expect(second).not.toBe(first);
+    expect(server.starts()).toBe(2);
+    expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);
+  });
+
+  verifies('AGG-REG-1', 'a lazy server does not stop while a call is in flight', async () => {
     const { entry, starts } = counted(fixture('stall'));
     const slow = scripted(`
       import { serve, text, tool } from 'stdio';
@@ -204,7 +204,7 @@ describe.concurrent('a lazy server', () => {
   });
 
   for (const sharing of ['per-session', 'per-call'])
-    verifies('AGG-REG-1', `takes nothing with it that clients have for themselves (${sharing})`, async () => {
+    verifies('AGG-REG-1', `an idle lazy server does not end ${sharing} instances`, async () => {
       const slow = scripted(`
         import { serve, text, tool } from 'stdio';
         serve({ name: 'slow', tools: [tool('wait')], call: { wait: () => new Promise((resolve) => setTimeout(() => resolve(text('done')), 1500)) } });
@@ -218,7 +218,7 @@ describe.concurrent('a lazy server', () => {
   for (const how of ['disable', 'restart'] as const)
     verifies(
       ['AGG-REG-1', 'HEALTH-3'],
-      `ends while it sleeps, too, what sessions have for themselves, where one says ${how}`,
+      `${how} of a stopped lazy server ends its per-session instances`,
       async () => {
         const entry = { ...changeable('pid').entry, sharing: 'per-session' };
         const weir = serveInProcess({ s: entry }, { lazy: true, idleAfter: 300 });
@@ -234,7 +234,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     ['AGG-REG-1', 'HEALTH-2'],
-    'that cannot be started says so to who calls it, and is tried again by the rule alone',
+    'calls of a lazy server that fails to start get the reason, and do not start it more often',
     async () => {
       const folder = temporaryFolder();
       const server = changeable('a');
@@ -247,7 +247,7 @@ describe.concurrent('a lazy server', () => {
       expect(await weir.tools()).toEqual(['s:a']);
       const { error: refused } = await weir.callTool('s:a');
       expect(refused?.message).toMatch(/^No server could be started.*'s'[^\n]*$/u);
-      // Its last words are in the log, with the reason; they are none of the client's business.
+      // The stderr of the server is in the log, with the reason; the client does not get it.
       expect(refused?.message).not.toContain('stderr');
       await weir.says(/error Server 's' failed .*\n +stderr \| /u);
       await weir.says("Server 's' is tried again in 1 s (attempt 1 of 3)");
@@ -260,7 +260,7 @@ describe.concurrent('a lazy server', () => {
     },
   );
 
-  verifies(['HEALTH-3', 'AGG-REG-1'], 'that is disabled is listed no more', async () => {
+  verifies(['HEALTH-3', 'AGG-REG-1'], 'a disabled lazy server is not listed', async () => {
     const server = changeable('a');
     const weir = serveInProcess({ s: server.entry, e: fixture('echo') }, { lazy: true, idleAfter: 300 });
     await using _ = weir;
@@ -273,7 +273,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     ['HEALTH-3', 'AGG-REG-1'],
-    'that a new config brings is not started where it is known',
+    'a reload does not start an added lazy server with a stored catalogue',
     async () => {
       const folder = temporaryFolder();
       const [a, b] = [changeable('a'), changeable('b')];
@@ -293,18 +293,22 @@ describe.concurrent('a lazy server', () => {
     },
   );
 
-  verifies(['HEALTH-3', 'AGG-REG-2'], 'that sleeps and is taken out of the config is missed', async () => {
-    const servers = { s: changeable('a').entry, e: fixture('echo') };
-    const weir = serveInProcess(servers, { lazy: true, idleAfter: 300 });
-    await using _ = weir;
-    await weir.tools();
-    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
-    await weir.gateway.reload({ mcpServers: { e: servers.e } });
-    await weir.call('notifications/tools/list_changed');
-    expect(await weir.tools()).not.toContain('s:a');
-  });
+  verifies(
+    ['HEALTH-3', 'AGG-REG-2'],
+    'clients get a notice when a reload removes a stopped lazy server',
+    async () => {
+      const servers = { s: changeable('a').entry, e: fixture('echo') };
+      const weir = serveInProcess(servers, { lazy: true, idleAfter: 300 });
+      await using _ = weir;
+      await weir.tools();
+      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+      await weir.gateway.reload({ mcpServers: { e: servers.e } });
+      await weir.call('notifications/tools/list_changed');
+      expect(await weir.tools()).not.toContain('s:a');
+    },
+  );
 
-  verifies('HEALTH-3', 'that one config brings and the next takes out again is no mistake', async () => {
+  verifies('HEALTH-3', 'two quick reloads can add and remove a lazy server', async () => {
     const [a, b] = [changeable('a').entry, changeable('b').entry];
     const weir = serveInProcess({ a }, { lazy: true });
     await using _ = weir;
@@ -316,7 +320,7 @@ describe.concurrent('a lazy server', () => {
 
   verifies(
     ['HEALTH-3', 'AGG-REG-2'],
-    'that waits for its next attempt is enabled without a word about lists that have not changed',
+    'enabling a lazy server that waits for a restart sends no notices of unchanged lists',
     async () => {
       const weir = serveInProcess(
         { s: fixture('crash'), e: fixture('echo') },
@@ -336,7 +340,7 @@ describe.concurrent('a lazy server', () => {
   for (const era of ['legacy', 'modern'] as const)
     verifies(
       'AGG-REG-1',
-      `reads resources, prompts and completions for a ${era} client as if it ran`,
+      `a stopped lazy server lists and reads resources for a ${era} client as if it ran`,
       async () => {
         const { entry, starts } = counted(fixture('resources'));
         const state = join(temporaryFolder(), 'state');
@@ -363,7 +367,7 @@ describe.concurrent('a lazy server', () => {
   for (const era of ['legacy', 'modern'] as const)
     verifies(
       ['AGG-REG-1', 'HEALTH-3'],
-      `that a config brings back runs while a ${era} client follows a resource of it`,
+      `a lazy server that a reload adds again runs while a ${era} client is subscribed to it`,
       async () => {
         const e = fixture('echo');
         const r = fixture('resources');
@@ -387,7 +391,7 @@ describe.concurrent('a lazy server', () => {
       },
     );
 
-  verifies('AGG-REG-1', 'is started by a subscription, and runs for as long as there is one', async () => {
+  verifies('AGG-REG-1', 'a subscription starts a lazy server and keeps it running', async () => {
     const { entry, starts } = counted(fixture('resources'));
     await using weir = serveInProcess({ r: entry, e: fixture('echo') }, { lazy: true, idleAfter: 250 });
     await weir.tools();
@@ -405,21 +409,28 @@ describe.concurrent('a lazy server', () => {
   const form = '{"message":"?","requestedSchema":{"type":"object","properties":{}}}';
   const answer = { action: 'accept', content: {} };
 
-  verifies(['HEALTH-3', 'ERA-2'], 'does not sleep while its client is asked between two rounds', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 50 });
-    await weir.initialize({ elicitation: {} });
-    const question = `{"method":"elicitation/create","params":${form}}`;
-    const rounds = [`{"resultType":"input_required","inputRequests":{"a":${question}}}`];
-    const call = weir.callTool('r:rounds', { key: 'k', rounds });
-    const { id } = await weir.call('elicitation/create');
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    weir.send({ id, result: answer });
-    expect(textOf(await call)).toContain('accept');
-    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
-  });
+  verifies(
+    ['HEALTH-3', 'ERA-2'],
+    'a lazy server does not stop while its client is asked between two rounds',
+    async () => {
+      await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 50 });
+      await weir.initialize({ elicitation: {} });
+      const question = `{"method":"elicitation/create","params":${form}}`;
+      const rounds = [`{"resultType":"input_required","inputRequests":{"a":${question}}}`];
+      const call = weir.callTool('r:rounds', { key: 'k', rounds });
+      const { id } = await weir.call('elicitation/create');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      weir.send({ id, result: answer });
+      expect(textOf(await call)).toContain('accept');
+      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    },
+  );
 
-  verifies(['HEALTH-3', 'AGG-CALL-3'], 'does not sleep while it waits for an answer itself', async () => {
-    const asksLater = scripted(`
+  verifies(
+    ['HEALTH-3', 'AGG-CALL-3'],
+    'a lazy server does not stop while it waits for the answer to its own question',
+    async () => {
+      const asksLater = scripted(`
       import { ask, notify, serve, text, tool } from 'stdio';
       const told = ({ result }) => notify('notifications/message', { level: 'error', data: result });
       serve({
@@ -428,13 +439,14 @@ describe.concurrent('a lazy server', () => {
         tools: [tool('begin')],
         call: { begin: () => (setTimeout(() => ask('elicitation/create', ${form}).then(told), 20), text('begun')) },
       });`);
-    await using weir = serveInProcess({ a: asksLater }, { lazy: true, idleAfter: 200 });
-    await weir.initialize({ elicitation: {} });
-    await weir.callTool('a:begin');
-    const { id } = await weir.call('elicitation/create');
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    weir.send({ id, result: answer });
-    expect((await weir.call('notifications/message')).params?.['data']).toEqual(answer);
-    await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
-  });
+      await using weir = serveInProcess({ a: asksLater }, { lazy: true, idleAfter: 200 });
+      await weir.initialize({ elicitation: {} });
+      await weir.callTool('a:begin');
+      const { id } = await weir.call('elicitation/create');
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      weir.send({ id, result: answer });
+      expect((await weir.call('notifications/message')).params?.['data']).toEqual(answer);
+      await until(() => weir.gateway.reports()[0]?.health.connectionState === 'disconnected', 10_000);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 // @module-tag slow
-// However the command ends, nothing that it started is alive five seconds later.
+// No process of the command is alive five seconds after its end, however it ends.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -60,31 +60,35 @@ const isOrderly = (name: string): boolean => name !== 'SIGKILL' && name !== 'a c
 // Each waits for seconds and works for milliseconds, so these run at the same time.
 describe.concurrent('a gateway that ends', () => {
   for (const [name, end] of Object.entries(ENDINGS)) {
-    onLinux('AGG-CHILD-5', `after ${name} no child, no grandchild and no guard is left`, async () => {
-      await using weir = startWeir({ ...stubborn, npx: behindNpx() });
-      await weir.initialize();
-      await weir.request('tools/list');
-      const mark = await markOf(weir.pid);
-      const guard = guardOf(weir.pid) ?? 0;
-      // Six children, three grandchildren, and what npx puts between itself and its server.
-      expect(marked(mark).length).toBeGreaterThanOrEqual(10);
-      const stray = await strayOf(weir);
-      expect(isAlive(stray)).toBe(true);
-      expect(marked(mark)).not.toContain(stray);
-      if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
-      weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
-      end(weir);
-      await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
-      await until(() => !isAlive(guard), 1000);
-      const { code } = await weir.ended;
-      expect(code).toBe(isOrderly(name) ? 0 : null);
-    });
+    onLinux(
+      'AGG-CHILD-5',
+      `after ${name} no child, no grandchild and no guard is left of a gateway`,
+      async () => {
+        await using weir = startWeir({ ...stubborn, npx: behindNpx() });
+        await weir.initialize();
+        await weir.request('tools/list');
+        const mark = await markOf(weir.pid);
+        const guard = guardOf(weir.pid) ?? 0;
+        // Six children, three grandchildren, and what npx puts between itself and its server.
+        expect(marked(mark).length).toBeGreaterThanOrEqual(10);
+        const stray = await strayOf(weir);
+        expect(isAlive(stray)).toBe(true);
+        expect(marked(mark)).not.toContain(stray);
+        if (!isOrderly(name)) await delay(FIRST_LOOK_MS);
+        weir.send({ id: 'in flight', method: 'tools/call', params: { name: 'stubborn:pid' } });
+        end(weir);
+        await until(() => marked(mark).length === 0 && !isAlive(stray) && !isAlive(weir.pid), 5000);
+        await until(() => !isAlive(guard), 1000);
+        const { code } = await weir.ended;
+        expect(code).toBe(isOrderly(name) ? 0 : null);
+      },
+    );
   }
 
   for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
     onLinux(
       'AGG-CHILD-5',
-      `after ${name} a grandchild that obeys is gone at once, whatever it shed`,
+      `after ${name} a grandchild in a session of its own that obeys SIGTERM ends at once`,
       async () => {
         await using weir = startWeir({ clean: stubborn.clean, e: fixture('echo') });
         await weir.initialize();
@@ -98,7 +102,7 @@ describe.concurrent('a gateway that ends', () => {
   }
 
   for (const name of ['the end of its input', 'SIGTERM', 'SIGKILL'] as const) {
-    onLinux('AGG-CHILD-5', `after ${name} in the middle of the start nothing is left either`, async () => {
+    onLinux('AGG-CHILD-5', `after ${name} during the start no process of the gateway is left`, async () => {
       await using weir = startWeir(
         { ...stubborn, mute: fixture('silent') },
         { args: ['--startup-timeout', '20s'] },
@@ -112,26 +116,22 @@ describe.concurrent('a gateway that ends', () => {
     });
   }
 
-  onLinux(
-    ['AGG-CHILD-3', 'AGG-CHILD-5'],
-    'a start that fails leaves nothing of those that had started',
-    async () => {
-      await using weir = startWeir(
-        { ...stubborn, broken: fixture('silent') },
-        { args: ['--startup-timeout', '2s'] },
-      );
-      await weir.initialize();
-      const mark = await markOf(weir.pid);
-      const { code, stderr } = await weir.ended;
-      expect(code).toBe(1);
-      expect(stderr).toContain("'broken'");
-      await until(() => marked(mark).length === 0, 1000);
-    },
-  );
+  onLinux(['AGG-CHILD-3', 'AGG-CHILD-5'], 'a failed start leaves no server process', async () => {
+    await using weir = startWeir(
+      { ...stubborn, broken: fixture('silent') },
+      { args: ['--startup-timeout', '2s'] },
+    );
+    await weir.initialize();
+    const mark = await markOf(weir.pid);
+    const { code, stderr } = await weir.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("'broken'");
+    await until(() => marked(mark).length === 0, 1000);
+  });
 
   onLinux(
     ['AGG-CHILD-4', 'AGG-CHILD-5'],
-    'a server that dies leaves no grandchild behind, while the gateway lives on',
+    'a killed server leaves no grandchild while the gateway runs on',
     async () => {
       await using weir = startWeir({ forks: fixture('forks'), e: fixture('echo') });
       await weir.initialize();

@@ -1,4 +1,4 @@
-// The times after the end of input, with a clock that only moves when it is told to.
+// The times after the end of the input, with a clock that only the test moves.
 import { afterEach, expect, vi } from 'vitest';
 import { scripted } from '../../support/harness.ts';
 import { serveInProcess, type InProcess } from '../../support/in-process.ts';

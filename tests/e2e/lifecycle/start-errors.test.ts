@@ -1,4 +1,4 @@
-// What a user reads, and which exit code the host sees, when the gateway cannot start.
+// Errors and exit codes when the gateway cannot start.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -53,7 +53,7 @@ const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('')
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
 describe.concurrent('wrong usage', () => {
-  verifies('AGG-CLI-1', 'no --config', async ({ expect }) => {
+  verifies('AGG-CLI-1', 'the command without --config exits with 2 and its usage', async ({ expect }) => {
     expect(await refused()).toMatchInlineSnapshot(`
       "--config is missing: it names the file with your servers
 
@@ -63,7 +63,7 @@ describe.concurrent('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-CLI-1', 'an unknown option', async ({ expect }) => {
+  verifies('AGG-CLI-1', 'an unknown option exits with 2 and names the nearest option', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--seperator', '__')).toMatchInlineSnapshot(`
       "Unknown option: --seperator (did you mean --separator?)
 
@@ -73,7 +73,7 @@ describe.concurrent('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-SEP-1', 'an empty separator', async ({ expect }) => {
+  verifies('AGG-SEP-1', 'an empty separator exits with 2', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--separator', '')).toMatchInlineSnapshot(`
       "Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")
 
@@ -83,7 +83,7 @@ describe.concurrent('wrong usage', () => {
     `);
   });
 
-  verifies('AGG-SEP-1', 'a separator with a space', async ({ expect }) => {
+  verifies('AGG-SEP-1', 'a separator with a space exits with 2', async ({ expect }) => {
     expect(await refused('--config', 'mcp.json', '--separator', 'a b')).toMatchInlineSnapshot(`
       "Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"
 
@@ -95,20 +95,16 @@ describe.concurrent('wrong usage', () => {
 });
 
 describe.concurrent('the config file', () => {
-  verifies(
-    'AGG-CFG-3',
-    'is missing: the whole path is named, wherever a host started us',
-    async ({ expect }) => {
-      expect(await refused('--config', 'no-such-file.json')).toMatchInlineSnapshot(`
+  verifies('AGG-CFG-3', 'the error for a missing config file names the whole path', async ({ expect }) => {
+    expect(await refused('--config', 'no-such-file.json')).toMatchInlineSnapshot(`
       "Config file not found: <folder>/no-such-file.json
       Check what follows --config.
       Nothing was started.
       exit 1"
     `);
-    },
-  );
+  });
 
-  verifies('AGG-CFG-3', 'is a directory', async ({ expect }) => {
+  verifies('AGG-CFG-3', 'a directory as the config file is an error', async ({ expect }) => {
     expect(await refused('--config', '.')).toMatchInlineSnapshot(`
       "Config file not found: <folder> is a directory; name the file in it
       Check what follows --config.
@@ -117,7 +113,7 @@ describe.concurrent('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-3', 'is empty', async ({ expect }) => {
+  verifies('AGG-CFG-3', 'an empty config file is an error with an example', async ({ expect }) => {
     expect(await failure('')).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/mcp.json, line 1, column 1: The file is empty: write at least { "mcpServers": {} }
       Nothing was started.
@@ -125,26 +121,34 @@ describe.concurrent('the config file', () => {
     `);
   });
 
-  verifies('AGG-CFG-3', 'is not UTF-8: nothing in it is guessed', async ({ expect }) => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'latin.json'), Buffer.from('{"mcpServers":\n{"caf\u00E9":{}}}', 'latin1'));
-    expect(told(await runWeir(['--config', 'latin.json'], { folder }), folder)).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CFG-3',
+    'a config file that is not UTF-8 is an error with line and column',
+    async ({ expect }) => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'latin.json'), Buffer.from('{"mcpServers":\n{"caf\u00E9":{}}}', 'latin1'));
+      expect(told(await runWeir(['--config', 'latin.json'], { folder }), folder)).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/latin.json, line 2, column 6: The file is not UTF-8 text: save it as UTF-8
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CFG-3', 'has a trailing comma', async ({ expect }) => {
-    const text = '{\n  "mcpServers": {\n    "files": { "command": "npx", },\n  }\n}\n';
-    expect(await failure(text)).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CFG-3',
+    'a trailing comma in a .json file is an error with line and column',
+    async ({ expect }) => {
+      const text = '{\n  "mcpServers": {\n    "files": { "command": "npx", },\n  }\n}\n';
+      expect(await failure(text)).toMatchInlineSnapshot(`
       "Invalid JSON in <folder>/mcp.json, line 3, column 32: Trailing comma before }: remove it (only a .jsonc file may have one)
       Nothing was started.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CFG-2', 'has no mcpServers', async ({ expect }) => {
+  verifies('AGG-CFG-2', 'a config without mcpServers is an error with an example', async ({ expect }) => {
     expect(await failure('{ "mcpServer": {} }')).toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
         $.mcpServers
@@ -157,7 +161,7 @@ describe.concurrent('the config file', () => {
 
   verifies(
     ['AGG-CFG-2', 'AGG-CFG-4'],
-    "has a mistake under another host's word for mcpServers",
+    "a mistake under another host's word for mcpServers is an error with its path",
     async ({ expect }) => {
       expect(await failure('{ "servers": { "files": { "comand": "npx" } } }')).toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
@@ -172,7 +176,7 @@ describe.concurrent('the config file', () => {
 
   verifies(
     'MANAGED-2',
-    "hands the engine's socket to a container, also where there is none",
+    "a volume that hands the engine's socket to a container is an error, also without a socket",
     async ({ expect }) => {
       const dockerConfig = { image: 'mcp/time', containerName: 'time', volumes: ['/var/run/docker.sock:/x'] };
       expect(await failure(JSON.stringify({ mcpServers: { time: { dockerConfig } } })))
@@ -188,7 +192,7 @@ describe.concurrent('the config file', () => {
 
   verifies(
     ['AGG-CFG-2', 'AGG-CFG-3'],
-    'has several mistakes: all are told, and no value',
+    'the start reports all mistakes of a config, and no values',
     async ({ expect }) => {
       const text = `{
   "mcpServers": {
@@ -217,7 +221,7 @@ describe.concurrent('the config file', () => {
 
   verifies(
     'AGG-ENV-2',
-    'names variables that are not set: all of them, with their places',
+    'the start names all variables that are not set, with their places',
     async ({ expect }) => {
       const entry = {
         command: 'npx',
@@ -244,8 +248,8 @@ describe.concurrent('the config file', () => {
   );
 });
 
-describe.concurrent('a server', () => {
-  verifies('AGG-CHILD-2', 'whose command is not to be found', async ({ expect }) => {
+describe.concurrent('a server that fails to start', () => {
+  verifies('AGG-CHILD-2', 'the start fails for a command that is not found', async ({ expect }) => {
     expect(await failure({ gone: { command: 'no-such-program', args: ['s3cr3t'] } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "no-such-program"; check the spelling, install it, or give its full path (a host's PATH is often shorter than a shell's)
       All servers were stopped. Fix 'gone', or start without it: --keep-going
@@ -253,7 +257,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose command is a path to nowhere', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a command whose path does not exist', async ({ expect }) => {
     expect(await failure({ gone: { command: '/no/such/program' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'gone': command not found: "/no/such/program"; check the path
       All servers were stopped. Fix 'gone', or start without it: --keep-going
@@ -261,7 +265,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose command has its arguments in it', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a command that contains its arguments', async ({ expect }) => {
     expect(await failure({ files: { command: 'node /srv/files.js' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': command not found: "node /srv/files.js"; write its arguments in "args", or check the path
       All servers were stopped. Fix 'files', or start without it: --keep-going
@@ -271,7 +275,7 @@ describe.concurrent('a server', () => {
 
   verifies.skipIf(linux)(
     'AGG-CHILD-2',
-    'that cannot be started because too many files are open, its guard included',
+    'the start fails without "undefined" in its error when too many files are open',
     async () => {
       const { args, command, ...rest } = commandFor({ e: fixture('echo') });
       for (let limit = 19; limit < 32; limit++) {
@@ -287,7 +291,7 @@ describe.concurrent('a server', () => {
     },
   );
 
-  verifies('AGG-CHILD-2', 'whose command may not be executed', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a command that is not executable', async ({ expect }) => {
     const folder = temporaryFolder();
     const command = join(folder, 'server.sh');
     writeFileSync(command, '#!/bin/sh\n');
@@ -298,7 +302,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose interpreter is missing', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a script whose interpreter is missing', async ({ expect }) => {
     const folder = temporaryFolder();
     const command = join(folder, 'server.sh');
     writeFileSync(command, '#!/no/such/shell\n');
@@ -310,7 +314,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'whose folder does not exist', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a "cwd" that does not exist', async ({ expect }) => {
     expect(await failure({ files: { ...fixture('echo'), cwd: '/no/such/folder' } })).toMatchInlineSnapshot(`
       "Failed to spawn server 'files': working directory does not exist: "/no/such/folder"; create it or correct "cwd"
       All servers were stopped. Fix 'files', or start without it: --keep-going
@@ -318,17 +322,21 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies('AGG-CHILD-2', 'that exits with code 3: its last words are shown', async ({ expect }) => {
-    expect(await failure({ db: fixture('exit-at-start') })).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-CHILD-2',
+    'the start shows the stderr of a server that exits with code 3',
+    async ({ expect }) => {
+      expect(await failure({ db: fixture('exit-at-start') })).toMatchInlineSnapshot(`
       "<time> info [db] exit-at-start: the database is not there
       Server 'db' failed during initialization: it exited with code 3
         stderr | exit-at-start: the database is not there
       All servers were stopped. Fix 'db', or start without it: --keep-going
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that is killed', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'the start fails for a server that is killed', async ({ expect }) => {
     expect(await failure({ db: scripted("process.kill(process.pid, 'SIGKILL')") })).toMatchInlineSnapshot(`
       "Server 'db' failed during initialization: it was killed by SIGKILL
       All servers were stopped. Fix 'db', or start without it: --keep-going
@@ -336,7 +344,7 @@ describe.concurrent('a server', () => {
     `);
   });
 
-  verifies.slow('AGG-CHILD-2', 'that never answers', async ({ expect }) => {
+  verifies.slow('AGG-CHILD-2', 'the start fails for a server that never answers', async ({ expect }) => {
     expect(await failure({ mute: { ...fixture('silent'), startupTimeout: 2000 } })).toMatchInlineSnapshot(`
       "Server 'mute' failed during initialization: it did not answer the handshake within 2 s; if it needs longer, set "startupTimeout" (in milliseconds) in its entry
       All servers were stopped. Fix 'mute', or start without it: --keep-going
@@ -346,7 +354,7 @@ describe.concurrent('a server', () => {
 
   verifies.slow(
     'AGG-CHILD-2',
-    'that waits for somebody to answer a question on its stderr',
+    'the start shows the stderr of a server that waits for an answer from a user',
     async ({ expect }) => {
       const asks = scripted("process.stderr.write('Ok to proceed? (y)'); process.stdin.resume()");
       expect(await failure({ npx: { ...asks, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
@@ -361,7 +369,7 @@ describe.concurrent('a server', () => {
 
   verifies.slow(
     'AGG-CHILD-2',
-    'that speaks HTTP instead: what it wrote to stdout gives it away',
+    'the start shows the stdout of a server that serves HTTP instead',
     async ({ expect }) => {
       const web = scripted("console.log('\\nListening on http://localhost:3000'); process.stdin.resume()");
       expect(await failure({ web: { ...web, startupTimeout: 2000 } })).toMatchInlineSnapshot(`
@@ -375,7 +383,7 @@ describe.concurrent('a server', () => {
 
   verifies.slow(
     'AGG-CHILD-2',
-    'that answers the handshake and nothing more, under a limit for all',
+    'the start fails for a server that answers only the handshake',
     async ({ expect }) => {
       const options = { args: ['--startup-timeout', '2s'] };
       expect(await failure({ mute: fixture('silent', 'tools/list') }, options)).toMatchInlineSnapshot(`
@@ -388,7 +396,7 @@ describe.concurrent('a server', () => {
 
   verifies(
     'AGG-CHILD-2',
-    'that refuses the handshake: what it says cannot spoil the terminal',
+    'the start escapes the error of a server that refuses the handshake',
     async ({ expect }) => {
       const refuses = scripted(`
       import { rpcError, serve } from 'stdio';
@@ -402,26 +410,30 @@ describe.concurrent('a server', () => {
     },
   );
 
-  verifies('AGG-CHILD-2', 'that refuses to list the tools it says it has', async ({ expect }) => {
-    const refuses = scripted(`
+  verifies(
+    'AGG-CHILD-2',
+    'the start fails for a server that refuses to list its tools',
+    async ({ expect }) => {
+      const refuses = scripted(`
       import { rpcError, serve } from 'stdio';
       serve({ name: 'no', on: { 'tools/list'() { throw rpcError(-32603, 'no database'); } } });
     `);
-    expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
+      expect(await failure({ no: refuses })).toMatchInlineSnapshot(`
       "Server 'no' failed during initialization: it answered with the error -32603: no database
       All servers were stopped. Fix 'no', or start without it: --keep-going
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-CHILD-2', 'that prints a banner on stdout first works all the same', async ({ expect }) => {
+  verifies('AGG-CHILD-2', 'a server that prints a banner on stdout first starts', async ({ expect }) => {
     await using weir = startWeir({ babble: fixture('noisy') });
     expect(await weir.tools()).toEqual(['babble:echo']);
   });
 
   verifies(
     'AGG-CHILD-2',
-    'that declares no tools runs once it has answered its handshake',
+    'a server without tools runs once it has answered its handshake',
     async ({ expect }) => {
       await using weir = startWeir({ words: fixture('no-tools') });
       expect(await weir.tools()).toEqual([]);
@@ -432,19 +444,26 @@ describe.concurrent('a server', () => {
 });
 
 describe.concurrent('names that collide', () => {
-  verifies('AGG-SEP-2', 'because a key and a tool hold the separator', async ({ expect }) => {
-    const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
-    expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-SEP-2',
+    'the start fails for names that collide because a key contains the separator',
+    async ({ expect }) => {
+      const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
+      expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
       "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'
       Rename one of the servers in the config, or choose another --separator.
       All servers have been stopped.
       exit 1"
     `);
-  });
+    },
+  );
 
-  verifies('AGG-SEP-4', 'because there is no prefix', async ({ expect }) => {
-    const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('old') };
-    expect(await failure(config, { args: ['--no-prefix'] })).toMatchInlineSnapshot(`
+  verifies(
+    'AGG-SEP-4',
+    'the start fails for names that collide because there is no prefix',
+    async ({ expect }) => {
+      const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('old') };
+      expect(await failure(config, { args: ['--no-prefix'] })).toMatchInlineSnapshot(`
       "Name 'echo' is wanted by two servers: 'a' and 'b'
       Name 'add' is wanted by two servers: 'a' and 'b'
       Name 'fail' is wanted by two servers: 'a' and 'b'
@@ -455,11 +474,12 @@ describe.concurrent('names that collide', () => {
       All servers have been stopped.
       exit 1"
     `);
-  });
+    },
+  );
 
   verifies(
     ['AGG-SEP-2', 'AGG-CHILD-3'],
-    'with --keep-going the server whose key the name begins with keeps it',
+    '--keep-going leaves a colliding name to the server whose key begins it',
     async () => {
       await using weir = startWeir(
         { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) },
@@ -477,7 +497,7 @@ describe.concurrent('names that collide', () => {
 describe.concurrent('a failed start', () => {
   verifies(
     ['AGG-CHILD-3', 'AGG-REG-3'],
-    'answers the requests that wait, then exits with 1',
+    'a failed start answers waiting requests, then exits with 1',
     async ({ expect }) => {
       const { code, stdout } = await runOver(
         { ok: fixture('echo'), db: fixture('exit-at-start') },
@@ -489,7 +509,7 @@ describe.concurrent('a failed start', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as { id: unknown });
       expect(greeting).toMatchObject({ id: 1, result: { serverInfo: { name: 'mcp-simple-aggregator' } } });
-      // Its last words are on stderr alone.
+      // The stderr of the server is on stderr only.
       const message = "Server 'db' failed during initialization: it exited with code 3";
       expect(answers).toEqual(
         ['list', 3].map((id) => ({ jsonrpc: '2.0', id, error: { code: -32000, message } })),
@@ -497,7 +517,7 @@ describe.concurrent('a failed start', () => {
     },
   );
 
-  verifies.skipIf(linux).slow('AGG-CHILD-3', 'leaves no server running', async () => {
+  verifies.skipIf(linux).slow('AGG-CHILD-3', 'a failed start leaves no server running', async () => {
     const token = `token-${process.pid}-${Date.now()}`;
     const config = {
       ok: fixture('echo', token),
@@ -515,16 +535,23 @@ describe.concurrent('a failed start', () => {
     expect(commandLinesWith(token)).toEqual([]);
   });
 
-  verifies(['AGG-CLI-2', 'AGG-CHILD-3'], 'is told in the log file too', async ({ expect }) => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, 'logs'));
-    const args = ['--log-file', join(folder, 'logs', 'weir.log')];
-    const { code, stderr } = await runUntilFailed({ gone: { command: 'no-such-program' } }, { folder, args });
-    const text = `Failed to spawn server 'gone': command not found: "no-such-program"`;
-    expect(code).toBe(1);
-    expect(stderr).toContain(text);
-    expect(readLog(folder)).toMatch(new RegExp(`^\\S+Z error ${text}`, 'mu'));
-  });
+  verifies(
+    ['AGG-CLI-2', 'AGG-CHILD-3'],
+    'a failed start writes its reason to the log file and stderr',
+    async ({ expect }) => {
+      const folder = temporaryFolder();
+      mkdirSync(join(folder, 'logs'));
+      const args = ['--log-file', join(folder, 'logs', 'weir.log')];
+      const { code, stderr } = await runUntilFailed(
+        { gone: { command: 'no-such-program' } },
+        { folder, args },
+      );
+      const text = `Failed to spawn server 'gone': command not found: "no-such-program"`;
+      expect(code).toBe(1);
+      expect(stderr).toContain(text);
+      expect(readLog(folder)).toMatch(new RegExp(`^\\S+Z error ${text}`, 'mu'));
+    },
+  );
 });
 
 function readLog(folder: string): string {

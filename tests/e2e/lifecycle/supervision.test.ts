@@ -1,4 +1,4 @@
-// Servers that fall over are set up again; those that keep falling are left alone until somebody says otherwise.
+// Crashed servers are restarted; servers that keep crashing are disabled until a user enables them.
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +28,7 @@ const says =
   ({ message }, response) =>
     sendJson(response, answerText(message.id, text));
 
-/** Waits until the gateway has told of this. */
+/** Waits until the gateway has published this event. */
 async function told(events: readonly ServerEvent[], type: ServerEvent['type'], times = 1): Promise<void> {
   await until(() => events.filter((event) => event.type === type).length >= times, 20_000);
 }
@@ -49,7 +49,7 @@ function watched(
 describe.concurrent('a server that crashes', () => {
   verifies(
     ['HEALTH-2', 'AGG-CHILD-4'],
-    'is up again a second later: its tools go and come, its calls fail and work',
+    'a crashed server restarts after a second, and its tools disappear and come back',
     async () => {
       await using weir = startWeir({ a: fixture('crash'), e: fixture('echo') });
       const before = await weir.tools();
@@ -70,7 +70,7 @@ describe.concurrent('a server that crashes', () => {
 
   verifies.slow(
     'HEALTH-2',
-    'is tried after 1, 5 and 15 s of real time, killed each time, and then disabled',
+    'a server that is killed each time restarts after 1, 5 and 15 s of real time, then is disabled',
     async () => {
       const { entry, starts } = counted(fixture('crash'));
       await using weir = startWeir({ a: entry, e: fixture('echo') });
@@ -96,38 +96,46 @@ describe.concurrent('a server that crashes', () => {
     60_000,
   );
 
-  verifies(['HEALTH-2', 'HEALTH-3'], 'each time it runs is disabled, until it is enabled', async () => {
-    const { weir, events } = watched({ a: fixture('crash'), e: fixture('echo') });
-    await using _ = weir;
-    await weir.tools();
-    for (let times = 1; times <= 4; times++) {
-      await told(events, 'server-connected', times + 1);
-      await weir.callTool('a:kill');
-      if (times < 4) await told(events, 'server-lost', times);
-    }
-    await told(events, 'server-auto-disabled');
-    expect((await weir.call('notifications/message')).params).toMatchObject({
-      level: 'error',
-      logger: 'weir',
-      data: expect.stringMatching(/^Server 'a' is disabled: 3 attempts.*"weir enable a"/u) as string,
-    });
-    const [report] = weir.gateway.reports();
-    expect(report).toMatchObject({ serverKey: 'a', enabled: false, autoDisabled: true, failureCount: 3 });
-    expect(report?.health.autoDisabledAt).toBeGreaterThan(Date.now() - 60_000);
-    expect((await weir.callTool('a:pid')).error?.message).toContain(
-      'it is disabled, and "weir enable a" enables it',
-    );
-    expect(weir.logged.join('\n')).toContain("error Server 'a' is disabled: 3 attempts in a row");
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(events.at(-1)?.type).toBe('server-auto-disabled');
-    await weir.gateway.enable('a');
-    expect(await weir.tools()).toContain('a:pid');
-    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false, failureCount: 0 });
-  });
+  verifies(
+    ['HEALTH-2', 'HEALTH-3'],
+    'a server that crashes each time is disabled until a user enables it',
+    async () => {
+      const { weir, events } = watched({ a: fixture('crash'), e: fixture('echo') });
+      await using _ = weir;
+      await weir.tools();
+      for (let times = 1; times <= 4; times++) {
+        await told(events, 'server-connected', times + 1);
+        await weir.callTool('a:kill');
+        if (times < 4) await told(events, 'server-lost', times);
+      }
+      await told(events, 'server-auto-disabled');
+      expect((await weir.call('notifications/message')).params).toMatchObject({
+        level: 'error',
+        logger: 'weir',
+        data: expect.stringMatching(/^Server 'a' is disabled: 3 attempts.*"weir enable a"/u) as string,
+      });
+      const [report] = weir.gateway.reports();
+      expect(report).toMatchObject({ serverKey: 'a', enabled: false, autoDisabled: true, failureCount: 3 });
+      expect(report?.health.autoDisabledAt).toBeGreaterThan(Date.now() - 60_000);
+      expect((await weir.callTool('a:pid')).error?.message).toContain(
+        'it is disabled, and "weir enable a" enables it',
+      );
+      expect(weir.logged.join('\n')).toContain("error Server 'a' is disabled: 3 attempts in a row");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(events.at(-1)?.type).toBe('server-auto-disabled');
+      await weir.gateway.enable('a');
+      expect(await weir.tools()).toContain('a:pid');
+      expect(weir.gateway.reports()[0]).toMatchObject({
+        enabled: true,
+        autoDisabled: false,
+        failureCount: 0,
+      });
+    },
+  );
 
   verifies(
     ['HEALTH-2', 'AGG-CHILD-3'],
-    'before it can be used is tried three times more, and not a fourth time',
+    'a server that fails to start is tried three times more, and not a fourth time',
     async () => {
       const { entry, starts } = counted(fixture('exit-at-start'));
       const { weir, events } = watched({ x: entry, e: fixture('echo') }, { keepGoing: true });
@@ -137,7 +145,7 @@ describe.concurrent('a server that crashes', () => {
       const before = starts();
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(starts()).toBe(before);
-      // A server that dies of the greeting is started a second time, the old way.
+      // A server that exits at the probe is started a second time, with the legacy handshake.
       expect([4, 5, 6, 7, 8]).toContain(before);
       expect(events.filter(({ serverKey }) => serverKey === 'x').map(({ type }) => type)).toEqual([
         'server-connecting',
@@ -152,7 +160,7 @@ describe.concurrent('a server that crashes', () => {
     },
   );
 
-  verifies('HEALTH-2', 'for the same reason again is logged in one line each time', async () => {
+  verifies('HEALTH-2', 'repeated failures for the same reason are logged in one line each', async () => {
     const talkative = scripted(`
       for (let line = 0; line < 30; line++) console.error('frame', line, process.pid);
       process.exitCode = 1;`);
@@ -173,14 +181,14 @@ describe.concurrent('a server that crashes', () => {
       expect.stringMatching(/^warn Server 'x' failed again for the same reason; .* \(attempt 3 of 3\)$/u),
       expect.stringMatching(/^error Server 'x' is disabled: 3 attempts/u),
     ]);
-    // What it wrote is not lost.
+    // All lines that it wrote are kept.
     expect(weir.gateway.logsOf('x')?.filter(({ text }) => text.startsWith('frame')).length).toBeGreaterThan(
       100,
     );
   });
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('HEALTH-2', `tells a ${era} client again of the resources that it follows`, async () => {
+    verifies('HEALTH-2', `a ${era} client keeps its subscriptions when the server restarts`, async () => {
       const mortal = scripted(`
         process.argv[2] = 'note';
         await import(${JSON.stringify(new URL('../../fixtures/resources.mjs', import.meta.url).href)});
@@ -205,7 +213,7 @@ describe.concurrent('a server that crashes', () => {
 });
 
 describe.concurrent('a server that runs', () => {
-  verifies('HEALTH-1', 'is asked in the way of its era whether it is there', async () => {
+  verifies('HEALTH-1', 'the gateway probes a server by ping or server/discover, by its era', async () => {
     const asked = join(temporaryFolder(), 'asked');
     const listening = (name: string): ServerEntry =>
       scripted(`
@@ -229,7 +237,7 @@ describe.concurrent('a server that runs', () => {
     }
   });
 
-  onLinux.slow('HEALTH-2', 'but answers nothing any more is ended and started anew', async () => {
+  onLinux.slow('HEALTH-2', 'the gateway restarts a server that no longer answers probes', async () => {
     const { weir, events } = watched(
       { a: fixture('crash'), e: fixture('echo') },
       { supervision: { ...QUICK, probeEveryMs: 300, silenceMs: 500, probeLimitMs: 1000 } },
@@ -247,39 +255,39 @@ describe.concurrent('a server that runs', () => {
     expect(Number(textOf(await weir.callTool('a:pid')))).not.toBe(pid);
   });
 
-  verifies('HEALTH-1', 'and is too busy with a call to answer is left alone', async () => {
-    const busy = scripted(`
+  verifies(
+    'HEALTH-1',
+    'the gateway does not restart a server that is too busy with a call to answer probes',
+    async () => {
+      const busy = scripted(`
       import { serve, text, tool } from 'stdio';
       serve({ name: 'busy', tools: [tool('work')], call: { work: () => {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
         return text('done');
       } } });`);
-    const { weir, events } = watched(
-      { b: busy },
-      { supervision: { probeEveryMs: 100, silenceMs: 200, probeLimitMs: 400 } },
-    );
-    await using _ = weir;
-    await weir.tools();
-    expect(textOf(await weir.callTool('b:work'))).toBe('done');
-    expect(events.map(({ type }) => type)).toEqual(['server-connecting', 'server-connected']);
-  });
-
-  verifies(
-    'HEALTH-3',
-    'is restarted by hand; its calls in flight say so, those of others do not notice',
-    async () => {
-      const { weir } = watched({ a: fixture('crash'), b: fixture('crash') });
+      const { weir, events } = watched(
+        { b: busy },
+        { supervision: { probeEveryMs: 100, silenceMs: 200, probeLimitMs: 400 } },
+      );
       await using _ = weir;
       await weir.tools();
-      const pid = textOf(await weir.callTool('a:pid'));
-      const calls = ['a', 'b'].map((key) => weir.callTool(`${key}:slow`, { ms: 1000 }));
-      await weir.callTool('a:pid');
-      await weir.gateway.restart('a');
-      expect((await calls[0])?.error?.message).toBe("Server 'a' is being restarted");
-      expect(textOf((await calls[1]) ?? {})).toBe('waited 1000');
-      expect(textOf(await weir.callTool('a:pid'))).not.toBe(pid);
+      expect(textOf(await weir.callTool('b:work'))).toBe('done');
+      expect(events.map(({ type }) => type)).toEqual(['server-connecting', 'server-connected']);
     },
   );
+
+  verifies('HEALTH-3', 'a manual restart fails only the calls in flight of its own server', async () => {
+    const { weir } = watched({ a: fixture('crash'), b: fixture('crash') });
+    await using _ = weir;
+    await weir.tools();
+    const pid = textOf(await weir.callTool('a:pid'));
+    const calls = ['a', 'b'].map((key) => weir.callTool(`${key}:slow`, { ms: 1000 }));
+    await weir.callTool('a:pid');
+    await weir.gateway.restart('a');
+    expect((await calls[0])?.error?.message).toBe("Server 'a' is being restarted");
+    expect(textOf((await calls[1]) ?? {})).toBe('waited 1000');
+    expect(textOf(await weir.callTool('a:pid'))).not.toBe(pid);
+  });
 });
 
 describe.concurrent('a server that is slow to start', () => {
@@ -288,7 +296,7 @@ describe.concurrent('a server that is slow to start', () => {
     ['taken out of the config', (weir: InProcess) => weir.gateway.reload({ mcpServers: {} })],
     ['ended with the gateway', (weir: InProcess) => weir.gateway.close()],
   ] as const)
-    verifies('HEALTH-3', `and is ${what} meanwhile has not failed`, async () => {
+    verifies('HEALTH-3', `a starting server that is ${what} logs no error`, async () => {
       const { weir } = watched({ s: fixture('slow-start', '4000'), e: fixture('echo') }, { keepGoing: true });
       await using _ = weir;
       await weir.tools();
@@ -299,14 +307,14 @@ describe.concurrent('a server that is slow to start', () => {
     });
 });
 
-describe.concurrent('a server that each session has for itself', () => {
+describe.concurrent('a per-session instance', () => {
   const own = { sharing: 'per-session' } as const;
   /** Tells the processes of this test from those of the others. */
   const MINE = 'of-sharing-test';
 
   onLinux(
     ['HEALTH-2', 'HEALTH-3'],
-    'outlives a crash of the shared one, and ends when it is disabled',
+    'a per-session instance survives a crash of the shared one, and ends when its server is disabled',
     async () => {
       const { weir, events } = watched({ a: { ...fixture('crash', MINE), ...own }, e: fixture('echo') });
       await using _ = weir;
@@ -331,23 +339,27 @@ function commandOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 }
 
-describe.concurrent('a server at an address', () => {
-  verifies(['HEALTH-1', 'HEALTH-2'], 'is found out to be away, and found again when it is back', async () => {
-    const first = await serveHttp(toolServer('legacy', says('first')));
-    const { weir, events } = watched(
-      { far: { url: first.url }, e: fixture('echo') },
-      { supervision: { ...QUICK, backOffMs: [50, 400, 2000], probeEveryMs: 200 } },
-    );
-    await using _ = weir;
-    await weir.tools();
-    await until(() => first.posted('ping').length > 1);
-    await first.close();
-    await told(events, 'server-lost', 2);
-    expect((await weir.tools()).some((name) => name.startsWith('far:'))).toBe(false);
-    await using _second = await serveHttp(toolServer('legacy', says('second')), first.port);
-    await told(events, 'server-connected', 3);
-    expect(textOf(await weir.callTool('far:tool'))).toBe('second');
-  });
+describe.concurrent('a remote server', () => {
+  verifies(
+    ['HEALTH-1', 'HEALTH-2'],
+    'the gateway notices that a remote server is away, and connects when it is back',
+    async () => {
+      const first = await serveHttp(toolServer('legacy', says('first')));
+      const { weir, events } = watched(
+        { far: { url: first.url }, e: fixture('echo') },
+        { supervision: { ...QUICK, backOffMs: [50, 400, 2000], probeEveryMs: 200 } },
+      );
+      await using _ = weir;
+      await weir.tools();
+      await until(() => first.posted('ping').length > 1);
+      await first.close();
+      await told(events, 'server-lost', 2);
+      expect((await weir.tools()).some((name) => name.startsWith('far:'))).toBe(false);
+      await using _second = await serveHttp(toolServer('legacy', says('second')), first.port);
+      await told(events, 'server-connected', 3);
+      expect(textOf(await weir.callTool('far:tool'))).toBe('second');
+    },
+  );
 
   /** An address where nothing listens, until a server is started on its port. */
   async function silentAddress(): Promise<{ url: string; port: number }> {
@@ -356,31 +368,43 @@ describe.concurrent('a server at an address', () => {
     return server;
   }
 
-  verifies('HEALTH-2', 'is disabled while its port refuses, and enabled once it listens', async () => {
-    const { url, port } = await silentAddress();
-    const { weir, events } = watched(
-      { far: { url }, e: fixture('echo') },
-      { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 300 } },
-    );
-    await using _ = weir;
-    await weir.tools();
-    await told(events, 'server-auto-disabled');
-    expect((await weir.call('notifications/message')).params?.['data']).toMatch(
-      /^Server 'far' cannot be reached and is disabled: 3 attempts.* tried again every 0\.3 s/u,
-    );
-    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: false, autoDisabled: true, failureCount: 3 });
-    expect((await weir.callTool('far:tool')).error?.message).toMatch(
-      /its server 'far' is not running; it could not be reached and is tried again/u,
-    );
-    await told(events, 'server-lost', 5);
-    await using _server = await serveHttp(toolServer('legacy', says('back')), port);
-    await told(events, 'server-connected', 2);
-    expect(textOf(await weir.callTool('far:tool'))).toBe('back');
-    expect(weir.gateway.reports()[0]).toMatchObject({ enabled: true, autoDisabled: false, failureCount: 0 });
-    expect(events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
-  });
+  verifies(
+    'HEALTH-2',
+    'a remote server is disabled while its port refuses, and enabled once it listens',
+    async () => {
+      const { url, port } = await silentAddress();
+      const { weir, events } = watched(
+        { far: { url }, e: fixture('echo') },
+        { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 300 } },
+      );
+      await using _ = weir;
+      await weir.tools();
+      await told(events, 'server-auto-disabled');
+      expect((await weir.call('notifications/message')).params?.['data']).toMatch(
+        /^Server 'far' cannot be reached and is disabled: 3 attempts.* tried again every 0\.3 s/u,
+      );
+      expect(weir.gateway.reports()[0]).toMatchObject({
+        enabled: false,
+        autoDisabled: true,
+        failureCount: 3,
+      });
+      expect((await weir.callTool('far:tool')).error?.message).toMatch(
+        /its server 'far' is not running; it could not be reached and is tried again/u,
+      );
+      await told(events, 'server-lost', 5);
+      await using _server = await serveHttp(toolServer('legacy', says('back')), port);
+      await told(events, 'server-connected', 2);
+      expect(textOf(await weir.callTool('far:tool'))).toBe('back');
+      expect(weir.gateway.reports()[0]).toMatchObject({
+        enabled: true,
+        autoDisabled: false,
+        failureCount: 0,
+      });
+      expect(events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
+    },
+  );
 
-  verifies('HEALTH-2', 'that could not be reached is tried again by the next start', async () => {
+  verifies('HEALTH-2', 'the next start tries a remote server again that could not be reached', async () => {
     const { url, port } = await silentAddress();
     const folder = temporaryFolder();
     const run = async (use: (weir: InProcess, events: ServerEvent[]) => Promise<void>): Promise<void> => {
@@ -397,23 +421,27 @@ describe.concurrent('a server at an address', () => {
     await run(async (weir) => expect(textOf(await weir.callTool('far:tool'))).toBe('back'));
   });
 
-  verifies('HEALTH-2', 'that refuses its token is disabled for good', async () => {
-    await using server = await serveHttp((_, response) => sendJson(response, '{}', 401));
-    const { weir, events } = watched(
-      { far: { url: server.url }, e: fixture('echo') },
-      { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 50 } },
-    );
-    await using _ = weir;
-    await weir.tools();
-    await told(events, 'server-auto-disabled');
-    const asked = server.seen.length;
-    await delay(300);
-    expect(server.seen).toHaveLength(asked);
-    expect(weir.gateway.reports()[0]?.health.retryState).not.toHaveProperty('nextRetryAt');
-  });
+  verifies(
+    'HEALTH-2',
+    'a remote server that refuses its token is disabled without further attempts',
+    async () => {
+      await using server = await serveHttp((_, response) => sendJson(response, '{}', 401));
+      const { weir, events } = watched(
+        { far: { url: server.url }, e: fixture('echo') },
+        { keepGoing: true, supervision: { ...QUICK, reachEveryMs: 50 } },
+      );
+      await using _ = weir;
+      await weir.tools();
+      await told(events, 'server-auto-disabled');
+      const asked = server.seen.length;
+      await delay(300);
+      expect(server.seen).toHaveLength(asked);
+      expect(weir.gateway.reports()[0]?.health.retryState).not.toHaveProperty('nextRetryAt');
+    },
+  );
 });
 
-describe.concurrent('what is known of a server', () => {
+describe.concurrent('stored records of a server', () => {
   /** Runs a gateway over this config in a folder of its own; the same folder remembers. */
   async function run(
     folder: string,
@@ -430,35 +458,39 @@ describe.concurrent('what is known of a server', () => {
     return weir.logged;
   }
 
-  verifies('HEALTH-3', 'survives: one that was disabled is not started until it is enabled', async () => {
-    const folder = temporaryFolder();
-    const { entry, starts } = counted(fixture('crash'));
-    await run(folder, entry, async (weir) => {
-      await weir.gateway.disable('a');
-      expect(await weir.tools()).not.toContain('a:pid');
-    });
-    expect(starts()).toBe(1);
-    const logged = await run(folder, entry, async (weir) => {
-      expect(await weir.tools()).not.toContain('a:pid');
-      expect(weir.gateway.children.get('a')?.status).toBe('stopped');
-      const [report] = weir.gateway.reports();
-      expect(report).toMatchObject({ enabled: false, autoDisabled: false });
-      expect(report?.lastConnectedAt).toBeGreaterThan(Date.now() - 60_000);
-    });
-    // A changed entry would change nothing about what a person has disabled.
-    expect(logged.join('\n')).toMatch(/Server 'a' is disabled\. Enable it with "weir enable a"\.$/mu);
-    expect(starts()).toBe(1);
-    await run(folder, entry, async (weir) => {
-      await weir.gateway.enable('a');
-      expect(await weir.tools()).toContain('a:pid');
-    });
-    await run(folder, entry, async (weir) => expect(await weir.tools()).toContain('a:pid'));
-    expect(starts()).toBe(3);
-  });
+  verifies(
+    'HEALTH-3',
+    'a disabled server stays disabled over restarts of the gateway until it is enabled',
+    async () => {
+      const folder = temporaryFolder();
+      const { entry, starts } = counted(fixture('crash'));
+      await run(folder, entry, async (weir) => {
+        await weir.gateway.disable('a');
+        expect(await weir.tools()).not.toContain('a:pid');
+      });
+      expect(starts()).toBe(1);
+      const logged = await run(folder, entry, async (weir) => {
+        expect(await weir.tools()).not.toContain('a:pid');
+        expect(weir.gateway.children.get('a')?.status).toBe('stopped');
+        const [report] = weir.gateway.reports();
+        expect(report).toMatchObject({ enabled: false, autoDisabled: false });
+        expect(report?.lastConnectedAt).toBeGreaterThan(Date.now() - 60_000);
+      });
+      // A changed entry does not enable a server that a user has disabled.
+      expect(logged.join('\n')).toMatch(/Server 'a' is disabled\. Enable it with "weir enable a"\.$/mu);
+      expect(starts()).toBe(1);
+      await run(folder, entry, async (weir) => {
+        await weir.gateway.enable('a');
+        expect(await weir.tools()).toContain('a:pid');
+      });
+      await run(folder, entry, async (weir) => expect(await weir.tools()).toContain('a:pid'));
+      expect(starts()).toBe(3);
+    },
+  );
 
   verifies(
     'HEALTH-3',
-    'survives: the rule counts on, and a changed entry ends what it has done',
+    'failure counts survive a restart of the gateway, and a changed entry resets them',
     async () => {
       const folder = temporaryFolder();
       const entry = fixture('crash');
@@ -492,7 +524,7 @@ describe.concurrent('what is known of a server', () => {
     },
   );
 
-  verifies('HEALTH-3', 'is forgotten after a session in which the server was not lost', async () => {
+  verifies('HEALTH-3', 'failure counts are reset after a run without a crash', async () => {
     const folder = temporaryFolder();
     const entry = fixture('crash');
     const crashTwice = async (weir: InProcess, events: ServerEvent[]): Promise<void> => {
@@ -512,7 +544,7 @@ describe.concurrent('what is known of a server', () => {
     });
   });
 
-  verifies('HEALTH-3', 'counts less than the file that leaves it out', async () => {
+  verifies('HEALTH-3', '"enabled": false in the config wins over the stored record', async () => {
     const folder = temporaryFolder();
     const entry = fixture('crash');
     await run(folder, entry, (weir) => weir.gateway.disable('a'));
@@ -522,7 +554,7 @@ describe.concurrent('what is known of a server', () => {
     await run(folder, entry, async (weir) => expect(await weir.tools()).toContain('a:pid'));
   });
 
-  verifies('HEALTH-3', 'that cannot be read is told, and the server is as if it were new', async () => {
+  verifies('HEALTH-3', 'unreadable records cause a warning, and the server starts as new', async () => {
     const folder = temporaryFolder();
     await run(folder, fixture('crash'), (weir) => weir.gateway.disable('a'));
     const records = join(folder, 'state', 'servers');
@@ -533,7 +565,7 @@ describe.concurrent('what is known of a server', () => {
     expect(logged.join('\n')).toMatch(/warn The records of the servers in \S+ are lost: \S+ is damaged/u);
   });
 
-  verifies('HEALTH-3', 'is kept by the command too, under the path of its config', async () => {
+  verifies('HEALTH-3', 'the command stores records under the path of its config', async () => {
     const folder = temporaryFolder();
     await using weir = startWeir({ a: fixture('crash') }, { folder });
     await weir.tools();
