@@ -29,7 +29,10 @@ export const CONFIGS = [
     [LOAD, 'loadConfig prints no secret of a damaged file'],
   ]),
   attackCase(6, "A server sees a short list of variables and its own env, not the gateway's environment.", [
-    ['tests/e2e/config/environment.test.ts', 'is a short safe list and its own env, and nothing else'],
+    [
+      'tests/e2e/config/environment.test.ts',
+      'a server gets a short safe list of variables and its own env, and nothing else',
+    ],
   ]),
   attackCase(
     7,

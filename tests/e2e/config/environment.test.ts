@@ -1,4 +1,4 @@
-// What a server gets from its config entry and from the gateway's surroundings, and which entries become servers at all.
+// Variables, arguments and folders that servers get from config entries, and entries that start no server.
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -12,7 +12,7 @@ import {
 } from '../../support/harness.ts';
 import { verifies } from '../../verifies.ts';
 
-/** What the server says that it was started with. */
+/** Asks the server for the values that it was started with. */
 async function told(
   weir: Weir,
   what: 'variables' | 'arguments' | 'folder',
@@ -57,19 +57,23 @@ describe('the environment of a server', () => {
     WEIR_STATE: '/tmp/weir-none',
   };
 
-  verifies('AGG-ENV-3', 'is a short safe list and its own env, and nothing else', async () => {
-    const variables = await variablesOf({ env: { MINE: 'yes', TZ: 'Asia/Tokyo' } }, { ...safe, ...secret });
-    const { PATH, HOME, WEIR_CHAIN, WEIR_OWNER, ...others } = variables;
-    expect(PATH).toBe(process.env['PATH']);
-    expect(HOME).toMatch(/weir-e2e-/u);
-    // Not a secret: by this mark the guard finds what a server has left behind.
-    expect(WEIR_OWNER).toMatch(/^\S+$/u);
-    // Nor this: by it a gateway knows those that it stands behind.
-    expect(WEIR_CHAIN).toMatch(/^[0-9a-f]{16}$/u);
-    expect(others).toEqual({ ...safe, TZ: 'Asia/Tokyo', MINE: 'yes' });
-  });
+  verifies(
+    'AGG-ENV-3',
+    'a server gets a short safe list of variables and its own env, and nothing else',
+    async () => {
+      const variables = await variablesOf({ env: { MINE: 'yes', TZ: 'Asia/Tokyo' } }, { ...safe, ...secret });
+      const { PATH, HOME, WEIR_CHAIN, WEIR_OWNER, ...others } = variables;
+      expect(PATH).toBe(process.env['PATH']);
+      expect(HOME).toMatch(/weir-e2e-/u);
+      // Not a secret: by this mark the guard finds what a server has left behind.
+      expect(WEIR_OWNER).toMatch(/^\S+$/u);
+      // Nor this: by it a gateway knows those that it stands behind.
+      expect(WEIR_CHAIN).toMatch(/^[0-9a-f]{16}$/u);
+      expect(others).toEqual({ ...safe, TZ: 'Asia/Tokyo', MINE: 'yes' });
+    },
+  );
 
-  verifies('AGG-ENV-3', 'grows by the names in inheritEnv, but never by those of the gateway', async () => {
+  verifies('AGG-ENV-3', '"inheritEnv" adds the named variables, but never those of the gateway', async () => {
     const inheritEnv = ['GITHUB_TOKEN', 'NOT_SET', 'WEIR_TOKEN'];
     const variables = await variablesOf({ inheritEnv }, { ...safe, ...secret });
     expect(variables).toMatchObject({ ...safe, GITHUB_TOKEN: 's3cr3t' });
@@ -78,29 +82,25 @@ describe('the environment of a server', () => {
     }
   });
 
-  verifies(
-    'AGG-ENV-3',
-    'is all of the environment with inheritEnv: true, but for that of the gateway',
-    async () => {
-      const variables = await variablesOf({ inheritEnv: true }, { ...safe, ...secret, ANY: 'thing' });
-      expect(variables).toMatchObject({
-        ...safe,
-        ANY: 'thing',
-        GITHUB_TOKEN: 's3cr3t',
-        NODE_OPTIONS: '--no-warnings',
-      });
-      expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual([
-        'WEIR_CHAIN',
-        'WEIR_OWNER',
-      ]);
-    },
-  );
+  verifies('AGG-ENV-3', '"inheritEnv": true passes all variables but those of the gateway', async () => {
+    const variables = await variablesOf({ inheritEnv: true }, { ...safe, ...secret, ANY: 'thing' });
+    expect(variables).toMatchObject({
+      ...safe,
+      ANY: 'thing',
+      GITHUB_TOKEN: 's3cr3t',
+      NODE_OPTIONS: '--no-warnings',
+    });
+    expect(Object.keys(variables).filter((name) => name.startsWith('WEIR_'))).toEqual([
+      'WEIR_CHAIN',
+      'WEIR_OWNER',
+    ]);
+  });
 });
 
 describe('variables in the config', () => {
   verifies(
     ['AGG-ENV-1', 'AGG-CFG-1'],
-    'are replaced in every string, once, and reach the server as they are',
+    'variables are expanded once in every string, and their values reach the server unchanged',
     async () => {
       const folder = realpathSync(temporaryFolder());
       mkdirSync(join(folder, 'work'));
@@ -143,7 +143,7 @@ describe('variables in the config', () => {
 });
 
 describe('a config that other hosts share', () => {
-  verifies('AGG-CFG-4', 'may have comments and trailing commas in a .jsonc file', async () => {
+  verifies('AGG-CFG-4', 'a .jsonc config may have comments and trailing commas', async () => {
     const { command, args = [] } = fixture('old');
     const text = `// my servers
 {
@@ -157,7 +157,7 @@ describe('a config that other hosts share', () => {
     expect(warnings(await weir.close())).toEqual([]);
   });
 
-  verifies('AGG-CFG-4', 'may have keys that are not ours: they are named, and nothing more', async () => {
+  verifies('AGG-CFG-4', 'unknown keys of a config cause a warning only', async () => {
     const config = {
       inputs: [{ id: 'token', type: 'promptString' }],
       mcpServers: {
@@ -176,7 +176,7 @@ describe('a config that other hosts share', () => {
 
   verifies(
     'AGG-CFG-4',
-    'may have containers: without an engine the others go on, and no secret is told',
+    'other servers run without a container engine, and the log shows no secret',
     async () => {
       await using weir = startWeir(
         { old: fixture('old'), box: { image: 'example/server:1', env: { TOKEN: 's3cr3t' } } },
@@ -193,26 +193,22 @@ describe('a config that other hosts share', () => {
     },
   );
 
-  verifies(
-    ['AGG-CFG-4', 'AGG-ENV-1'],
-    'may have servers that are switched off: neither started nor expanded',
-    async () => {
-      const off = { command: '$NOT_SET_ANYWHERE', args: ['${NOR_THIS}'] };
-      await using weir = startWeir(
-        { off: { ...off, disabled: true }, old: fixture('old'), also: { ...off, enabled: false } },
-        { args: ['--debug'] },
-      );
-      expect(await weir.tools()).toEqual(['old:echo']);
-      expect(await weir.callTool('off:x')).toMatchObject({
-        error: { message: "Tool not found: off:x (its server 'off' is not running)" },
-      });
-      const ended = await weir.close();
-      expect(warnings(ended)).toEqual([]);
-      expect(ended.stderr).not.toMatch(/\[(?:off|also)\]/u);
-    },
-  );
+  verifies(['AGG-CFG-4', 'AGG-ENV-1'], 'disabled entries are neither started nor expanded', async () => {
+    const off = { command: '$NOT_SET_ANYWHERE', args: ['${NOR_THIS}'] };
+    await using weir = startWeir(
+      { off: { ...off, disabled: true }, old: fixture('old'), also: { ...off, enabled: false } },
+      { args: ['--debug'] },
+    );
+    expect(await weir.tools()).toEqual(['old:echo']);
+    expect(await weir.callTool('off:x')).toMatchObject({
+      error: { message: "Tool not found: off:x (its server 'off' is not running)" },
+    });
+    const ended = await weir.close();
+    expect(warnings(ended)).toEqual([]);
+    expect(ended.stderr).not.toMatch(/\[(?:off|also)\]/u);
+  });
 
-  verifies('AGG-CFG-1', 'may have no server at all: that is said, and served', async () => {
+  verifies('AGG-CFG-1', 'a config without servers starts with a warning', async () => {
     await using weir = startWeir({});
     expect(await weir.tools()).toEqual([]);
     const ended = await weir.close();
@@ -226,7 +222,7 @@ describe('a config that other hosts share', () => {
 describe("the file of another host's project", () => {
   verifies(
     'AGG-CFG-4',
-    'starts its servers, with the variables of an envFile for one of them alone',
+    'a config of VS Code starts its servers, and "envFile" applies to one of them only',
     async () => {
       const project = join(realpathSync(temporaryFolder()), 'project');
       mkdirSync(join(project, '.vscode'), { recursive: true });

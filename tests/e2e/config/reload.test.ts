@@ -1,4 +1,4 @@
-// The config file changes while the gateway runs: what has changed is started, stopped or restarted, and nobody else notices.
+// The config file changes while the gateway runs: changed servers are started, stopped or restarted, and no other.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const hasScript = process.platform === 'linux' && spawnSync('script', ['--versio
 
 type Servers = Record<string, ServerEntry>;
 
-/** Tells its process, answers after `ms`, and notes nothing. */
+/** Returns its process id, and answers after `ms`. */
 const slow = (label = 'slow'): ServerEntry =>
   scripted(`
     import { serve, text, tool } from 'stdio';
@@ -53,7 +53,7 @@ function noticesOf(weir: { messages: readonly { method?: string }[] }): number {
   return weir.messages.filter(({ method }) => method === 'notifications/tools/list_changed').length;
 }
 
-/** Calls without a pause until told to stop; resolves with all answers. */
+/** Calls without a pause until `stop`, which resolves with all answers. */
 function callOnAndOn(weir: Weir, name: string): { stop(): Promise<string[]> } {
   let isOver = false;
   const answers = (async () => {
@@ -75,7 +75,7 @@ function callOnAndOn(weir: Weir, name: string): { stop(): Promise<string[]> } {
 describe.concurrent('a config file that changes', () => {
   verifies.slow(
     'HEALTH-3',
-    'adds, removes, changes and breaks servers while calls run on the others, which never notice',
+    'a reload adds, removes and changes servers while calls of the others run on',
     async () => {
       const stays = slow();
       const before = { stays, leaves: serverWith(['a']), turns: serverWith(['b'], 'old') };
@@ -107,7 +107,7 @@ describe.concurrent('a config file that changes', () => {
     },
   );
 
-  verifies('HEALTH-3', 'is told to clients once for each list', async () => {
+  verifies('HEALTH-3', 'clients get one notice per list for a reload', async () => {
     const before = { a: serverWith(['one']), b: serverWith(['two']) };
     const weir = serveInProcess(before);
     await using _ = weir;
@@ -130,7 +130,7 @@ describe.concurrent('a config file that changes', () => {
 
   verifies(
     ['HEALTH-3', 'HEALTH-5'],
-    'limits the time of one tool without a restart of its server',
+    'a reload changes the timeout of a tool without a restart of its server',
     async () => {
       await using weir = serveInProcess({ slow: slow() });
       await weir.tools();
@@ -147,7 +147,7 @@ describe.concurrent('a config file that changes', () => {
 
   verifies(
     ['HEALTH-3', 'HEALTH-5'],
-    'limits the time of a server, and names it otherwise, without a restart of it',
+    'a reload changes timeout and name of a server without a restart',
     async () => {
       const other = serverWith(['one']);
       await using weir = serveInProcess({ slow: slow(), other });
@@ -161,25 +161,29 @@ describe.concurrent('a config file that changes', () => {
     },
   );
 
-  verifies('HEALTH-3', 'and is wrong changes nothing, and it is said what is wrong and where', async () => {
-    const { entry, starts } = counted(fixture('echo'));
-    await using weir = startWeir({ e: entry });
-    const tools = await weir.tools();
-    writeFileSync(join(weir.folder, 'mcp.json'), '{ "mcpServers": { "e": ');
-    await weir.says(/error Invalid JSON in \S+mcp\.json, line 1, column \d+/u);
-    await weir.says('the gateway keeps the previous one');
-    rewrite(weir, { e: { command: 'node', args: ['${NOT_SET_ANYWHERE}'] } });
-    await weir.says('Missing environment variable(s): NOT_SET_ANYWHERE');
-    unlinkSync(join(weir.folder, 'mcp.json'));
-    await weir.says('Config file not found');
-    rewrite(weir, { e: entry });
-    await weir.says('The config was read again; no server has changed');
-    expect(await weir.tools()).toEqual(tools);
-    expect(starts()).toBe(1);
-    expect(noticesOf(weir)).toBe(0);
-  });
+  verifies(
+    'HEALTH-3',
+    'an invalid config changes nothing, and the log says what is wrong and where',
+    async () => {
+      const { entry, starts } = counted(fixture('echo'));
+      await using weir = startWeir({ e: entry });
+      const tools = await weir.tools();
+      writeFileSync(join(weir.folder, 'mcp.json'), '{ "mcpServers": { "e": ');
+      await weir.says(/error Invalid JSON in \S+mcp\.json, line 1, column \d+/u);
+      await weir.says('the gateway keeps the previous one');
+      rewrite(weir, { e: { command: 'node', args: ['${NOT_SET_ANYWHERE}'] } });
+      await weir.says('Missing environment variable(s): NOT_SET_ANYWHERE');
+      unlinkSync(join(weir.folder, 'mcp.json'));
+      await weir.says('Config file not found');
+      rewrite(weir, { e: entry });
+      await weir.says('The config was read again; no server has changed');
+      expect(await weir.tools()).toEqual(tools);
+      expect(starts()).toBe(1);
+      expect(noticesOf(weir)).toBe(0);
+    },
+  );
 
-  verifies('HEALTH-3', 'switches servers off and on', async () => {
+  verifies('HEALTH-3', 'a reload disables and enables servers', async () => {
     const a = serverWith(['a']);
     await using weir = startWeir({ a, b: serverWith(['b']) });
     await weir.tools();
@@ -193,7 +197,7 @@ describe.concurrent('a config file that changes', () => {
 
   verifies.slow(
     'HEALTH-3',
-    'lets calls under way on what it removes or changes end, or tells them',
+    'a reload drains removed and changed servers, then fails their calls',
     async () => {
       const weir = serveInProcess({ short: slow('done'), endless: slow(), e: fixture('echo') });
       await using _ = weir;
@@ -213,37 +217,45 @@ describe.concurrent('a config file that changes', () => {
     },
   );
 
-  verifies(['HEALTH-3', 'ERA-2'], 'sends nobody to what a session had of the last one', async () => {
-    const options = { lazy: true, configPath: join(temporaryFolder(), 'mcp.json') };
-    const servers = { s: { ...slow(), sharing: 'per-session' as const }, e: fixture('echo') };
-    const weir = serveInProcess(servers, options);
-    await using _ = weir;
-    await weir.tools();
-    const before = textOf(await weir.callTool('s:pid'));
-    const last = weir.callTool('s:wait', { ms: 1500 });
-    await weir.gateway.reload({ mcpServers: { e: servers.e } });
-    await weir.gateway.reload({ mcpServers: servers });
-    const after = await weir.callTool('s:pid');
-    expect(after.error?.message).toBeUndefined();
-    expect(textOf(after)).not.toBe(before);
-    expect(textOf(await last)).toBe('slow');
-  });
+  verifies(
+    ['HEALTH-3', 'ERA-2'],
+    'a reload gives a session a new instance, not the one of the old config',
+    async () => {
+      const options = { lazy: true, configPath: join(temporaryFolder(), 'mcp.json') };
+      const servers = { s: { ...slow(), sharing: 'per-session' as const }, e: fixture('echo') };
+      const weir = serveInProcess(servers, options);
+      await using _ = weir;
+      await weir.tools();
+      const before = textOf(await weir.callTool('s:pid'));
+      const last = weir.callTool('s:wait', { ms: 1500 });
+      await weir.gateway.reload({ mcpServers: { e: servers.e } });
+      await weir.gateway.reload({ mcpServers: servers });
+      const after = await weir.callTool('s:pid');
+      expect(after.error?.message).toBeUndefined();
+      expect(textOf(after)).not.toBe(before);
+      expect(textOf(await last)).toBe('slow');
+    },
+  );
 
-  verifies(['HEALTH-3', 'ERA-2'], 'fails a call that waits for a server which is removed', async () => {
-    const { entry, starts } = counted(fixture('both'));
-    const gateway = createTestGateway({ b: entry, e: fixture('echo') });
-    const { client } = connectClient(gateway, 'a');
-    gateway.open('{}');
-    await gateway.start();
-    await client.initialize({ elicitation: {} });
-    const call = client.callTool('b:who');
-    await until(() => starts() === 2);
-    await gateway.reload({ mcpServers: { e: fixture('echo') } });
-    expect((await call).error?.message).toContain("Server 'b' is not running");
-    await gateway.close();
-  });
+  verifies(
+    ['HEALTH-3', 'ERA-2'],
+    'a reload fails a call that waits for the start of a removed server',
+    async () => {
+      const { entry, starts } = counted(fixture('both'));
+      const gateway = createTestGateway({ b: entry, e: fixture('echo') });
+      const { client } = connectClient(gateway, 'a');
+      gateway.open('{}');
+      await gateway.start();
+      await client.initialize({ elicitation: {} });
+      const call = client.callTool('b:who');
+      await until(() => starts() === 2);
+      await gateway.reload({ mcpServers: { e: fixture('echo') } });
+      expect((await call).error?.message).toContain("Server 'b' is not running");
+      await gateway.close();
+    },
+  );
 
-  test('is found behind a link, whichever end of it changes', async () => {
+  test('the gateway notices changes of a symbolic link and of its target', async () => {
     const folder = temporaryFolder();
     const [one, two] = [join(folder, 'one.json'), join(folder, 'two.json')];
     writeFileSync(one, JSON.stringify({ mcpServers: { a: serverWith(['a']) } }));
@@ -259,40 +271,44 @@ describe.concurrent('a config file that changes', () => {
   });
 });
 
-describe.concurrent('on HTTP', () => {
+describe.concurrent('a reload on HTTP', () => {
   for (const era of ['legacy', 'modern'] as const)
-    verifies('HEALTH-3', `a ${era} client keeps its connection and hears of the change`, async () => {
-      const folder = temporaryFolder();
-      const config = (servers: Servers): string => JSON.stringify({ mcpServers: servers });
-      const a = serverWith(['a']);
-      await using served = await startServe({ a }, { folder });
-      const changed: string[][] = [];
-      const autoRefresh = {
-        onChanged: (_: Error | null, tools: { name: string }[] | null) =>
-          changed.push((tools ?? []).map(({ name }) => name)),
-      };
-      await using sdk = await connectHttp(served.url, era, {
-        token: served.token,
-        listChanged: { tools: autoRefresh },
-      });
-      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a__a']);
-      writeFileSync(join(folder, 'mcp.json'), config({ a, b: serverWith(['b']) }));
-      await until(() => changed.length > 0, 20_000);
-      expect(changed).toEqual([['a__a', 'b__b']]);
-      writeFileSync(join(folder, 'mcp.json'), 'no config');
-      await until(() => served.stderr.includes('Invalid JSON'), 20_000);
-      served.kill('SIGHUP');
-      await until(() => served.stderr.split('Invalid JSON').length === 3, 20_000);
-      expect(await sdk.client.callTool({ name: 'b__b', arguments: {} })).toMatchObject({
-        content: [{ text: 'server: b' }],
-      });
-    });
+    verifies(
+      'HEALTH-3',
+      `a ${era} HTTP client keeps its connection and gets the notice of a reload`,
+      async () => {
+        const folder = temporaryFolder();
+        const config = (servers: Servers): string => JSON.stringify({ mcpServers: servers });
+        const a = serverWith(['a']);
+        await using served = await startServe({ a }, { folder });
+        const changed: string[][] = [];
+        const autoRefresh = {
+          onChanged: (_: Error | null, tools: { name: string }[] | null) =>
+            changed.push((tools ?? []).map(({ name }) => name)),
+        };
+        await using sdk = await connectHttp(served.url, era, {
+          token: served.token,
+          listChanged: { tools: autoRefresh },
+        });
+        expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['a__a']);
+        writeFileSync(join(folder, 'mcp.json'), config({ a, b: serverWith(['b']) }));
+        await until(() => changed.length > 0, 20_000);
+        expect(changed).toEqual([['a__a', 'b__b']]);
+        writeFileSync(join(folder, 'mcp.json'), 'no config');
+        await until(() => served.stderr.includes('Invalid JSON'), 20_000);
+        served.kill('SIGHUP');
+        await until(() => served.stderr.split('Invalid JSON').length === 3, 20_000);
+        expect(await sdk.client.callTool({ name: 'b__b', arguments: {} })).toMatchObject({
+          content: [{ text: 'server: b' }],
+        });
+      },
+    );
 });
 
-describe.concurrent('names', () => {
+describe.concurrent('names at a reload', () => {
   verifies(
     ['HEALTH-3', 'AGG-SEP-4'],
-    'are not lost to a newcomer, and are free once their server is taken out',
+    'a name stays with its server at a reload, and is free once that is removed',
     async () => {
       const [a, b] = [serverWith(['same'], 'a'), serverWith(['same'], 'b')];
       const weir = serveInProcess({ a }, { noPrefix: true });
@@ -313,7 +329,7 @@ describe.concurrent('names', () => {
 describe.concurrent('a config in a pipe', () => {
   const onUnix = verifies.skipIf(process.platform === 'win32' ? 'Windows has no such pipes' : undefined);
 
-  onUnix('HEALTH-3', 'is read once; nobody waits for more to come out of it', async () => {
+  onUnix('HEALTH-3', 'a config in a pipe is read once', async () => {
     const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) });
     const [config, pipe] = [join(cwd, 'mcp.json'), join(cwd, 'pipe')];
     spawnSync('mkfifo', [pipe]);
@@ -326,7 +342,7 @@ describe.concurrent('a config in a pipe', () => {
     expect(textOf(await weir.callTool('a:a'))).toBe('server: a');
   });
 
-  onUnix('HEALTH-3', 'that takes the place of its file changes nothing', async () => {
+  onUnix('HEALTH-3', 'a pipe that replaces the config file changes nothing', async () => {
     await using weir = startWeir({ a: serverWith(['a']) });
     await weir.tools();
     spawnSync('mkfifo', [join(weir.folder, 'pipe')]);
@@ -341,7 +357,7 @@ describe.concurrent('a config in a pipe', () => {
 describe.concurrent('SIGHUP', () => {
   const onUnix = verifies.skipIf(process.platform === 'win32' ? 'Windows has no such signal' : undefined);
 
-  onUnix('HEALTH-3', 'reads the config again, and is no end', async () => {
+  onUnix('HEALTH-3', 'SIGHUP reloads the config and does not end the gateway', async () => {
     await using weir = startWeir({ a: serverWith(['a']) });
     await weir.tools();
     weir.kill('SIGHUP');
@@ -355,7 +371,7 @@ describe.concurrent('SIGHUP', () => {
     hasScript ? undefined : 'needs the command script, which makes a terminal',
   );
 
-  onTerminal('HEALTH-3', 'says that the terminal is gone where stdin is one, and is the end', async () => {
+  onTerminal('HEALTH-3', 'SIGHUP ends the gateway where stdin is a terminal', async () => {
     const { command, args, env, cwd } = commandFor({ a: serverWith(['a']) }, { args: ['--debug'] });
     const line = [command, ...args].map((word) => `'${word}'`).join(' ');
     const terminal = spawn('script', ['-qec', `exec ${line} >'${cwd}/out' 2>'${cwd}/err'`, '/dev/null'], {
