@@ -289,7 +289,7 @@ export const HTTP = [
   attackCase(67, 'Without a token Weir serves this machine alone, or does not start.', [
     [
       'tests/e2e/cli/serve-command.test.ts',
-      'goes without a token only when told so, and only on this machine',
+      'weir serve runs without a token only with --no-auth, and only on this machine',
     ],
   ]),
   attackCase(68, 'X-Forwarded-* and Forwarded decide nothing.'),

@@ -30,7 +30,7 @@ const LIST = [
 
 const linux = process.platform === 'linux' ? undefined : 'finds processes through /proc';
 
-describe.concurrent('without a config', () => {
+describe.concurrent('the command without a config', () => {
   verifies('AGG-CLI-1', '--help prints the help to stdout', async () => {
     for (const option of ['--help', '-h']) {
       const { code, stdout, stderr } = await runWeir([option]);
@@ -76,7 +76,7 @@ describe.concurrent('clients', () => {
     return legacy?.['serverInfo'];
   };
 
-  verifies('AGG-CLI-1', 'are told --name and --version', async () => {
+  verifies('AGG-CLI-1', 'clients get --name and --version', async () => {
     expect(await told('--name', 'My "tools" ✓', '--version', '7.1.0')).toEqual({
       name: 'My "tools" ✓',
       version: '7.1.0',
@@ -85,7 +85,7 @@ describe.concurrent('clients', () => {
 });
 
 describe.concurrent('stdout', () => {
-  verifies('AGG-CLI-2', 'carries the protocol and nothing else, whatever servers print', async () => {
+  verifies('AGG-CLI-2', 'stdout has only protocol messages, whatever servers print', async () => {
     const config = { babble: fixture('noisy'), windows: fixture('noisy', '--crlf'), db: fixture('crash') };
     await using weir = startWeir(config, { args: ['--debug'] });
     expect(await weir.tools()).toContain('babble:echo');
@@ -97,7 +97,7 @@ describe.concurrent('stdout', () => {
     for (const line of weir.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
-  verifies('AGG-CLI-2', 'that nobody reads any more ends the gateway', async () => {
+  verifies('AGG-CLI-2', 'a closed stdout ends the gateway', async () => {
     await using weir = startWeir({ echo: fixture('echo') });
     await weir.tools();
     weir.stdout.destroy();
@@ -108,7 +108,7 @@ describe.concurrent('stdout', () => {
 });
 
 describe.concurrent('--max-message-size', () => {
-  verifies('AGG-CLI-1', 'is how large a message may be, in both directions', async () => {
+  verifies('AGG-CLI-1', '--max-message-size limits messages in both directions', async () => {
     await using weir = startWeir({ big: fixture('big') }, { args: ['--max-message-size', '2K'] });
     await weir.tools();
     expect(textOf(await weir.callTool('big:big', { bytes: 1000 }))).toHaveLength(1000);
@@ -122,7 +122,7 @@ describe.concurrent('--max-message-size', () => {
 });
 
 describe.concurrent('the log', () => {
-  verifies('AGG-CLI-2', 'goes to stderr, with what servers write to theirs', async () => {
+  verifies('AGG-CLI-2', 'the log and the stderr of servers go to stderr', async () => {
     await using weir = startWeir({ 'my db': fixture('crash') });
     await weir.tools();
     await weir.callTool('my db:crash');
@@ -131,7 +131,7 @@ describe.concurrent('the log', () => {
     expect(weir.stderr).not.toContain(' debug ');
   });
 
-  verifies('AGG-CLI-2', 'goes to the log file instead, which only its owner may read', async () => {
+  verifies('AGG-CLI-2', '--log-file writes the log to a file with mode 0600 instead of stderr', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'weir.log');
     await using weir = startWeir(
@@ -146,43 +146,39 @@ describe.concurrent('the log', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  verifies(
-    'AGG-CLI-2',
-    'with --debug shows the separator, start times and how long each call took',
-    async () => {
-      await using weir = startWeir(
-        { a: fixture('echo'), b: fixture('echo'), c: serverWith(['only']) },
-        { args: ['--debug', '--separator', '→'] },
+  verifies('AGG-CLI-2', '--debug logs the separator, start times and the duration of each call', async () => {
+    await using weir = startWeir(
+      { a: fixture('echo'), b: fixture('echo'), c: serverWith(['only']) },
+      { args: ['--debug', '--separator', '→'] },
+    );
+    await weir.tools();
+    await weir.callTool('a→echo', { text: 's3cr3t' });
+    await weir.callTool('b→error');
+    await weir.says('debug the separator is "→"');
+    for (const key of ['a', 'b']) {
+      await weir.says(new RegExp(`debug \\[${key}\\] started as process \\d+$`, 'mu'));
+      await weir.says(
+        new RegExp(`debug \\[${key}\\] ready after \\d+ ms: speaks 2025-11-25, lists 8 tools`, 'mu'),
       );
-      await weir.tools();
-      await weir.callTool('a→echo', { text: 's3cr3t' });
-      await weir.callTool('b→error');
-      await weir.says('debug the separator is "→"');
-      for (const key of ['a', 'b']) {
-        await weir.says(new RegExp(`debug \\[${key}\\] started as process \\d+$`, 'mu'));
-        await weir.says(
-          new RegExp(`debug \\[${key}\\] ready after \\d+ ms: speaks 2025-11-25, lists 8 tools`, 'mu'),
-        );
-      }
-      await weir.says(/debug \[c\] ready after \d+ ms: speaks 2025-11-25, lists 1 tool$/mu);
-      await weir.says(/debug tools\/call "echo" on 'a': \w+ after \d+\.\d ms$/mu);
-      await weir.says(/debug tools\/call "error" on 'b': \w+ after \d+\.\d ms$/mu);
-      expect(weir.stderr).not.toContain('s3cr3t');
-    },
-  );
+    }
+    await weir.says(/debug \[c\] ready after \d+ ms: speaks 2025-11-25, lists 1 tool$/mu);
+    await weir.says(/debug tools\/call "echo" on 'a': \w+ after \d+\.\d ms$/mu);
+    await weir.says(/debug tools\/call "error" on 'b': \w+ after \d+\.\d ms$/mu);
+    expect(weir.stderr).not.toContain('s3cr3t');
+  });
 
-  verifies('AGG-CLI-2', 'with --debug says when names have no prefix', async () => {
+  verifies('AGG-CLI-2', '--debug logs that names have no prefix', async () => {
     await using weir = startWeir({ a: fixture('echo') }, { args: ['--debug', '--no-prefix'] });
     await weir.tools();
     await weir.says('debug names have no prefix');
   });
 });
 
-describe.concurrent('what is remembered', () => {
+describe.concurrent('the state of the command', () => {
   const eras = (state: string): string[] =>
     readdirSync(join(state, 'eras')).map((name) => join(state, 'eras', name));
 
-  verifies('ERA-4', 'is kept from others: the folder 0700, the files 0600', async () => {
+  verifies('ERA-4', 'the state folder has mode 0700 and its files 0600', async () => {
     await using weir = startWeir({ echo: fixture('echo') });
     await weir.tools();
     await weir.close();
@@ -192,7 +188,7 @@ describe.concurrent('what is remembered', () => {
     for (const file of eras(state)) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  verifies('ERA-4', 'is kept where $WEIR_STATE or the state folder of the system is', async () => {
+  verifies('ERA-4', 'the state is in $WEIR_STATE or the state folder of the system', async () => {
     const folder = temporaryFolder();
     const config = join(folder, 'mcp.json');
     writeFileSync(config, JSON.stringify({ mcpServers: { echo: fixture('echo') } }));
@@ -206,7 +202,7 @@ describe.concurrent('what is remembered', () => {
     }
   });
 
-  verifies('ERA-4', 'may be impossible to keep: the gateway goes without', async () => {
+  verifies('ERA-4', 'the gateway runs without a state folder that it can write', async () => {
     const folder = temporaryFolder();
     const notAFolder = join(folder, 'file');
     writeFileSync(notAFolder, '');
@@ -220,8 +216,8 @@ describe.concurrent('what is remembered', () => {
   });
 });
 
-describe.concurrent('the end', () => {
-  verifies('AGG-CLI-1', 'of stdin is a good end', async () => {
+describe.concurrent('the end of the command', () => {
+  verifies('AGG-CLI-1', 'the end of stdin exits with 0', async () => {
     expect(await runOver({})).toMatchObject({ code: 0, stdout: '' });
     expect(await runOver({ echo: fixture('echo') })).toMatchObject({ code: 0, stdout: '' });
   });
@@ -229,7 +225,7 @@ describe.concurrent('the end', () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     verifies(
       ['AGG-CLI-1', 'AGG-CHILD-5'],
-      `by ${signal} is a good end, with calls under way answered`,
+      `${signal} exits with 0 after an answer to calls in flight`,
       async () => {
         await using weir = startWeir({ stall: fixture('stall') });
         await weir.tools();
@@ -242,7 +238,7 @@ describe.concurrent('the end', () => {
     );
   }
 
-  verifies(['AGG-CLI-1', 'AGG-CHILD-5'], 'by a signal during the start is no failure', async () => {
+  verifies(['AGG-CLI-1', 'AGG-CHILD-5'], 'SIGTERM during the start exits with 0', async () => {
     await using weir = startWeir({ mute: fixture('silent') }, { args: ['--debug'] });
     await weir.initialize();
     await weir.says('[mute] started as process');
@@ -254,7 +250,7 @@ describe.concurrent('the end', () => {
     expect(stderr).not.toContain('failed');
   });
 
-  verifies.skipIf(linux)('AGG-CHILD-5', 'by a mistake of our own leaves nothing running either', async () => {
+  verifies.skipIf(linux)('AGG-CHILD-5', 'an internal error leaves no server running', async () => {
     const token = `token-${process.pid}-${Date.now()}`;
     const planted =
       "data:text/javascript,process.on('SIGUSR2',()=>setTimeout(()=>{throw(new(Error)('planted'))}))";

@@ -1,4 +1,4 @@
-// Gateways that run are asked and told things by their owner, through a socket that is nobody else's.
+// Commands of the owner to running gateways, through a socket that only the owner can use.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { verifies } from '../../verifies.ts';
 
 const onUnix = verifies.skipIf(process.platform === 'win32' ? 'sockets of files are for Unix' : undefined);
 
-/** A user's machine: a runtime folder, and commands that know it. */
+/** A user's machine: a runtime folder, and commands that use it. */
 class Machine {
   readonly folder = temporaryFolder();
   readonly state = join(this.folder, 'state');
@@ -60,7 +60,7 @@ class Machine {
 }
 
 describe.concurrent('one gateway', () => {
-  verifies(['HEALTH-3', 'HEALTH-8'], 'tells of itself and of its servers', async () => {
+  verifies(['HEALTH-3', 'HEALTH-8'], 'weir ps shows a gateway and its servers', async () => {
     const machine = new Machine();
     await using weir = await machine.start({
       e: fixture('echo'),
@@ -96,7 +96,7 @@ describe.concurrent('one gateway', () => {
     expect(stdout).toMatch(/^ {2}far {5}off in config {2}0/mu);
   });
 
-  verifies('HEALTH-8', 'tells of the section bindings of both places, complete', async () => {
+  verifies('HEALTH-8', 'weir ps --json shows the section bindings of entries and of the config', async () => {
     const machine = new Machine();
     const heading = { sectionType: 'heading', headingText: '## Tools', documentPath: 'a/*.md' };
     const range = { sectionType: 'range', startLine: 1, endLine: 9, inheritToChildren: false };
@@ -121,7 +121,7 @@ describe.concurrent('one gateway', () => {
     ]);
   });
 
-  verifies('HEALTH-3', 'can be asked while a server of it takes its time to start', async () => {
+  verifies('HEALTH-3', 'weir ps answers while a server still starts', async () => {
     const machine = new Machine();
     const servers = { s: { ...fixture('silent'), startupTimeout: 30_000 }, e: fixture('echo') };
     await using weir = startWeir(servers, { folder: machine.folder, env: machine.env });
@@ -132,7 +132,7 @@ describe.concurrent('one gateway', () => {
 
   verifies(
     'HEALTH-3',
-    'disables, enables and restarts a server; its client sees the tools go and come',
+    'weir disable, enable and restart take effect, and the client sees the tools change',
     async () => {
       const machine = new Machine();
       await using weir = await machine.start({ a: fixture('crash'), e: fixture('echo') });
@@ -156,7 +156,7 @@ describe.concurrent('one gateway', () => {
     },
   );
 
-  verifies('HEALTH-3', 'says so where what it was told cannot be kept', async () => {
+  verifies('HEALTH-3', 'weir disable fails where the change cannot be stored', async () => {
     const machine = new Machine();
     mkdirSync(machine.state);
     writeFileSync(join(machine.state, 'servers'), '');
@@ -169,7 +169,7 @@ describe.concurrent('one gateway', () => {
     expect(await weir.tools()).toEqual([]);
   });
 
-  verifies('HEALTH-3', 'says so where a server does not come back', async () => {
+  verifies('HEALTH-3', 'weir restart fails with the reason where a server does not start again', async () => {
     const machine = new Machine();
     const broken = join(machine.folder, 'broken');
     const entry = scripted(`
@@ -187,7 +187,7 @@ describe.concurrent('one gateway', () => {
     );
   });
 
-  verifies('HEALTH-5', 'pauses calls and lets them pass again', async () => {
+  verifies('HEALTH-5', 'weir pause stops calls and weir resume lets them pass', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ s: fixture('stall') });
     const stalled = weir.callTool('s:stall');
@@ -203,7 +203,7 @@ describe.concurrent('one gateway', () => {
     expect(textOf(await weir.callTool('s:echo', { text: 'x' }))).toBe('x');
   });
 
-  verifies('HEALTH-3', 'shows what a server has written to stderr, over its crashes', async () => {
+  verifies('HEALTH-3', 'weir logs shows the stderr of a server, also from before a crash', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ a: fixture('crash') });
     await weir.callTool('a:crash');
@@ -215,7 +215,7 @@ describe.concurrent('one gateway', () => {
     expect(unknown).toMatchObject({ code: 1, stderr: "No gateway has a server 'b'. Known servers: a.\n" });
   });
 
-  verifies('HEALTH-5', 'on stdio ends on weir stop, once its calls have', async () => {
+  verifies('HEALTH-5', 'weir stop ends a gateway on stdio after its calls', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ a: fixture('crash') });
     const call = weir.callTool('a:slow', { ms: 300 });
@@ -230,7 +230,7 @@ describe.concurrent('one gateway', () => {
     expect((await machine.weir('stop')).stderr).toMatch(/^No gateway is running\./u);
   });
 
-  verifies('HEALTH-5', 'on HTTP ends on weir stop, once its calls have', async () => {
+  verifies('HEALTH-5', 'weir stop ends a gateway on HTTP', async () => {
     const machine = new Machine();
     await using serve = await startServe(
       { a: fixture('crash') },
@@ -242,7 +242,7 @@ describe.concurrent('one gateway', () => {
     expect(await serve.ended).toMatchObject({ code: 0 });
   });
 
-  onUnix('HEALTH-5', 'of an older version is told apart from one that failed', async () => {
+  onUnix('HEALTH-5', 'weir names an older gateway that does not know a command', async () => {
     const machine = new Machine();
     mkdirSync(join(machine.run, 'weir'));
     const report = {
@@ -272,26 +272,30 @@ describe.concurrent('one gateway', () => {
     older.close();
   });
 
-  verifies('HEALTH-3', 'on HTTP says where, and its token only where that is asked for', async () => {
-    const machine = new Machine();
-    await using serve = await startServe(
-      { e: fixture('echo') },
-      { folder: machine.folder, env: machine.env },
-    );
-    await until(() => machine.sockets.length === 1, 10_000);
-    const { stdout } = await machine.weir('ps');
-    expect(stdout).toContain(`Gateway ${serve.pid}, http at ${serve.url}, `);
-    expect(stdout).not.toContain(serve.token);
-    const [report] = await machine.ps();
-    expect(report).toMatchObject({ url: serve.url });
-    expect(report).not.toHaveProperty('token');
-    expect((await machine.weir('ps', '--token')).stdout).toContain(
-      `http at ${serve.url}, token=${serve.token}, `,
-    );
-    expect(await machine.ps('--token')).toMatchObject([{ token: serve.token }]);
-  });
+  verifies(
+    'HEALTH-3',
+    'weir ps shows the address of a gateway on HTTP, and its token only with --token',
+    async () => {
+      const machine = new Machine();
+      await using serve = await startServe(
+        { e: fixture('echo') },
+        { folder: machine.folder, env: machine.env },
+      );
+      await until(() => machine.sockets.length === 1, 10_000);
+      const { stdout } = await machine.weir('ps');
+      expect(stdout).toContain(`Gateway ${serve.pid}, http at ${serve.url}, `);
+      expect(stdout).not.toContain(serve.token);
+      const [report] = await machine.ps();
+      expect(report).toMatchObject({ url: serve.url });
+      expect(report).not.toHaveProperty('token');
+      expect((await machine.weir('ps', '--token')).stdout).toContain(
+        `http at ${serve.url}, token=${serve.token}, `,
+      );
+      expect(await machine.ps('--token')).toMatchObject([{ token: serve.token }]);
+    },
+  );
 
-  verifies('HEALTH-3', 'on HTTP as well', async () => {
+  verifies('HEALTH-3', 'weir ps shows a gateway on HTTP with its servers', async () => {
     const machine = new Machine();
     await using serve = await startServe(
       { e: fixture('echo') },
@@ -304,7 +308,7 @@ describe.concurrent('one gateway', () => {
 });
 
 describe.concurrent('several gateways', () => {
-  verifies('HEALTH-3', 'are all asked, but changed only where it is said which', async () => {
+  verifies('HEALTH-3', 'weir ps shows all gateways; other commands need a choice of one', async () => {
     const machine = new Machine();
     await using one = await machine.start({ e: fixture('echo') });
     await using two = await machine.start({ e: fixture('echo') }, 'other.json');
@@ -326,22 +330,26 @@ describe.concurrent('several gateways', () => {
     expect((await machine.ps()).map(({ pid }) => pid)).toEqual([two.pid]);
   });
 
-  verifies('HEALTH-3', 'over one config are changed together, and each told on a line of JSON', async () => {
-    const machine = new Machine();
-    await using one = await machine.start({ e: fixture('echo') });
-    await using two = await machine.start({ e: fixture('echo') });
-    const file = join(machine.folder, 'mcp.json');
-    const { stdout } = await machine.weir('disable', 'e', '--json', '--config', file);
-    const told = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { pid: number });
-    expect(new Set(told.map(({ pid }) => pid))).toEqual(new Set([one.pid, two.pid]));
-  });
+  verifies(
+    'HEALTH-3',
+    'weir disable --config changes all gateways over a config, with one JSON line each',
+    async () => {
+      const machine = new Machine();
+      await using one = await machine.start({ e: fixture('echo') });
+      await using two = await machine.start({ e: fixture('echo') });
+      const file = join(machine.folder, 'mcp.json');
+      const { stdout } = await machine.weir('disable', 'e', '--json', '--config', file);
+      const told = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { pid: number });
+      expect(new Set(told.map(({ pid }) => pid))).toEqual(new Set([one.pid, two.pid]));
+    },
+  );
 });
 
-describe.concurrent('the socket', () => {
-  onUnix('HEALTH-3', 'is for its owner alone, and goes with its gateway', async () => {
+describe.concurrent('the control socket', () => {
+  onUnix('HEALTH-3', 'only its owner can use the control socket, and it ends with its gateway', async () => {
     const machine = new Machine();
     mkdirSync(join(machine.run, 'weir'));
     chmodSync(join(machine.run, 'weir'), 0o755);
@@ -354,7 +362,7 @@ describe.concurrent('the socket', () => {
     expect(machine.sockets).toEqual([]);
   });
 
-  onUnix('HEALTH-3', 'of a gateway that was killed is nobody, and is cleared away', async () => {
+  onUnix('HEALTH-3', 'weir removes the control socket of a killed gateway', async () => {
     const machine = new Machine();
     const weir = await machine.start({ e: fixture('echo') });
     weir.kill('SIGKILL');
@@ -371,33 +379,41 @@ describe.concurrent('the socket', () => {
     expect(machine.sockets).toEqual([]);
   });
 
-  onUnix('HEALTH-3', 'is in the state folder where there is no runtime folder', async () => {
-    const folder = temporaryFolder();
-    await using weir = startWeir({ e: fixture('echo') }, { folder });
-    await weir.tools();
-    await until(() => existsSync(join(folder, 'state', 'run', `${weir.pid}.sock`)), 10_000);
-    // Whoever asks has a runtime folder, as terminals do.
-    const { stdout } = await runWeir(['ps', '--state', join(folder, 'state')], {
-      folder,
-      env: { XDG_RUNTIME_DIR: folder },
-    });
-    expect(stdout).toContain(`Gateway ${weir.pid}`);
-  });
-
-  onUnix('HEALTH-3', 'is in the state folder where the runtime folder is of no use', async () => {
-    const machine = new Machine();
-    const deep = join(machine.folder, 'x'.repeat(100));
-    mkdirSync(deep);
-    writeFileSync(join(machine.run, 'weir'), '');
-    for (const runtime of [deep, machine.run]) {
-      const env = { XDG_RUNTIME_DIR: runtime };
-      await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env });
+  onUnix(
+    'HEALTH-3',
+    'the control socket is in the state folder where there is no runtime folder',
+    async () => {
+      const folder = temporaryFolder();
+      await using weir = startWeir({ e: fixture('echo') }, { folder });
       await weir.tools();
-      await until(() => existsSync(join(machine.state, 'run', `${weir.pid}.sock`)), 10_000);
-    }
-  });
+      await until(() => existsSync(join(folder, 'state', 'run', `${weir.pid}.sock`)), 10_000);
+      // The command has a runtime folder, as terminals do.
+      const { stdout } = await runWeir(['ps', '--state', join(folder, 'state')], {
+        folder,
+        env: { XDG_RUNTIME_DIR: folder },
+      });
+      expect(stdout).toContain(`Gateway ${weir.pid}`);
+    },
+  );
 
-  onUnix('HEALTH-3', 'hangs up on nonsense, and the gateway does not mind', async () => {
+  onUnix(
+    'HEALTH-3',
+    'the control socket is in the state folder where the runtime folder cannot be used',
+    async () => {
+      const machine = new Machine();
+      const deep = join(machine.folder, 'x'.repeat(100));
+      mkdirSync(deep);
+      writeFileSync(join(machine.run, 'weir'), '');
+      for (const runtime of [deep, machine.run]) {
+        const env = { XDG_RUNTIME_DIR: runtime };
+        await using weir = startWeir({ e: fixture('echo') }, { folder: machine.folder, env });
+        await weir.tools();
+        await until(() => existsSync(join(machine.state, 'run', `${weir.pid}.sock`)), 10_000);
+      }
+    },
+  );
+
+  onUnix('HEALTH-3', 'the control socket closes invalid connections, and the gateway runs on', async () => {
     const machine = new Machine();
     await using weir = await machine.start({ e: fixture('echo') });
     const path = join(machine.run, 'weir', `${weir.pid}.sock`);
@@ -416,7 +432,7 @@ describe.concurrent('the socket', () => {
     expect(await machine.ps()).toHaveLength(1);
   });
 
-  onUnix.slow('HEALTH-3', 'of a gateway that is suspended does not hold up the others', async () => {
+  onUnix.slow('HEALTH-3', 'weir ps shows other gateways although one is suspended', async () => {
     const machine = new Machine();
     await using one = await machine.start({ e: fixture('echo') });
     await using two = await machine.start({ e: fixture('echo') }, 'other.json');
@@ -428,29 +444,25 @@ describe.concurrent('the socket', () => {
     expect(stdout).toContain(`Gateway ${two.pid}, stdio`);
   });
 
-  onUnix.slow(
-    'HEALTH-3',
-    'of a gateway that is suspended takes no order that is carried out later',
-    async () => {
-      const machine = new Machine();
-      await using weir = await machine.start({ e: fixture('echo') });
-      weir.kill('SIGSTOP');
-      const [disabled, stopped] = await Promise.all([machine.weir('disable', 'e'), machine.weir('stop')]);
-      const [logs, history] = await Promise.all([
-        machine.weir('logs', 'e'),
-        machine.weir('history', '--pid', String(weir.pid)),
+  onUnix.slow('HEALTH-3', 'a suspended gateway does not run commands later that have timed out', async () => {
+    const machine = new Machine();
+    await using weir = await machine.start({ e: fixture('echo') });
+    weir.kill('SIGSTOP');
+    const [disabled, stopped] = await Promise.all([machine.weir('disable', 'e'), machine.weir('stop')]);
+    const [logs, history] = await Promise.all([
+      machine.weir('logs', 'e'),
+      machine.weir('history', '--pid', String(weir.pid)),
+    ]);
+    weir.kill('SIGCONT');
+    for (const { code, stderr } of [disabled, stopped, logs, history])
+      expect([code, stderr]).toEqual([
+        1,
+        `Gateway ${weir.pid} does not answer: it is suspended or overloaded.\n`,
       ]);
-      weir.kill('SIGCONT');
-      for (const { code, stderr } of [disabled, stopped, logs, history])
-        expect([code, stderr]).toEqual([
-          1,
-          `Gateway ${weir.pid} does not answer: it is suspended or overloaded.\n`,
-        ]);
-      expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
-    },
-  );
+    expect(await machine.ps()).toMatchObject([{ isStopped: false, servers: [{ enabled: true }] }]);
+  });
 
-  onUnix('HEALTH-3', 'that nothing comes from keeps nobody who presses Ctrl-C', async () => {
+  onUnix('HEALTH-3', 'Ctrl-C ends weir ps while a gateway does not answer', async () => {
     const machine = new Machine();
     mkdirSync(join(machine.run, 'weir'));
     let asked: () => void;
@@ -463,7 +475,7 @@ describe.concurrent('the socket', () => {
     silent.close();
   });
 
-  onUnix('HEALTH-3', 'that cannot be opened is a warning, no more', async () => {
+  onUnix('HEALTH-3', 'a control socket that cannot be opened causes a warning only', async () => {
     const machine = new Machine();
     writeFileSync(join(machine.run, 'weir'), '');
     mkdirSync(machine.state);
@@ -475,8 +487,8 @@ describe.concurrent('the socket', () => {
   });
 });
 
-describe.concurrent('the command line', () => {
-  verifies('HEALTH-3', 'that makes no sense is told so', async () => {
+describe.concurrent('the command line of control commands', () => {
+  verifies('HEALTH-3', 'wrong usage of control commands exits with 2 and the reason', async () => {
     const machine = new Machine();
     const mistakes: [string[], string][] = [
       [['enable'], 'weir enable needs the name of a server'],

@@ -46,7 +46,7 @@ function run(folder: string, ...args: string[]): ReturnType<typeof runWeir> {
 }
 
 describe.concurrent('weir logs --follow', () => {
-  test('prints further lines of this server alone, and ends with the gateway', async () => {
+  test('weir logs --follow prints new lines of one server, and ends with the gateway', async () => {
     const { folder, weir } = await gateway({ c: fixture('crash'), e: fixture('echo') });
     await using _ = weir;
     const logs = new Staying(folder, ['logs', 'c', '--follow']);
@@ -61,7 +61,7 @@ describe.concurrent('weir logs --follow', () => {
 });
 
 describe.concurrent('weir ps --watch', () => {
-  test('prints the list again when a server changes, and not while nothing does', async () => {
+  test('weir ps --watch prints the list again only when a server changes', async () => {
     const { folder, weir } = await gateway({ e: fixture('echo') });
     await using _ = weir;
     await using ps = new Staying(folder, ['ps', '--watch']);
@@ -72,7 +72,7 @@ describe.concurrent('weir ps --watch', () => {
     await until(() => ps.output.includes('disabled'), 10_000);
   });
 
-  test('prints one JSON list a line, the last one empty when no gateway is left', async () => {
+  test('weir ps --watch --json prints a list a line, the last one empty when no gateway is left', async () => {
     const { folder, weir } = await gateway({ e: fixture('echo') });
     await using ps = new Staying(folder, ['ps', '--watch', '--json']);
     await until(() => ps.output.includes('\n'), 10_000);

@@ -51,7 +51,7 @@ beforeAll(() => {
   tarball = join(folder, report?.filename ?? '');
 });
 
-verifies('AGG-CLI-1', 'the tarball holds the command, its demo, and nothing else', () => {
+verifies('AGG-CLI-1', 'the tarball has the command, its demo, and nothing else', () => {
   const commands = ['control', 'docker', 'lock', 'serve', 'stdio'];
   const main = [...NAMES, ...commands.map((name) => `${name}/main`)].map((name) => `dist/${name}.cjs`);
   const late = packed.filter((path) =>
@@ -63,7 +63,7 @@ verifies('AGG-CLI-1', 'the tarball holds the command, its demo, and nothing else
   expect(packed.sort()).toEqual([...built, ...demo, 'LICENSE', 'README.md', 'package.json'].sort());
 });
 
-test('a command that lacks a file because it was updated says so', async () => {
+test('a command whose file is missing after an update says to restart it', async () => {
   const copy = join(folder, 'updated');
   cpSync(join(root, 'packages', 'cli', 'dist'), copy, { recursive: true });
   for (const name of readdirSync(join(copy, 'stdio')))
@@ -78,9 +78,9 @@ test('a command that lacks a file because it was updated says so', async () => {
   );
 });
 
-describe.skipIf(isWindows)('installed', () => {
+describe.skipIf(isWindows)('the installed command', () => {
   for (const where of ['in an empty folder', 'for all users of a prefix'] as const)
-    verifies('AGG-CLI-1', `${where}, each of the three names serves`, async () => {
+    verifies('AGG-CLI-1', `the command installed ${where} serves under each of its three names`, async () => {
       const isGlobal = where !== 'in an empty folder';
       const place = join(folder, isGlobal ? 'global' : 'local');
       mkdirSync(place);
@@ -108,7 +108,7 @@ describe.skipIf(isWindows)('installed', () => {
   });
 });
 
-verifies('AGG-CLI-1', 'every way to ask for help is answered', async () => {
+verifies('AGG-CLI-1', 'every form of help and version prints to stdout', async () => {
   for (const [args, usage] of [
     [['help'], 'weir --config'],
     [['--help'], 'weir --config'],
@@ -131,7 +131,7 @@ verifies('AGG-CLI-1', 'every way to ask for help is answered', async () => {
     expect(await runWeir(args)).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
-verifies('AGG-CLI-1', 'a command that is misspelt is answered with the nearest', async () => {
+verifies('AGG-CLI-1', 'a misspelt command exits with 2 and the nearest command', async () => {
   for (const [args, meant] of [
     [['sreve', '--demo'], 'serve'],
     [['histroy'], 'history'],
@@ -144,7 +144,7 @@ verifies('AGG-CLI-1', 'a command that is misspelt is answered with the nearest',
   }
 });
 
-test('nothing sends a user to npx for the name weir, which is another package outside the checkout', () => {
+test('no text tells users to run npx with the name weir, which is another package', () => {
   // Written in two parts, so that this file does not say it either.
   const wrong = ['npx', 'weir'].join(' ');
   const built = packed.map((path) => ({

@@ -1,4 +1,4 @@
-// `weir lock` writes down what the servers of a config offer, fit to be committed.
+// `weir lock` writes the catalogues of all servers of a config into a file for the repository.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ const listing = (definitions: string): ServerEntry =>
   `);
 
 describe('weir lock', () => {
-  verifies('AGG-REG-1', 'writes every server with its lists and a hash', async () => {
+  verifies('AGG-REG-1', 'weir lock writes every server with its lists and a hash', async () => {
     const off = { ...fixture('echo'), enabled: false };
     const { ended, locked } = await lock({ t: serverWith(['b', 'a']), r: fixture('resources'), off });
     // No warning about names that hosts reject: those are for a start.
@@ -56,32 +56,28 @@ describe('weir lock', () => {
     expect(servers['r']).toHaveProperty('resources');
   });
 
-  verifies(
-    'AGG-REG-1',
-    'writes the same text for the same servers in any order of servers and keys',
-    async () => {
-      const one = '{"name":"a","x":12345678901234567890},{"name":"b","y":1e400}';
-      const other = '{ "y" : 1e400, "name":"\\u0062"}, {"x":12345678901234567890, "name":"a"}';
-      const [first, second] = await Promise.all([lock({ s: listing(one) }), lock({ s: listing(other) })]);
-      const definitions = (text: string): string[] =>
-        text.split('\n').filter((line) => line.startsWith('        '));
-      expect(definitions(first.text)).toEqual([
-        '        {"inputSchema":{"type":"object"},"name":"a","x":12345678901234567890},',
-        '        {"inputSchema":{"type":"object"},"name":"b","y":1e400}',
-      ]);
-      expect(definitions(second.text)).toEqual(definitions(first.text));
-      expect(second.locked().servers['s']?.hash).toBe(first.locked().servers['s']?.hash);
-      expect(first.text.endsWith('}\n')).toBe(true);
-      const folder = temporaryFolder();
-      const again = [await lock({ a: serverWith(['a']), b: serverWith(['b']) }, { folder })];
-      again.push(await lock({ b: serverWith(['b']), a: serverWith(['a']) }, { folder }));
-      expect(again[1]?.text).toBe(again[0]?.text);
-    },
-  );
+  verifies('AGG-REG-1', 'weir lock writes the same text for any order of servers and keys', async () => {
+    const one = '{"name":"a","x":12345678901234567890},{"name":"b","y":1e400}';
+    const other = '{ "y" : 1e400, "name":"\\u0062"}, {"x":12345678901234567890, "name":"a"}';
+    const [first, second] = await Promise.all([lock({ s: listing(one) }), lock({ s: listing(other) })]);
+    const definitions = (text: string): string[] =>
+      text.split('\n').filter((line) => line.startsWith('        '));
+    expect(definitions(first.text)).toEqual([
+      '        {"inputSchema":{"type":"object"},"name":"a","x":12345678901234567890},',
+      '        {"inputSchema":{"type":"object"},"name":"b","y":1e400}',
+    ]);
+    expect(definitions(second.text)).toEqual(definitions(first.text));
+    expect(second.locked().servers['s']?.hash).toBe(first.locked().servers['s']?.hash);
+    expect(first.text.endsWith('}\n')).toBe(true);
+    const folder = temporaryFolder();
+    const again = [await lock({ a: serverWith(['a']), b: serverWith(['b']) }, { folder })];
+    again.push(await lock({ b: serverWith(['b']), a: serverWith(['a']) }, { folder }));
+    expect(again[1]?.text).toBe(again[0]?.text);
+  });
 
   verifies(
     ['AGG-REG-1', 'SAFE-1'],
-    'writes neither values nor paths, and a text that changes with the config',
+    'weir lock writes no values or paths, and its text changes with the config',
     async () => {
       const folder = temporaryFolder();
       const entry = { ...fixture('echo'), env: { TOKEN: '${SECRET}', MODE: 'literal-value' } };
@@ -96,7 +92,7 @@ describe('weir lock', () => {
     },
   );
 
-  test('writes nothing if a server does not start', async () => {
+  test('weir lock writes nothing if a server does not start', async () => {
     const { ended, text } = await lock({ a: serverWith(['a']), broken: fixture('exit-at-start') });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(
@@ -105,7 +101,7 @@ describe('weir lock', () => {
     expect(text).toBe('');
   });
 
-  test('rejects options of other commands', async () => {
+  test('weir lock rejects options of other commands', async () => {
     const { code, stderr } = await runWeir(['lock', '--config', 'mcp.json', '--keep-going']);
     expect(code).toBe(2);
     expect(stderr).toMatch(
@@ -113,7 +109,7 @@ describe('weir lock', () => {
     );
   });
 
-  test('names the package that npx runs, with version and integrity if they are known', async () => {
+  test('weir lock names the package that npx runs, with known version and integrity', async () => {
     const folder = temporaryFolder();
     const bin = join(folder, 'bin');
     mkdirSync(bin, { recursive: true });
@@ -138,7 +134,7 @@ describe('weir lock', () => {
     expect(servers['loose']?.['package']).toEqual({ name: 'loose' });
   });
 
-  test('writes the file, and a gateway does not', async () => {
+  test('a gateway never changes the lock file', async () => {
     const folder = temporaryFolder();
     const { text } = await lock({ a: serverWith(['a']) }, { folder });
     writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { a: serverWith(['other']) } }));

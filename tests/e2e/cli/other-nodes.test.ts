@@ -7,8 +7,8 @@ import { verifies } from '../../verifies.ts';
 describe.each([
   ['Node 22', node22],
   ['Node 24', node24],
-])('on %s', (name, node) => {
-  verifies.skipIf(noJudges)('AGG-QA-1', `${name} lists, calls and leaves nothing behind`, async () => {
+])('the command on %s', (name, node) => {
+  verifies.skipIf(noJudges)('AGG-QA-1', `the command lists, calls and exits with 0 on ${name}`, async () => {
     const command = commandFor({ echo: fixture('echo'), modern: fixture('modern') });
     await using weir = new Weir({ ...command, command: node as string });
     await weir.request('initialize', {

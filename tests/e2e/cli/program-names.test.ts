@@ -22,8 +22,8 @@ const NAMES: readonly ProgramName[] = ['weir', 'mcp-weir', 'mcp-simple-aggregato
 const FOR_HOSTS = ['weir', 'mcp-weir'] as const;
 const gone = { command: 'no-such-command' };
 
-describe('the command', () => {
-  verifies('AGG-CLI-1', 'has three names, each with an entry file of its own', async () => {
+describe('the names of the command', () => {
+  verifies('AGG-CLI-1', 'the command has three names, each with an entry file of its own', async () => {
     const folder = temporaryFolder();
     for (const name of NAMES) {
       // A link of another name, as a shim is one, changes nothing.
@@ -39,7 +39,7 @@ describe('the command', () => {
     }
   });
 
-  verifies('AGG-CLI-1', 'calls itself by the name that it was started under', async () => {
+  verifies('AGG-CLI-1', 'errors of the command use the name that it was started under', async () => {
     for (const as of NAMES) {
       const others = NAMES.filter((name) => name !== as && !as.includes(name));
       for (const args of [
@@ -58,7 +58,7 @@ describe('the command', () => {
     }
   });
 
-  verifies('AGG-CLI-1', 'has hints of the gateway say that name, too', async () => {
+  verifies('AGG-CLI-1', 'hints of the gateway use the name that the command was started under', async () => {
     const folder = temporaryFolder();
     for (const as of NAMES) {
       await using weir = startWeir({ echo: fixture('echo') }, { as, folder });
@@ -83,25 +83,33 @@ async function retried(run: () => Promise<Ended>): Promise<Ended> {
   }
 }
 
-describe('without options', () => {
-  verifies(['AGG-CLI-1', 'AGG-SEP-1', 'AGG-SEP-3'], 'weir lists names that hosts accept', async () => {
-    for (const as of FOR_HOSTS) {
-      await using weir = startWeir({ files: serverWith(['read']) }, { as });
-      expect(await weir.tools()).toEqual(['files__read']);
-      await weir.close();
-      expect(weir.stderr).not.toContain('--separator');
-    }
-    await using weir = await startServe({ files: serverWith(['read']) });
-    await using sdk = await connectHttp(weir.url, 'modern', { token: weir.token });
-    expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['files__read']);
-  });
+describe('the defaults of each name', () => {
+  verifies(
+    ['AGG-CLI-1', 'AGG-SEP-1', 'AGG-SEP-3'],
+    'weir lists names that hosts accept by default',
+    async () => {
+      for (const as of FOR_HOSTS) {
+        await using weir = startWeir({ files: serverWith(['read']) }, { as });
+        expect(await weir.tools()).toEqual(['files__read']);
+        await weir.close();
+        expect(weir.stderr).not.toContain('--separator');
+      }
+      await using weir = await startServe({ files: serverWith(['read']) });
+      await using sdk = await connectHttp(weir.url, 'modern', { token: weir.token });
+      expect((await sdk.client.listTools()).tools.map(({ name }) => name)).toEqual(['files__read']);
+    },
+  );
 
-  verifies(['AGG-CLI-1', 'AGG-SEP-1'], 'mcp-simple-aggregator lists names with a colon', async () => {
-    await using weir = startWeir({ files: serverWith(['read']) }, { as: 'mcp-simple-aggregator' });
-    expect(await weir.tools()).toEqual(['files:read']);
-  });
+  verifies(
+    ['AGG-CLI-1', 'AGG-SEP-1'],
+    'mcp-simple-aggregator lists names with a colon by default',
+    async () => {
+      await using weir = startWeir({ files: serverWith(['read']) }, { as: 'mcp-simple-aggregator' });
+      expect(await weir.tools()).toEqual(['files:read']);
+    },
+  );
 
-  verifies('AGG-CLI-1', 'clients are told the name and version that belong to the command', async () => {
+  verifies('AGG-CLI-1', 'clients get the name and version of the command', async () => {
     for (const [as, serverInfo] of [
       ['weir', { name: 'weir', version: VERSION }],
       ['mcp-weir', { name: 'weir', version: VERSION }],
@@ -115,7 +123,7 @@ describe('without options', () => {
     }
   });
 
-  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'weir goes on without a server that fails', async () => {
+  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'weir runs without a server that fails by default', async () => {
     for (const as of FOR_HOSTS) {
       await using weir = startWeir({ gone, echo: fixture('echo') }, { as });
       expect(await weir.tools()).toContain('echo__echo');
@@ -124,7 +132,7 @@ describe('without options', () => {
     }
   });
 
-  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'mcp-simple-aggregator fails fast', async () => {
+  verifies(['AGG-CHILD-3', 'AGG-CLI-1'], 'mcp-simple-aggregator fails fast by default', async () => {
     await using weir = startWeir({ gone, echo: fixture('echo') }, { as: 'mcp-simple-aggregator' });
     const ended = await weir.ended;
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -135,8 +143,8 @@ describe('without options', () => {
   });
 });
 
-describe('with options', () => {
-  verifies('AGG-CHILD-3', 'weir and weir serve fail fast where they are told to', async () => {
+describe('options of each name', () => {
+  verifies('AGG-CHILD-3', 'weir and weir serve fail fast with --fail-fast', async () => {
     const failFast = { as: 'weir', args: ['--fail-fast'] } as const;
     await using weir = startWeir({ gone, echo: fixture('echo') }, failFast);
     const ended = await weir.ended;
@@ -148,15 +156,19 @@ describe('with options', () => {
     expect(served.stderr).toContain("'gone'");
   });
 
-  verifies(['AGG-CHILD-3', 'AGG-SEP-3'], 'each name can have the defaults of the other', async () => {
-    const config = { gone, files: serverWith(['read']) };
-    const args = ['--keep-going', '--separator', '__', '--name', 'weir', '--version', VERSION];
-    await using weir = startWeir(config, { as: 'mcp-simple-aggregator', args });
-    expect(await weir.tools()).toEqual(['files__read']);
-    expect((await weir.initialize()).result?.['serverInfo']).toEqual({ name: 'weir', version: VERSION });
-  });
+  verifies(
+    ['AGG-CHILD-3', 'AGG-SEP-3'],
+    'options give mcp-simple-aggregator the defaults of weir',
+    async () => {
+      const config = { gone, files: serverWith(['read']) };
+      const args = ['--keep-going', '--separator', '__', '--name', 'weir', '--version', VERSION];
+      await using weir = startWeir(config, { as: 'mcp-simple-aggregator', args });
+      expect(await weir.tools()).toEqual(['files__read']);
+      expect((await weir.initialize()).result?.['serverInfo']).toEqual({ name: 'weir', version: VERSION });
+    },
+  );
 
-  verifies(['AGG-CLI-1', 'AGG-CHILD-3'], 'one that fails fast and keeps going is wrong usage', async () => {
+  verifies(['AGG-CLI-1', 'AGG-CHILD-3'], '--fail-fast and --keep-going together exit with 2', async () => {
     for (const as of NAMES) {
       const args = ['--config', 'mcp.json', '--keep-going', '--fail-fast'];
       const { code, stderr } = await runWeir(args, { as });

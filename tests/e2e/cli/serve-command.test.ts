@@ -39,7 +39,7 @@ function isAsked(weir: ServeProcess): Promise<unknown> {
 describe('weir serve', () => {
   verifies(
     'SAFE-1',
-    'listens on this machine alone and prints its address and a token, which stays the same',
+    'weir serve listens on this machine only and prints its address and a stable token',
     async () => {
       const folder = temporaryFolder();
       await using weir = await startServe(servers, { folder });
@@ -58,63 +58,67 @@ describe('weir serve', () => {
     },
   );
 
-  verifies('SAFE-1', 'two first starts at the same time agree on one token', async () => {
+  verifies('SAFE-1', 'concurrent first starts of weir serve agree on one token', async () => {
     const folder = temporaryFolder();
     const starts = await Promise.all(Array.from({ length: 4 }, () => startServe(servers, { folder })));
     expect(new Set(starts.map(({ token }) => token)).size).toBe(1);
     await Promise.all(starts.map((weir) => weir[Symbol.asyncDispose]()));
   });
 
-  verifies('SAFE-1', 'goes without a token only when told so, and only on this machine', async () => {
-    await using weir = await startServe(servers, { args: ['--no-auth'] });
-    expect(weir.stdout).toMatch(/ at http:\/\/127\.0\.0\.1:\d+\/mcp {2}no token needed \(--no-auth\)\n/u);
-    const call = modern('tools/list');
-    expect(
-      (await send(weir.url, { ...call, headers: { ...call.headers, Authorization: undefined } })).status,
-    ).toBe(200);
-    const args = ['serve', '--demo', '--no-auth', '--host', '0.0.0.0'];
-    const { code, stderr, stdout } = await runWeir(args);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--no-auth works on this machine only: with --host 0.0.0.0 others could call');
+  verifies(
+    'SAFE-1',
+    'weir serve runs without a token only with --no-auth, and only on this machine',
+    async () => {
+      await using weir = await startServe(servers, { args: ['--no-auth'] });
+      expect(weir.stdout).toMatch(/ at http:\/\/127\.0\.0\.1:\d+\/mcp {2}no token needed \(--no-auth\)\n/u);
+      const call = modern('tools/list');
+      expect(
+        (await send(weir.url, { ...call, headers: { ...call.headers, Authorization: undefined } })).status,
+      ).toBe(200);
+      const args = ['serve', '--demo', '--no-auth', '--host', '0.0.0.0'];
+      const { code, stderr, stdout } = await runWeir(args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('--no-auth works on this machine only: with --host 0.0.0.0 others could call');
+    },
+  );
+
+  verifies('SAFE-1', 'weir serve on all addresses requires the token and an allowed Host', async () => {
+    const args = ['--host', '0.0.0.0', '--allowed-host', 'tools.lan'];
+    await using weir = await startServe(servers, { args });
+    const at = async (Host: string, token = weir.token): Promise<number> => {
+      const call = modern('tools/list');
+      const headers = { ...call.headers, Authorization: `Bearer ${token}`, Host };
+      return (await send(`http://127.0.0.1:${port}/mcp`, { ...call, headers })).status;
+    };
+    const { port } = new URL(weir.url);
+    expect(await at(`127.0.0.1:${port}`)).toBe(200);
+    expect(await at('tools.lan')).toBe(200);
+    expect(await at(`tools.lan:${port}`)).toBe(403);
+    expect(await at(`evil.example:${port}`)).toBe(403);
+    expect(await at(`127.0.0.1:${port}`, 'another')).toBe(401);
   });
 
   verifies(
     'SAFE-1',
-    'on all addresses it wants the token, and the address or a name that was allowed',
+    'weir serve on all addresses prints one that works, and warns of the network once',
     async () => {
-      const args = ['--host', '0.0.0.0', '--allowed-host', 'tools.lan'];
-      await using weir = await startServe(servers, { args });
-      const at = async (Host: string, token = weir.token): Promise<number> => {
-        const call = modern('tools/list');
-        const headers = { ...call.headers, Authorization: `Bearer ${token}`, Host };
-        return (await send(`http://127.0.0.1:${port}/mcp`, { ...call, headers })).status;
-      };
-      const { port } = new URL(weir.url);
-      expect(await at(`127.0.0.1:${port}`)).toBe(200);
-      expect(await at('tools.lan')).toBe(200);
-      expect(await at(`tools.lan:${port}`)).toBe(403);
-      expect(await at(`evil.example:${port}`)).toBe(403);
-      expect(await at(`127.0.0.1:${port}`, 'another')).toBe(401);
+      await using weir = await startServe(servers, { args: ['--host', '0.0.0.0'] });
+      await eventually(
+        async () => weir.stdout.includes('\nListening on all addresses of this machine.') || undefined,
+      );
+      expect(weir.url).not.toContain('0.0.0.0');
+      const local127 = weir.url.replace(/\/\/[^/]+:/u, '//127.0.0.1:');
+      await using sdk = await connectHttp(local127, 'modern', { token: weir.token });
+      expect((await sdk.client.listTools()).tools.length).toBeGreaterThan(0);
+      expect(weir.stderr.match(/The token and all messages cross the network unencrypted/gu)).toHaveLength(1);
+      await using local = await startServe(servers);
+      expect(local.stderr).not.toContain('unencrypted');
     },
   );
 
-  verifies('SAFE-1', 'on all addresses it names one that works, and warns of the network once', async () => {
-    await using weir = await startServe(servers, { args: ['--host', '0.0.0.0'] });
-    await eventually(
-      async () => weir.stdout.includes('\nListening on all addresses of this machine.') || undefined,
-    );
-    expect(weir.url).not.toContain('0.0.0.0');
-    const local127 = weir.url.replace(/\/\/[^/]+:/u, '//127.0.0.1:');
-    await using sdk = await connectHttp(local127, 'modern', { token: weir.token });
-    expect((await sdk.client.listTools()).tools.length).toBeGreaterThan(0);
-    expect(weir.stderr.match(/The token and all messages cross the network unencrypted/gu)).toHaveLength(1);
-    await using local = await startServe(servers);
-    expect(local.stderr).not.toContain('unencrypted');
-  });
-
   verifies(
     'AGG-CHILD-3',
-    'goes on with the servers that start, and is ready when all have been tried',
+    'weir serve runs with the servers that start, and is ready when all were tried',
     async () => {
       const config = { ...servers, broken: fixture('exit-at-start'), slow: fixture('slow-start', '2500') };
       await using weir = await startServe(config);
@@ -127,13 +131,13 @@ describe('weir serve', () => {
     },
   );
 
-  test('wrong usage is followed by the usage of weir serve', async () => {
+  test('wrong usage of weir serve prints its usage', async () => {
     const { code, stderr } = await runWeir(['serve', '--demo', '--bogus']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^Unknown option: --bogus\n\nUsage: weir serve .*\nTry 'weir serve --help'\.\n$/u);
   });
 
-  test('a port that is taken is named, with what to do', async () => {
+  test('weir serve names a port that is in use, with what to do', async () => {
     await using weir = await startServe(servers);
     const { port } = new URL(weir.url);
     const { code, stderr } = await runWeir(['serve', '--demo', '--port', port]);
@@ -143,7 +147,7 @@ describe('weir serve', () => {
     );
   });
 
-  test('a state folder that cannot be used means another token each time, and a warning', async () => {
+  test('weir serve warns that its token is temporary where the state folder cannot be used', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'state'), 'a file');
     await using weir = await startServe(servers, { folder });
@@ -153,7 +157,7 @@ describe('weir serve', () => {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    verifies('ERA-1', `${signal} lets calls under way end, then ends everything`, async () => {
+    verifies('ERA-1', `weir serve waits for calls in flight on ${signal}, then exits with 0`, async () => {
       await using weir = await startServe({ slow });
       const call = modern('tools/call', { name: 'slow__slow', arguments: { ms: 600 } });
       const headers = { ...call.headers, Authorization: `Bearer ${weir.token}` };
@@ -170,7 +174,7 @@ describe('weir serve', () => {
     });
   }
 
-  test('a second SIGINT ends it at once', async () => {
+  test('a second SIGINT ends weir serve at once', async () => {
     await using weir = await startServe({ slow });
     await eventually(async () => (await health(weir, '/readyz')).status === 200 || undefined);
     const call = modern('tools/call', { name: 'slow__slow', arguments: { ms: 60_000 } });
