@@ -30,19 +30,27 @@ const callsDyingServer = (backOffMs: number, end: string): string => `
 `;
 
 describe('a program that embeds the gateway', () => {
-  verifies('HEALTH-6', 'lives on while its call waits for the restart of a server', async () => {
-    const end = `console.log((await call).content[0].text); await gateway.close();`;
-    const ended = await runProgram(callsDyingServer(500, end));
-    expect(ended).toEqual({ code: 0, signal: null, stdout: 'lived\n', stderr: '' });
-  });
+  verifies(
+    'HEALTH-6',
+    'a program keeps running while its call waits for the restart of a server',
+    async () => {
+      const end = `console.log((await call).content[0].text); await gateway.close();`;
+      const ended = await runProgram(callsDyingServer(500, end));
+      expect(ended).toEqual({ code: 0, signal: null, stdout: 'lived\n', stderr: '' });
+    },
+  );
 
-  verifies('HEALTH-6', 'ends when it closes the gateway while its call waits for a restart', async () => {
-    const end = `
+  verifies(
+    'HEALTH-6',
+    'a program ends when it closes the gateway while its call waits for a restart',
+    async () => {
+      const end = `
       setTimeout(() => gateway.close(), 300);
       await call.catch((error) => console.log(error.message));`;
-    const began = performance.now();
-    const ended = await runProgram(callsDyingServer(60_000, end));
-    expect(ended).toEqual({ code: 0, signal: null, stdout: "Server 'b' exited with code 7\n", stderr: '' });
-    expect(performance.now() - began).toBeLessThan(5000);
-  });
+      const began = performance.now();
+      const ended = await runProgram(callsDyingServer(60_000, end));
+      expect(ended).toEqual({ code: 0, signal: null, stdout: "Server 'b' exited with code 7\n", stderr: '' });
+      expect(performance.now() - began).toBeLessThan(5000);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The gateway inside another program: what is exported, and what one can do with it.
+// The gateway inside another program: its exports and their use.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as library from '@weir/gateway';
@@ -41,8 +41,8 @@ const {
 } = library;
 type ConfigError = library.ConfigError;
 
-describe('what is exported', () => {
-  verifies('AGG-API-1', 'is this and nothing else', () => {
+describe('the exports of the library', () => {
+  verifies('AGG-API-1', 'the library exports these values and no others', () => {
     expect(Object.keys(library).toSorted()).toEqual([
       'ChildServerError',
       'ConfigError',
@@ -84,7 +84,7 @@ describe('what is exported', () => {
     ]);
   });
 
-  verifies('AGG-API-1', 'has these types', () => {
+  verifies('AGG-API-1', 'the library exports these types and no others', () => {
     // The compiler holds the list of imports above to be true; here stand the names that only types have.
     const index = readFileSync(new URL('../../../packages/gateway/src/index.ts', import.meta.url), 'utf8');
     const types = [...index.matchAll(/export type \{([^}]*)\}/gu)].flatMap(([, names = '']) =>
@@ -161,7 +161,7 @@ describe('what is exported', () => {
     expect<Documented['length']>(13).toBe(13);
   });
 
-  verifies('AGG-API-1', 'holds constants as objects of their values', () => {
+  verifies('AGG-API-1', 'the library exports constants as objects of their values', () => {
     expect(ServerStatus).toEqual({
       INITIALIZING: 'initializing',
       RUNNING: 'running',
@@ -183,32 +183,38 @@ describe('what is exported', () => {
 });
 
 describe('a gateway in a program', () => {
-  verifies('AGG-API-1', 'starts its servers, lists and calls their tools, and stops them', async () => {
-    const gateway = createTestGateway({ e: fixture('echo'), m: fixture('modern') });
-    const statuses = (): string[] => Array.from(gateway.children.values(), ({ status }) => status);
-    expect(statuses()).toEqual(['initializing', 'initializing']);
-    const started = gateway.start();
-    expect(gateway.start()).toBe(started);
-    await started;
-    expect(statuses()).toEqual(['running', 'running']);
+  verifies(
+    'AGG-API-1',
+    'a gateway in a program starts its servers, lists and calls tools, and stops them',
+    async () => {
+      const gateway = createTestGateway({ e: fixture('echo'), m: fixture('modern') });
+      const statuses = (): string[] => Array.from(gateway.children.values(), ({ status }) => status);
+      expect(statuses()).toEqual(['initializing', 'initializing']);
+      const started = gateway.start();
+      expect(gateway.start()).toBe(started);
+      await started;
+      expect(statuses()).toEqual(['running', 'running']);
 
-    const tools = await gateway.listTools();
-    expect(tools.map(({ name }) => name).slice(0, 2)).toEqual(['e:echo', 'e:add']);
-    expect(tools.find(({ name }) => name === 'm:echo')).toMatchObject({ 'x-kept': { since: '2026-07-28' } });
-    expect(await gateway.callTool('e:add', { a: 1, b: 2 })).toEqual({
-      content: [{ type: 'text', text: '3' }],
-      structuredContent: { sum: 3 },
-    });
-    expect(await gateway.callTool('m:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
-    expect(await gateway.callTool('e:seen')).toMatchObject({ content: [{ type: 'text' }] });
+      const tools = await gateway.listTools();
+      expect(tools.map(({ name }) => name).slice(0, 2)).toEqual(['e:echo', 'e:add']);
+      expect(tools.find(({ name }) => name === 'm:echo')).toMatchObject({
+        'x-kept': { since: '2026-07-28' },
+      });
+      expect(await gateway.callTool('e:add', { a: 1, b: 2 })).toEqual({
+        content: [{ type: 'text', text: '3' }],
+        structuredContent: { sum: 3 },
+      });
+      expect(await gateway.callTool('m:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
+      expect(await gateway.callTool('e:seen')).toMatchObject({ content: [{ type: 'text' }] });
 
-    await gateway.close();
-    expect(statuses()).toEqual(['stopped', 'stopped']);
-    await expect(gateway.callTool('e:echo')).rejects.toThrow("Server 'e' has been stopped");
-    await gateway.close();
-  });
+      await gateway.close();
+      expect(statuses()).toEqual(['stopped', 'stopped']);
+      await expect(gateway.callTool('e:echo')).rejects.toThrow("Server 'e' has been stopped");
+      await gateway.close();
+    },
+  );
 
-  verifies('AGG-API-1', 'starts by itself when it is first used', async () => {
+  verifies('AGG-API-1', 'a gateway in a program starts at its first use', async () => {
     const { entry, starts } = counted(fixture('echo'));
     const gateway = createTestGateway({ e: entry });
     expect(await gateway.callTool('e:echo', { text: 'x' })).toMatchObject({ content: [{ text: 'x' }] });
@@ -217,7 +223,7 @@ describe('a gateway in a program', () => {
     await gateway.close();
   });
 
-  verifies('AGG-API-1', 'serves a config file that it is given as loaded', async () => {
+  verifies('AGG-API-1', 'gatewayFor serves a loaded config file', async () => {
     const path = join(temporaryFolder(), 'mcp.json');
     const server = { ...fixture('echo'), env: { NAME: '${WHO}' } };
     writeFileSync(path, JSON.stringify({ mcpServers: { e: server } }));
@@ -228,7 +234,7 @@ describe('a gateway in a program', () => {
     await gateway.close();
   });
 
-  verifies(['AGG-API-1', 'AGG-CALL-2'], 'throws what goes wrong, with code and data', async () => {
+  verifies(['AGG-API-1', 'AGG-CALL-2'], 'callTool throws errors with their code and data', async () => {
     const gateway = createTestGateway({ e: fixture('echo'), m: fixture('modern') });
     const failure = (name: string, args?: Record<string, unknown>): Promise<unknown> =>
       gateway.callTool(name, args).then(
@@ -243,7 +249,7 @@ describe('a gateway in a program', () => {
     await gateway.close();
   });
 
-  verifies(['AGG-API-1', 'AGG-REG-1'], 'shows its registry, in which one can look up', async () => {
+  verifies(['AGG-API-1', 'AGG-REG-1'], 'a program can look up tools in a copy of the registry', async () => {
     const gateway = createTestGateway({ e: fixture('echo') }, { separator: '__' });
     expect(gateway.registry.size).toBe(0);
     await gateway.start();
@@ -273,7 +279,7 @@ describe('a gateway in a program', () => {
 
   verifies(
     ['AGG-API-1', 'AGG-CHILD-3'],
-    'that cannot start all of its servers fails, naming the one; all others are stopped',
+    'start() rejects with the server that fails, and all others are stopped',
     async () => {
       const gateway = createTestGateway({ e: fixture('echo'), x: fixture('exit-at-start') });
       const error = await gateway.start().catch((error: unknown) => error);
@@ -294,7 +300,7 @@ describe('a gateway in a program', () => {
 
   verifies(
     ['AGG-API-1', 'AGG-CHILD-1'],
-    'that is closed while it starts goes from initializing to stopped',
+    'a server whose gateway is closed while it starts goes from initializing to stopped',
     async () => {
       const gateway = createTestGateway({ s: fixture('silent') });
       const started = gateway.start().catch((error: unknown) => error);
@@ -306,7 +312,7 @@ describe('a gateway in a program', () => {
     },
   );
 
-  verifies('AGG-API-1', 'has nobody whom a server could ask', async () => {
+  verifies('AGG-API-1', 'a server of a gateway in a program cannot ask questions', async () => {
     const gateway = createTestGateway({ a: fixture('asks') });
     expect(await gateway.callTool('a:elicit')).toMatchObject({
       isError: true,
@@ -315,7 +321,7 @@ describe('a gateway in a program', () => {
     await gateway.close();
   });
 
-  verifies('AGG-API-1', 'keeps nothing to itself between two of its kind', async () => {
+  verifies('AGG-API-1', 'two gateways in a program share no state', async () => {
     const [one, two] = [
       createTestGateway({ a: fixture('echo') }),
       createTestGateway({ a: fixture('old'), b: fixture('echo') }),
@@ -328,14 +334,14 @@ describe('a gateway in a program', () => {
     await two.close();
   });
 
-  verifies(['AGG-API-1', 'AGG-SEP-1'], 'refuses a separator that cannot separate', () => {
+  verifies(['AGG-API-1', 'AGG-SEP-1'], 'createGateway refuses an empty or blank separator', () => {
     expect(() => createTestGateway({}, { separator: '' })).toThrow('Separator cannot be empty');
     expect(() => createTestGateway({}, { separator: ' ' })).toThrow('Separator cannot contain whitespace');
   });
 });
 
 describe('a gateway on a pair of streams', () => {
-  verifies(['AGG-API-1', 'AGG-REG-3'], 'ends at once when its client has said its last word', async () => {
+  verifies(['AGG-API-1', 'AGG-REG-3'], 'a gateway on streams ends at once when its input ends', async () => {
     const weir = serveInProcess({ e: fixture('echo') });
     await weir.tools();
     const began = performance.now();
@@ -343,18 +349,22 @@ describe('a gateway on a pair of streams', () => {
     expect(performance.now() - began).toBeLessThan(900);
   });
 
-  verifies(['AGG-API-1', 'AGG-REG-3'], 'answers what was asked before the end', async () => {
-    const weir = serveInProcess({ e: fixture('echo') });
-    const [opened, called] = [weir.initialize(), weir.callTool('e:echo', { text: 'late' })];
-    weir.input.end();
-    expect((await opened).result).toBeDefined();
-    expect(textOf(await called)).toBe('late');
-    await weir.served;
-  });
+  verifies(
+    ['AGG-API-1', 'AGG-REG-3'],
+    'a gateway on streams answers requests that came before the end of its input',
+    async () => {
+      const weir = serveInProcess({ e: fixture('echo') });
+      const [opened, called] = [weir.initialize(), weir.callTool('e:echo', { text: 'late' })];
+      weir.input.end();
+      expect((await opened).result).toBeDefined();
+      expect(textOf(await called)).toBe('late');
+      await weir.served;
+    },
+  );
 
   verifies(
     ['AGG-API-1', 'AGG-CHILD-3'],
-    'tells a waiting client why the start failed, and rejects',
+    'a gateway on streams tells its client why the start failed, and rejects',
     async () => {
       const weir = serveInProcess({ x: fixture('exit-at-start') });
       const [, list] = [weir.initialize(), weir.request('tools/list')];
@@ -368,7 +378,7 @@ describe('a gateway on a pair of streams', () => {
 
   verifies(
     ['AGG-REG-3', 'AGG-CALL-3'],
-    'forgets a request that is cancelled before the servers are up',
+    'a request that is cancelled before its server runs gets no answer',
     async () => {
       await using weir = serveInProcess({ s: fixture('slow-start', '500') });
       await weir.initialize();
@@ -387,7 +397,7 @@ describe('a gateway on a pair of streams', () => {
 
   verifies(
     ['AGG-REG-3', 'ERA-4'],
-    'starts nothing for a host that only asks who it is, and leaves',
+    'a gateway on streams starts no server for a host that only probes',
     async () => {
       const { entry, starts } = counted(fixture('echo'));
       const weir = serveInProcess({ e: entry });
@@ -397,7 +407,7 @@ describe('a gateway on a pair of streams', () => {
     },
   );
 
-  verifies(['AGG-API-1', 'AGG-CHILD-5'], 'ends when nobody reads its output any more', async () => {
+  verifies(['AGG-API-1', 'AGG-CHILD-5'], 'a gateway on streams ends when its output breaks', async () => {
     const weir = serveInProcess({ e: fixture('echo') });
     await weir.tools();
     weir.output.destroy(new Error('EPIPE'));
@@ -419,23 +429,19 @@ describe('the first list', () => {
       await sleep(${milliseconds});
       serve({ name: '${key}', tools: ['z', 'a', 'm'].map((name) => tool(name)) });`);
 
-  verifies(
-    'AGG-REG-1',
-    'has the same bytes in whatever order the servers come up, at every start',
-    async () => {
-      const lists = new Set<string>();
-      for (const order of [...delays, ...delays]) {
-        const servers = Object.fromEntries(Object.entries(order).map(([key, ms]) => [key, slow(ms, key)]));
-        await using weir = serveInProcess({ ...servers, e: fixture('echo'), m: fixture('modern') });
-        await weir.tools();
-        lists.add(weir.lines.at(-1) ?? '');
-      }
-      expect(lists.size).toBe(1);
-      expect([...lists][0]).toMatch(/"a:z".*"a:a".*"a:m".*"b:z".*"c:z".*"e:echo".*"m:echo"/u);
-    },
-  );
+  verifies('AGG-REG-1', 'the first list has the same bytes in whatever order servers start', async () => {
+    const lists = new Set<string>();
+    for (const order of [...delays, ...delays]) {
+      const servers = Object.fromEntries(Object.entries(order).map(([key, ms]) => [key, slow(ms, key)]));
+      await using weir = serveInProcess({ ...servers, e: fixture('echo'), m: fixture('modern') });
+      await weir.tools();
+      lists.add(weir.lines.at(-1) ?? '');
+    }
+    expect(lists.size).toBe(1);
+    expect([...lists][0]).toMatch(/"a:z".*"a:a".*"a:m".*"b:z".*"c:z".*"e:echo".*"m:echo"/u);
+  });
 
-  verifies('AGG-REG-1', 'keeps its order when a server comes back into it late', async () => {
+  verifies('AGG-REG-1', 'the list keeps config order when a server starts late', async () => {
     const servers = { a: slow(2000, 'a'), b: slow(0, 'b') };
     await using weir = serveInProcess(servers, { keepGoing: true });
     expect(await weir.tools()).toEqual(['b:z', 'b:a', 'b:m']);
@@ -482,26 +488,34 @@ describe('a config that a program hands over', () => {
     ],
   ];
   for (const [config, errors] of wrong)
-    verifies(['AGG-CFG-2', 'AGG-CFG-3'], `is refused with all mistakes: ${JSON.stringify(config)}`, () => {
-      const error = refusal(config);
-      expect(error.code).toBe('invalid_schema');
-      const found = (error.details as { errors: ValidationError[] }).errors;
-      expect(found).toHaveLength(errors.length);
-      for (const [index, { message, ...rest }] of (errors as { message: RegExp }[]).entries()) {
-        expect(found[index]).toMatchObject(rest);
-        expect(found[index]?.message).toMatch(message);
-      }
-      expect(error.message).not.toContain('s3cret');
-    });
+    verifies(
+      ['AGG-CFG-2', 'AGG-CFG-3'],
+      `createGateway reports all mistakes of ${JSON.stringify(config)}`,
+      () => {
+        const error = refusal(config);
+        expect(error.code).toBe('invalid_schema');
+        const found = (error.details as { errors: ValidationError[] }).errors;
+        expect(found).toHaveLength(errors.length);
+        for (const [index, { message, ...rest }] of (errors as { message: RegExp }[]).entries()) {
+          expect(found[index]).toMatchObject(rest);
+          expect(found[index]?.message).toMatch(message);
+        }
+        expect(error.message).not.toContain('s3cret');
+      },
+    );
 
-  verifies(['AGG-CFG-2', 'AGG-API-1'], 'is completed, and its texts stay as they are', () => {
-    const { config } = createGateway({ mcpServers: { a: { command: '$X', args: ['${Y}'] } } });
-    expect(config).toEqual({ mcpServers: { a: { command: '$X', args: ['${Y}'], env: {} } } });
-  });
+  verifies(
+    ['AGG-CFG-2', 'AGG-API-1'],
+    'createGateway adds defaults to a config and does not expand its texts',
+    () => {
+      const { config } = createGateway({ mcpServers: { a: { command: '$X', args: ['${Y}'] } } });
+      expect(config).toEqual({ mcpServers: { a: { command: '$X', args: ['${Y}'], env: {} } } });
+    },
+  );
 
   verifies(
     ['AGG-CFG-2', 'HEALTH-3'],
-    'is checked at a reload too, and changes nothing where it is wrong',
+    'a reload with an invalid config rejects and changes nothing',
     async () => {
       await using client = serveInProcess({ echo: fixture('echo') });
       const tools = await client.tools();
