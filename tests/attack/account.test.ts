@@ -1,4 +1,4 @@
-// Volume: what a hostile peer makes the gateway keep is bounded, and whoever exceeds the bound is ended alone.
+// Volume: the bytes held for a hostile peer are bounded, and only a peer above the bound is ended.
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -75,7 +75,7 @@ function provoke(weir: Weir, name: string): void {
   weir.send({ id: 'provoked', method: 'tools/call', params: { name } });
 }
 
-/** Answers to a server's own requests are held up to 32 MiB beside the largest message. */
+/** Up to 32 MiB of answers to a server's own requests are held beside the largest message. */
 const LEFT = `it left more than ${32 * MB} bytes unread`;
 
 describe('a server that makes the gateway answer and does not read', () => {
@@ -177,7 +177,7 @@ describe('a server that makes the gateway answer and does not read', () => {
   );
 });
 
-describe('a server whose lists have no end', () => {
+describe('a server with endless lists', () => {
   const LISTS =
     'it lists more than 33554432 bytes; to allow more, raise "listBytes" under "limits" in the config';
   /** Answers each list with a page of 4 MB and a new cursor, `from` the start or from the first call on. */
@@ -199,7 +199,7 @@ describe('a server whose lists have no end', () => {
 
   hostile(
     ['SAFE-4', 'SAFE-1'],
-    'H4: a server that lists pages without end when it has changed is ended with a reason',
+    'H4: a server whose changed list is endless is ended with a reason',
     async () => {
       const { weir, measured } = await attack({ s: endless('call') });
       expect(textOf(await weir.callTool('s:change'))).toBe('changed');
@@ -212,7 +212,7 @@ describe('a server whose lists have no end', () => {
 
   hostile(
     ['SAFE-4', 'SAFE-1'],
-    'H4: a server that lists pages without end when it starts fails to start, with a reason',
+    'H4: a server whose first list is endless fails to start, with a reason',
     async () => {
       const { weir, measured } = await attack({ s: endless('start') });
       await logged(weir, LISTS.replace('it ', ''));
@@ -264,7 +264,7 @@ describe('clients that ask and do not read', () => {
   ] as const)
     hostile(
       ['SAFE-4', 'SAFE-1'],
-      `M5: 100 connections that ask for errors by ${what} of 4 MB and do not read them cost little memory`,
+      `M5: 100 connections that do not read errors about ${what} of 4 MB cost little memory`,
       async () => {
         const { http, probe } = await serve();
         const { headers = {}, body } = modern('resources/read', { uri: 'x' });
@@ -278,7 +278,7 @@ describe('clients that ask and do not read', () => {
 
   hostile(
     ['SAFE-4', 'SAFE-1'],
-    'M5: of 60 connections that do not read answers of 8 MB those are closed that are over what all peers may hold',
+    'M5: the gateway closes connections that do not read answers of 8 MB above the limit of all peers',
     async () => {
       const { http, probe } = await serve({ big: fixture('big') });
       await askUnread(http, 60, modern('tools/call', { name: 'big__big', arguments: { bytes: 8 * MB } }));
@@ -304,7 +304,7 @@ describe('clients that ask and do not read', () => {
   ] as const)
     hostile(
       ['SAFE-4', 'SAFE-1'],
-      `M7: a client that sends 300 MB of ${what} for a server that does not read costs little memory and ends no server`,
+      `M7: 300 MB of ${what} for a server that does not read cost little memory and end no server`,
       async () => {
         const { weir, measured } = await attack({ deaf });
         expect(textOf(await weir.callTool('deaf:stop'))).toBe('stopped');
@@ -340,7 +340,7 @@ describe('clients that ask and do not read', () => {
 
   hostile(
     ['SAFE-4', 'SAFE-1'],
-    'M7: a client on stdio that asks without reading is read no further until it reads',
+    'M7: the gateway stops reading a client on stdio that does not read, until it does',
     async () => {
       // With two servers an unknown method is the gateway's to refuse.
       const { weir, measured } = await attack({ other: fixture('echo') });
@@ -358,7 +358,7 @@ describe('clients that ask and do not read', () => {
         }
       };
       const asked = ask();
-      // It goes on as long as the gateway reads.
+      // The flood goes on as long as the gateway reads.
       for (let before = -1; before !== sent;) {
         before = sent;
         await delay(500);
@@ -380,7 +380,7 @@ describe('clients that ask and do not read', () => {
 
   hostile(
     ['SAFE-4', 'SAFE-1'],
-    'M7: the end of input ends the gateway, also while a client that does not read is read no further',
+    'M7: the end of input ends the gateway, also while it does not read its client',
     async () => {
       const { weir } = await attack({ other: fixture('echo') });
       weir.stdout.pause();
@@ -399,7 +399,7 @@ describe('clients that ask and do not read', () => {
 describe('limits in the config', () => {
   verifies(
     ['SAFE-4', 'SAFE-1'],
-    'H4: "listBytes" is the limit of lists; weir ps says why a server was ended',
+    'H4: "listBytes" limits lists, and weir ps says why a server was ended',
     async () => {
       const folder = temporaryFolder();
       const env = { XDG_RUNTIME_DIR: join(folder, 'run') };
@@ -421,7 +421,7 @@ describe('limits in the config', () => {
     },
   );
 
-  verifies('SAFE-1', 'a limit that is too small to serve anybody is a mistake of the config', async () => {
+  verifies('SAFE-1', 'a limit that is too small is an error of the config', async () => {
     const config = JSON.stringify({ mcpServers: {}, limits: { peerBytes: 1000 } });
     const { code, stderr } = await runOver(config);
     expect(code).not.toBe(0);

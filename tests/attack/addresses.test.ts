@@ -15,45 +15,41 @@ const PATH = `/s/${KEY}/mcp`;
 const repeats: Handler = ({ message: { id } }, response) =>
   sendJson(response, { jsonrpc: '2.0', id, error: { code: -32000, message: `no such tool at ${PATH}` } });
 
-verifies(
-  ['SAFE-4', 'HEALTH-3'],
-  'L6: the path of a url stands in no report, history, log or error',
-  async () => {
-    await using remote = await serveHttp(toolServer('modern', repeats));
-    const { origin } = new URL(remote.url);
-    const servers = {
-      far: { url: `${origin}${PATH}` },
-      plain: { url: `${origin}/mcp` },
-      old: { sseConfig: { url: `${origin}/${KEY}/sse` }, enabled: false },
-    };
-    await using weir = startWeir(servers, { args: ['--debug'] });
-    await weir.tools();
-    await weir.callTool('far:tool');
-    await until(() => existsSync(join(weir.folder, 'state', 'run', `${weir.pid}.sock`)), 10_000);
-    const tell = async (...args: string[]): Promise<string> => {
-      const ended = await runWeir([...args, '--state', join(weir.folder, 'state')], { folder: weir.folder });
-      return ended.stdout + ended.stderr;
-    };
-    const [report] = JSON.parse(await tell('ps', '--json')) as GatewayReport[];
-    expect(report?.servers.map(({ sseConfig }) => sseConfig?.url)).toEqual([
-      `${origin}/…`,
-      `${origin}/mcp`,
-      `${origin}/…`,
-    ]);
-    const told = [
-      await tell('ps'),
-      await tell('history'),
-      await tell('history', '--json'),
-      await tell('logs', 'far'),
-    ];
-    expect(told[1]).toContain('no such tool at [hidden]');
-    for (const text of [...told, weir.stderr]) expect(text).not.toContain(KEY);
-  },
-);
+verifies(['SAFE-4', 'HEALTH-3'], 'L6: reports, history, log and errors hide the path of a url', async () => {
+  await using remote = await serveHttp(toolServer('modern', repeats));
+  const { origin } = new URL(remote.url);
+  const servers = {
+    far: { url: `${origin}${PATH}` },
+    plain: { url: `${origin}/mcp` },
+    old: { sseConfig: { url: `${origin}/${KEY}/sse` }, enabled: false },
+  };
+  await using weir = startWeir(servers, { args: ['--debug'] });
+  await weir.tools();
+  await weir.callTool('far:tool');
+  await until(() => existsSync(join(weir.folder, 'state', 'run', `${weir.pid}.sock`)), 10_000);
+  const tell = async (...args: string[]): Promise<string> => {
+    const ended = await runWeir([...args, '--state', join(weir.folder, 'state')], { folder: weir.folder });
+    return ended.stdout + ended.stderr;
+  };
+  const [report] = JSON.parse(await tell('ps', '--json')) as GatewayReport[];
+  expect(report?.servers.map(({ sseConfig }) => sseConfig?.url)).toEqual([
+    `${origin}/…`,
+    `${origin}/mcp`,
+    `${origin}/…`,
+  ]);
+  const told = [
+    await tell('ps'),
+    await tell('history'),
+    await tell('history', '--json'),
+    await tell('logs', 'far'),
+  ];
+  expect(told[1]).toContain('no such tool at [hidden]');
+  for (const text of [...told, weir.stderr]) expect(text).not.toContain(KEY);
+});
 
 verifies(
   ['SAFE-4', 'HEALTH-3'],
-  'L6: a start that the server refuses with its own path hides it',
+  'L6: the error of a start hides a path that the server repeats',
   async () => {
     await using remote = await serveHttp(repeats);
     const { stderr } = await runUntilFailed({ far: { url: new URL(PATH, remote.url).href } });
@@ -63,11 +59,15 @@ verifies(
   },
 );
 
-verifies(['SAFE-4', 'HEALTH-3'], 'L6: a redirection within the same host hides the path', async () => {
-  await using remote = await serveHttp((_, response) =>
-    response.writeHead(302, { location: `${PATH}/login` }).end(),
-  );
-  const { stderr } = await runUntilFailed({ far: { url: new URL(PATH, remote.url).href } });
-  expect(stderr).toMatch(/redirects to http:\/\/127\.0\.0\.1:\d+\/… \(HTTP 302\)/u);
-  expect(stderr).not.toContain(KEY);
-});
+verifies(
+  ['SAFE-4', 'HEALTH-3'],
+  'L6: the error of a redirect within the same host hides the path',
+  async () => {
+    await using remote = await serveHttp((_, response) =>
+      response.writeHead(302, { location: `${PATH}/login` }).end(),
+    );
+    const { stderr } = await runUntilFailed({ far: { url: new URL(PATH, remote.url).href } });
+    expect(stderr).toMatch(/redirects to http:\/\/127\.0\.0\.1:\d+\/… \(HTTP 302\)/u);
+    expect(stderr).not.toContain(KEY);
+  },
+);

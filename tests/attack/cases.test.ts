@@ -15,24 +15,24 @@ const tested = new Set(
 );
 
 describe('the table of attacks', () => {
-  test('has each number once', () => {
+  test('the table of attacks has each number once', () => {
     const numbers = CASES.map(({ number }) => number);
     expect(numbers).toEqual([...new Set(numbers)]);
   });
 
-  test('has a case for every test', () => {
+  test('the table of attacks has a case for every test', () => {
     const numbers = new Set(CASES.map(({ number }) => number));
     expect([...tested].filter((number) => !numbers.has(number))).toEqual([]);
   });
 
-  test('has a test for every case, or says why there is none', () => {
+  test('the table of attacks has a test for every case, or a reason without one', () => {
     const untested = CASES.filter(
       ({ number, elsewhere, open }) => open === undefined && elsewhere.length === 0 && !tested.has(number),
     );
     expect(untested.map(({ number }) => number)).toEqual([]);
   });
 
-  test('names tests elsewhere that there are', () => {
+  test('the table of attacks names existing tests of other folders', () => {
     const missing = CASES.flatMap(({ number, elsewhere }) =>
       elsewhere
         .filter(([file, title]) => !plainText(file).includes(title))
@@ -46,7 +46,7 @@ describe('the table of attacks', () => {
     ['[SAFE-4][AGG-CALL-1] 12: x', ['12']],
     ['L4: x: y', ['L4']],
     ['a title without one: x', []],
-  ])('finds the numbers in %s', (title, numbers) => {
+  ])('numbersOf finds the numbers in %s', (title, numbers) => {
     expect(numbersOf(title)).toEqual(numbers);
   });
 });

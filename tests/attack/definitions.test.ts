@@ -57,28 +57,32 @@ const good = (): ServerEntry => lister({ tools: [{ name: 'fine', inputSchema: SC
 
 describe('definitions that clients refuse', () => {
   for (const era of ['legacy', 'modern'] as const)
-    verifies(['AGG-CALL-1', 'SAFE-4'], `23: hide no others from the SDK's client, ${era}`, async () => {
-      await using sdk = await connectSdk(commandFor({ bad: lister(), good: good() }), era);
-      const names = async <T>(list: Promise<T>, key: keyof T): Promise<unknown[]> =>
-        ((await list)[key] as { name: string }[]).map(({ name }) => name);
-      expect(await names(sdk.client.listTools(), 'tools')).toEqual([
-        ...['no-schema', 'number', 'null', 'required', 'icons', 'output', 'hints', 'fine'].map(
-          (name) => `bad:${name}`,
-        ),
-        'good:fine',
-      ]);
-      expect(await names(sdk.client.listPrompts(), 'prompts')).toEqual(['bad:bad', 'bad:null', 'bad:fine']);
-      expect(await names(sdk.client.listResources(), 'resources')).toEqual([
-        'size',
-        'test://nameless',
-        'fine',
-      ]);
-      expect(await names(sdk.client.listResourceTemplates(), 'resourceTemplates')).toEqual(['fine']);
-    });
+    verifies(
+      ['AGG-CALL-1', 'SAFE-4'],
+      `23: invalid definitions hide no others from the SDK's ${era} client`,
+      async () => {
+        await using sdk = await connectSdk(commandFor({ bad: lister(), good: good() }), era);
+        const names = async <T>(list: Promise<T>, key: keyof T): Promise<unknown[]> =>
+          ((await list)[key] as { name: string }[]).map(({ name }) => name);
+        expect(await names(sdk.client.listTools(), 'tools')).toEqual([
+          ...['no-schema', 'number', 'null', 'required', 'icons', 'output', 'hints', 'fine'].map(
+            (name) => `bad:${name}`,
+          ),
+          'good:fine',
+        ]);
+        expect(await names(sdk.client.listPrompts(), 'prompts')).toEqual(['bad:bad', 'bad:null', 'bad:fine']);
+        expect(await names(sdk.client.listResources(), 'resources')).toEqual([
+          'size',
+          'test://nameless',
+          'fine',
+        ]);
+        expect(await names(sdk.client.listResourceTemplates(), 'resourceTemplates')).toEqual(['fine']);
+      },
+    );
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    '23: are named in the log with what is wrong, and can be called',
+    '23: the log names invalid definitions with the reason, and their tools can be called',
     async () => {
       await using weir = serveInProcess({ bad: lister(), good: good() });
       await weir.tools();
@@ -98,18 +102,22 @@ describe('definitions that clients refuse', () => {
     },
   );
 
-  verifies(['AGG-CALL-1', 'SAFE-4'], '23: are named ten at a time, however many there are', async () => {
-    const tools = Array.from({ length: 1000 }, (_, i) => ({ name: `t${i}`, inputSchema: 5 }));
-    await using weir = serveInProcess({ bad: lister({ tools }), good: good() });
-    expect(await weir.tools()).toEqual(['good:fine']);
-    const warnings = weir.logged.filter((line) => line.startsWith('warn [bad]'));
-    expect(warnings).toHaveLength(11);
-    expect(warnings.at(-1)).toContain('990 more of its tools are left out or changed for such reasons');
-  });
+  verifies(
+    ['AGG-CALL-1', 'SAFE-4'],
+    '23: the log names ten of many invalid definitions, and counts the others',
+    async () => {
+      const tools = Array.from({ length: 1000 }, (_, i) => ({ name: `t${i}`, inputSchema: 5 }));
+      await using weir = serveInProcess({ bad: lister({ tools }), good: good() });
+      expect(await weir.tools()).toEqual(['good:fine']);
+      const warnings = weir.logged.filter((line) => line.startsWith('warn [bad]'));
+      expect(warnings).toHaveLength(11);
+      expect(warnings.at(-1)).toContain('990 more of its tools are left out or changed for such reasons');
+    },
+  );
 
   verifies(
     ['AGG-CALL-1', 'ERA-1', 'SAFE-4'],
-    '23: of the modern era alone are cut for clients of the earlier one',
+    '23: legacy clients get definitions without the modern-only parts',
     async () => {
       const outputSchema = { type: 'array', items: {} };
       const tools = [{ name: 'list', outputSchema, inputSchema: SCHEMA }];
@@ -128,7 +136,7 @@ describe('definitions that clients refuse', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    '30: icons that would run code or read files are taken out',
+    '30: the gateway removes icons that would run code or read files',
     async () => {
       const icon = (src: string): Json => ({ name: src, inputSchema: SCHEMA, icons: [{ src }] });
       const safe = ['https://example.com/i.png', 'data:image/png;base64,AA=='];

@@ -8,7 +8,7 @@ import { verifies } from '../verifies.ts';
 const told = ({ logged }: InProcess): string[] => logged.filter((line) => line.includes('planted'));
 
 describe('an exception', () => {
-  verifies('SAFE-4', 'H1: in a request of a client is an error of that request', async () => {
+  verifies('SAFE-4', 'H1: an exception in a request of a client is an error of that request', async () => {
     await using weir = serveInProcess({ echo: fixture('echo') });
     await weir.initialize();
     await weir.request('tools/list');
@@ -32,7 +32,7 @@ describe('an exception', () => {
 
   verifies(
     ['SAFE-4', 'HEALTH-2'],
-    'H1: in a message of a server ends that server, which is started again',
+    'H1: an exception in a message of a server restarts that server',
     async () => {
       const bad = scripted(`
       import { notify, serve, text, tool } from 'stdio';

@@ -65,7 +65,7 @@ describe.concurrent('M2: docker arguments are judged as they are executed', () =
 
   onUnix(
     ['MANAGED-2', 'SAFE-4'],
-    'M2: the image stands behind "--", and its command behind the image',
+    'M2: docker gets the image after "--", and its command after the image',
     async () => {
       const docker = fakeDocker();
       await runUntilFailed({ time: { image: 'mcp/time', args: ['--local'] } }, { env: docker.env });
@@ -127,7 +127,7 @@ describe.concurrent('14: a server that every user can replace', () => {
 
   onUnix(
     'SAFE-4',
-    '14: is started with a warning where its command leads into a folder that is open',
+    '14: a server whose command leads into a world-writable folder starts with a warning',
     async () => {
       const [open, own] = [openFolder(), temporaryFolder()];
       writeFileSync(join(open, 'run'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
@@ -140,20 +140,16 @@ describe.concurrent('14: a server that every user can replace', () => {
     },
   );
 
-  onUnix(
-    'SAFE-4',
-    '14: is started with a warning where its cwd is open, and without one elsewhere',
-    async () => {
-      const open = openFolder();
-      await using weir = startWeir({ e: { ...fixture('echo'), cwd: open }, f: fixture('echo') });
-      await weir.tools();
-      await weir.says(`[e] every user of this machine can write to ${open}`);
-      expect(weir.stderr).not.toContain('[f] every user');
-    },
-  );
+  onUnix('SAFE-4', '14: a server whose cwd is world-writable starts with a warning', async () => {
+    const open = openFolder();
+    await using weir = startWeir({ e: { ...fixture('echo'), cwd: open }, f: fixture('echo') });
+    await weir.tools();
+    await weir.says(`[e] every user of this machine can write to ${open}`);
+    expect(weir.stderr).not.toContain('[f] every user');
+  });
 });
 
-describe.concurrent('L1: every header of a request is seen', () => {
+describe.concurrent('L1: requests with many headers', () => {
   const many = 'a:b\r\n'.repeat(2500);
   const request = (host: string, more: string): string =>
     `POST /mcp HTTP/1.1\r\nHost: ${host}\r\n${many}${more}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
@@ -181,7 +177,7 @@ describe.concurrent('L1: every header of a request is seen', () => {
   });
 });
 
-describe.concurrent('L2: a client that waits for 100 is admitted first', () => {
+describe.concurrent('L2: requests that wait for 100', () => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
   const head = (url: string, more: string): string =>
     `POST /mcp HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n` +
@@ -193,14 +189,18 @@ describe.concurrent('L2: a client that waits for 100 is admitted first', () => {
     ['Origin: http://evil.example\r\n', 403],
   ];
   for (const [more, status] of refused)
-    verifies(['SAFE-1', 'SAFE-4'], `L2: ${more.trim() || 'no token'} gets ${status} and no 100`, async () => {
-      await using served = await startServe({ e: fixture('echo') });
-      const answer = await exchange(served.url, head(served.url, more));
-      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `, 'u'));
-      expect(answer).toMatch(/^connection: close/imu);
-    });
+    verifies(
+      ['SAFE-1', 'SAFE-4'],
+      `L2: a request with ${more.trim() || 'no token'} gets ${status} and no 100`,
+      async () => {
+        await using served = await startServe({ e: fixture('echo') });
+        const answer = await exchange(served.url, head(served.url, more));
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `, 'u'));
+        expect(answer).toMatch(/^connection: close/imu);
+      },
+    );
 
-  verifies(['SAFE-1', 'SAFE-4'], 'L2: with the token it gets 100, and then its answer', async () => {
+  verifies(['SAFE-1', 'SAFE-4'], 'L2: a request with the token gets 100, and then its answer', async () => {
     await using served = await startServe({ e: fixture('echo') });
     const token = `Authorization: Bearer ${served.token}\r\nConnection: close\r\n`;
     const answer = await exchange(served.url, head(served.url, token), (text) =>

@@ -38,13 +38,13 @@ describe('L7: a config', () => {
     ['a directory', '/tmp', 'is a directory; name the file in it'],
   ];
   for (const [what, path, says] of places)
-    onUnix(['SAFE-4', 'AGG-CFG-3'], `L7: that is ${what} is refused`, async () => {
+    onUnix(['SAFE-4', 'AGG-CFG-3'], `L7: a config that is ${what} is refused`, async () => {
       const { code, stderr } = await runWeir(['--config', path, '--state', temporaryFolder()]);
       expect(stderr).toContain(`${path} ${says}`);
       expect(code).toBe(1);
     });
 
-  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7, 16: of more than 16 MiB is refused unread', async () => {
+  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7, 16: a config of more than 16 MiB is refused unread', async () => {
     const file = join(temporaryFolder(), 'mcp.json');
     writeFileSync(file, '');
     truncateSync(file, 17 * 1024 * 1024);
@@ -53,7 +53,7 @@ describe('L7: a config', () => {
     expect(code).toBe(1);
   });
 
-  onUnix(['SAFE-4', 'AGG-CFG-3'], '16: of more than 1,000 servers is refused', async () => {
+  onUnix(['SAFE-4', 'AGG-CFG-3'], '16: a config of more than 1,000 servers is refused', async () => {
     const servers = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, i) => [`s${i}`, { command: 'true' }]),
     );
@@ -64,25 +64,29 @@ describe('L7: a config', () => {
     expect(code).toBe(1);
   });
 
-  onUnix(['SAFE-4', 'AGG-CFG-3'], '16: with thousands of mistakes names the first hundred', async () => {
-    const servers = Object.fromEntries(
-      Array.from({ length: 1000 }, (_, i) => [`s${i}`, { args: [1, 2, 3] }]),
-    );
-    const file = join(temporaryFolder(), 'mcp.json');
-    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
-    const { stderr } = await runWeir(['--config', file, '--state', temporaryFolder()]);
-    expect(stderr).toMatch(/and \d+ more/u);
-    expect(stderr.split('\n').length).toBeLessThan(250);
-  });
+  onUnix(
+    ['SAFE-4', 'AGG-CFG-3'],
+    '16: the error of a config with thousands of mistakes names the first hundred',
+    async () => {
+      const servers = Object.fromEntries(
+        Array.from({ length: 1000 }, (_, i) => [`s${i}`, { args: [1, 2, 3] }]),
+      );
+      const file = join(temporaryFolder(), 'mcp.json');
+      writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+      const { stderr } = await runWeir(['--config', file, '--state', temporaryFolder()]);
+      expect(stderr).toMatch(/and \d+ more/u);
+      expect(stderr.split('\n').length).toBeLessThan(250);
+    },
+  );
 
-  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7: that a shell writes into a pipe is read', async () => {
+  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7: a config that a shell writes into a pipe is read', async () => {
     const { command, args, env, cwd } = commandFor({ e: echo });
     const line = `exec "$0" "\${@:1:2}" <(sleep 0.3; cat mcp.json) "\${@:4}"`;
     await using weir = new Weir({ command: 'bash', args: ['-c', line, command, ...args], env, cwd });
     expect(await weir.tools()).toContain('e:echo');
   });
 
-  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7: with an envFile that is a device is refused', async () => {
+  onUnix(['SAFE-4', 'AGG-CFG-3'], 'L7: a config with an envFile that is a device is refused', async () => {
     const { command: _node, args, ...rest } = commandFor({ e: { ...echo, envFile: '/dev/zero' } });
     const { code, stderr } = await runWeir(args.slice(1), { folder: rest.cwd });
     expect(stderr).toContain('envFile cannot be read: /dev/zero is not a file');
@@ -91,7 +95,7 @@ describe('L7: a config', () => {
 });
 
 describe('L7: a pipe without a writer or reader', () => {
-  onUnix('SAFE-4', 'L7: as the log file leaves the log on stderr', async () => {
+  onUnix('SAFE-4', 'L7: a pipe without a reader as the log file leaves the log on stderr', async () => {
     const folder = temporaryFolder();
     const pipe = fifo(join(folder, 'log'));
     await using weir = startWeir({ e: echo }, { folder, args: ['--log-file', pipe] });
@@ -99,7 +103,7 @@ describe('L7: a pipe without a writer or reader', () => {
     expect(weir.stderr).toContain(`Cannot write to the log file ${pipe}, logging here instead`);
   });
 
-  onUnix('SAFE-4', 'L7: as the log file is used once a process reads it', async () => {
+  onUnix('SAFE-4', 'L7: a pipe with a reader as the log file gets the log', async () => {
     const folder = temporaryFolder();
     const pipe = fifo(join(folder, 'log'));
     const reader = spawn('cat', [pipe]);
@@ -121,7 +125,7 @@ describe('L7: a pipe without a writer or reader', () => {
     expect(weir.stderr).toBe('');
   });
 
-  onUnix(['SAFE-4', 'SAFE-1'], 'L7: as the token makes one for this run', async () => {
+  onUnix(['SAFE-4', 'SAFE-1'], 'L7: a pipe as the token file gives a token for this run only', async () => {
     const folder = temporaryFolder();
     await (await startServe({ e: echo }, { folder }))[Symbol.asyncDispose]();
     const secret = secretIn(join(folder, 'state'));
@@ -132,25 +136,29 @@ describe('L7: a pipe without a writer or reader', () => {
     expect(served.stderr).toContain('The token is for this run only');
   });
 
-  onUnix('SAFE-4', 'L7: as any file that an earlier start has left holds up no later start', async () => {
-    const folder = temporaryFolder();
-    const servers = { e: echo };
-    {
+  onUnix(
+    'SAFE-4',
+    'L7: pipes in place of the files of an earlier start do not block a later start',
+    async () => {
+      const folder = temporaryFolder();
+      const servers = { e: echo };
+      {
+        await using weir = startWeir(servers, { folder });
+        await weir.callTool('e:echo', { text: 'first' });
+      }
+      await runWeir(['lock', '--config', join(folder, 'mcp.json'), '--state', join(folder, 'state')]);
+      const files = [join(folder, 'weir.lock.json'), ...filesIn(join(folder, 'state'))];
+      expect(files.length).toBeGreaterThan(3);
+      for (const file of files) {
+        rmSync(file);
+        fifo(file);
+      }
       await using weir = startWeir(servers, { folder });
-      await weir.callTool('e:echo', { text: 'first' });
-    }
-    await runWeir(['lock', '--config', join(folder, 'mcp.json'), '--state', join(folder, 'state')]);
-    const files = [join(folder, 'weir.lock.json'), ...filesIn(join(folder, 'state'))];
-    expect(files.length).toBeGreaterThan(3);
-    for (const file of files) {
-      rmSync(file);
-      fifo(file);
-    }
-    await using weir = startWeir(servers, { folder });
-    expect(textOf(await weir.callTool('e:echo', { text: 'well' }))).toBe('well');
-    const history = await runWeir(['history', '--state', join(folder, 'state')], { folder });
-    expect(history.code).toBe(0);
-  });
+      expect(textOf(await weir.callTool('e:echo', { text: 'well' }))).toBe('well');
+      const history = await runWeir(['history', '--state', join(folder, 'state')], { folder });
+      expect(history.code).toBe(0);
+    },
+  );
 });
 
 describe('L8: a state folder', () => {
@@ -172,7 +180,7 @@ describe('L8: a state folder', () => {
   }
 
   for (const mode of [0o777, 0o770, 0o1777])
-    onUnix(['SAFE-4', 'SAFE-1'], `L8: of mode ${mode.toString(8)} is not used`, async () => {
+    onUnix(['SAFE-4', 'SAFE-1'], `L8: a state folder of mode ${mode.toString(8)} is not used`, async () => {
       const { folder, state, TOKEN, files } = await prepare(mode);
       const { token, stderr } = await serve(folder);
       expect(token).not.toBe(TOKEN);
@@ -182,26 +190,30 @@ describe('L8: a state folder', () => {
     });
 
   for (const mode of [0o700, 0o755])
-    onUnix(['SAFE-4', 'SAFE-1'], `L8: of mode ${mode.toString(8)} is used`, async () => {
+    onUnix(['SAFE-4', 'SAFE-1'], `L8: a state folder of mode ${mode.toString(8)} is used`, async () => {
       const { folder, TOKEN } = await prepare(mode);
       const { token, stderr } = await serve(folder);
       expect(token).toBe(TOKEN);
       expect(stderr).not.toContain('is not used');
     });
 
-  asRoot(['SAFE-4', 'SAFE-1'], 'L8: of another user is not used, and its owner is named', async () => {
-    const { folder, state, TOKEN, files } = await prepare(0o700);
-    chownSync(state, 1234, 1234);
-    const { token, stderr } = await serve(folder);
-    expect(token).not.toBe(TOKEN);
-    expect(stderr).toContain(
-      `The state folder ${state} is not used: it belongs to another user (uid 1234; this is 0).`,
-    );
-    expect(stderr).toContain(`--state ${state}/weir`);
-    expect(contentsOf(state)).toEqual(files);
-  });
+  asRoot(
+    ['SAFE-4', 'SAFE-1'],
+    'L8: a state folder of another user is not used, and its owner is named',
+    async () => {
+      const { folder, state, TOKEN, files } = await prepare(0o700);
+      chownSync(state, 1234, 1234);
+      const { token, stderr } = await serve(folder);
+      expect(token).not.toBe(TOKEN);
+      expect(stderr).toContain(
+        `The state folder ${state} is not used: it belongs to another user (uid 1234; this is 0).`,
+      );
+      expect(stderr).toContain(`--state ${state}/weir`);
+      expect(contentsOf(state)).toEqual(files);
+    },
+  );
 
-  asRoot(['SAFE-4', 'SAFE-1'], 'L8: with a token of another user does without it', async () => {
+  asRoot(['SAFE-4', 'SAFE-1'], 'L8: a token file of another user is not used', async () => {
     const { folder, state, TOKEN } = await prepare(0o700);
     chownSync(secretIn(state), 1234, 1234);
     const { token, stderr } = await serve(folder);
@@ -210,7 +222,7 @@ describe('L8: a state folder', () => {
     expect(stderr).toContain(`${secretIn(state)} belongs to another user`);
   });
 
-  asRoot(['SAFE-4', 'SAFE-1'], 'L8: behind a link of another user is not used', async () => {
+  asRoot(['SAFE-4', 'SAFE-1'], 'L8: a state folder behind a link of another user is not used', async () => {
     const { folder, state, TOKEN } = await prepare(0o700);
     const real = join(folder, 'elsewhere');
     renameSync(state, real);
@@ -224,7 +236,7 @@ describe('L8: a state folder', () => {
 
   onUnix(
     ['SAFE-4', 'HEALTH-3'],
-    'L8: that is not used holds no control socket, and "weir ps" says why',
+    'L8: a state folder that is not used has no control socket, and "weir ps" says why',
     async () => {
       const { folder, state, files } = await prepare(0o777);
       await using weir = startWeir({ e: echo }, { folder });

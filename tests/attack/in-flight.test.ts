@@ -21,11 +21,11 @@ const STALLS_REPEATABLE = scripted(`
 describe('a request of 1 MB that is in flight', () => {
   for (const [what, server] of [
     ['across eras', fixture('stall')],
-    ['and may be repeated', STALLS_REPEATABLE],
+    ['for a tool that may be retried', STALLS_REPEATABLE],
   ] as const)
     verifies(
       ['SAFE-4', 'SAFE-1'],
-      `M7: is charged to its client while its server works on it, ${what}`,
+      `M7: a request of 1 MB in flight is charged to its client, ${what}`,
       async () => {
         await using http = await serveTest({ s: server });
         const { accounts } = http.gateway;

@@ -13,7 +13,7 @@ const tells = scripted(`
   serve({ name: 'tells', tools: [tool('told')], call: { told } });
 `);
 
-verifies('SAFE-4', '1: a shell line as the command is not found, is shown, and runs nothing', async () => {
+verifies('SAFE-4', '1: a shell line as the command is not found and runs nothing', async () => {
   const proof = join(temporaryFolder(), 'proof');
   const command = `sh -c 'touch ${proof}'`;
   const { code, stderr } = await runUntilFailed({ evil: { command } });
@@ -61,7 +61,7 @@ verifies('SAFE-4', '7: a config in the working directory is not read unless it i
   expect(existsSync(proof)).toBe(false);
 });
 
-verifies('SAFE-4', '8: HTTP clients can add, change and start no server, whatever they send', async () => {
+verifies('SAFE-4', '8: HTTP clients cannot add, change or start a server', async () => {
   await using weir = await startServe({ t: tells });
   const { origin } = new URL(weir.url);
   const body = JSON.stringify({ mcpServers: { evil: { command: 'touch', args: ['proof'] } } });
@@ -85,7 +85,7 @@ verifies('SAFE-4', '8: HTTP clients can add, change and start no server, whateve
 
 verifies(
   'SAFE-4',
-  '16: a config that is large, deep or full of mistakes is refused in bounded words',
+  '16: a config that is large, deep or full of mistakes is refused with a bounded message',
   async () => {
     const nested = `{"mcpServers":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`s${i}`, { args: ['x'] }]));

@@ -52,11 +52,11 @@ function head(length: number, ...more: string[]): string[] {
   ];
 }
 
-verifies('SAFE-4', '43: a request without the token is refused before its body has come', async () => {
+verifies('SAFE-4', '43: a request without the token is refused before its body arrives', async () => {
   expect(await exchange(head(4_000_000))).toMatch(/^HTTP\/1\.1 401 /u);
 });
 
-verifies('SAFE-4', '49: two Authorization headers are no way in, whichever of them is right', async () => {
+verifies('SAFE-4', '49: two Authorization headers are refused, whichever of them is right', async () => {
   const right = `Authorization: Bearer ${weir.token}`;
   const body = rpc('ping', {}, 1);
   const tried = [
@@ -90,32 +90,28 @@ verifies('SAFE-4', '55: a preflight of a foreign page gets no permission', async
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
 });
 
-verifies(
-  'SAFE-4',
-  '57: duplicate keys, __proto__ and bytes that are no text are refused or harmless',
-  async () => {
-    const params = '"params":{"name":"echo__echo","arguments":{"text":"good"}}';
-    const bodies = [
-      `{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","method":"ping",${params}}`,
-      `{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"admin":true},"params":{"__proto__":{"x":1}}}`,
-      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"constructor":{"prototype":{"x":1}}}}`,
-      Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\xff\xfe"}}`, 'latin1'),
-      Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
-      '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
-      '{"jsonrpc":"2.0","id":{},"method":"ping"}',
-      '[[[[[]]]]]',
-      'null',
-    ];
-    for (const body of bodies) {
-      const { status } = await send(weir.url, { headers: authorized(), body });
-      expect(status).toBeLessThan(500);
-    }
-    const { json } = await send(weir.url, { ...call, headers: { ...call.headers, ...authorized() } });
-    expect(json.result).toMatchObject({ content: [{ text: 'good' }] });
-  },
-);
+verifies('SAFE-4', '57: duplicate keys, __proto__ and invalid UTF-8 are refused or harmless', async () => {
+  const params = '"params":{"name":"echo__echo","arguments":{"text":"good"}}';
+  const bodies = [
+    `{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","method":"ping",${params}}`,
+    `{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"admin":true},"params":{"__proto__":{"x":1}}}`,
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"constructor":{"prototype":{"x":1}}}}`,
+    Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\xff\xfe"}}`, 'latin1'),
+    Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
+    '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":{},"method":"ping"}',
+    '[[[[[]]]]]',
+    'null',
+  ];
+  for (const body of bodies) {
+    const { status } = await send(weir.url, { headers: authorized(), body });
+    expect(status).toBeLessThan(500);
+  }
+  const { json } = await send(weir.url, { ...call, headers: { ...call.headers, ...authorized() } });
+  expect(json.result).toMatchObject({ content: [{ text: 'good' }] });
+});
 
-verifies('SAFE-4', '66: what needs no token tells no address, no command and no token', async () => {
+verifies('SAFE-4', '66: /healthz and /readyz show no address, command or token', async () => {
   for (const path of ['/healthz', '/readyz']) {
     const { text } = await send(new URL(path, weir.url).href, {
       method: 'GET',
@@ -126,7 +122,7 @@ verifies('SAFE-4', '66: what needs no token tells no address, no command and no 
   }
 });
 
-verifies('SAFE-4', '68: forwarded headers decide nothing', async () => {
+verifies('SAFE-4', '68: forwarded headers change no decision', async () => {
   const { host } = new URL(weir.url);
   const forged = {
     'X-Forwarded-For': '127.0.0.1',
@@ -146,7 +142,7 @@ verifies('SAFE-4', '68: forwarded headers decide nothing', async () => {
 
 verifies(
   'SAFE-4',
-  '60: a thousand subscriptions may be open, the next is refused until one has ended',
+  '60: 1,000 subscriptions may be open, and the next is refused until one ends',
   async () => {
     const agent = new Agent({ keepAlive: true });
     const sent = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });

@@ -57,7 +57,7 @@ describe('L13: a lock file', () => {
   for (const [what, edit] of edits)
     verifies(
       ['SAFE-4', 'AGG-REG-1'],
-      `L13: ${what} is not believed, and a warning names the server`,
+      `L13: a lock file ${what} is not used for that server, with a warning`,
       async () => {
         const { list, stderr } = await listed(edit);
         expect(list).not.toContain('EDITED');
@@ -70,7 +70,7 @@ describe('L13: a lock file', () => {
       },
     );
 
-  verifies(['SAFE-4', 'AGG-REG-1'], 'L13: in another layout is the same', async () => {
+  verifies(['SAFE-4', 'AGG-REG-1'], 'L13: a lock file in another layout is used', async () => {
     const { list, stderr } = await listed(changed(() => {}));
     expect(list).toContain('as it is');
     expect(stderr).not.toContain('hash');

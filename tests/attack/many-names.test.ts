@@ -87,7 +87,7 @@ function expectSmallSlices(figures: Figures): void {
 describe('a server that lists ever new names', () => {
   verifies(
     'AGG-SEP-3',
-    'H6: keeps the last 10,000 of those that it lists no more, and no others',
+    'H6: the gateway keeps the last 10,000 names that a server no longer lists',
     async () => {
       const b = serverWith(['tool_0_0', 'tool_1_0', 'own'], 'b');
       await using weir = serveInProcess({ a: renaming(6000), b });
@@ -110,7 +110,7 @@ describe('a server that lists ever new names', () => {
 
   verifies(
     ['AGG-SEP-3', 'SAFE-4'],
-    'H6: holds up no call by another spelling or an unknown name',
+    'H6: ever new names do not delay calls by another spelling or an unknown name',
     async () => {
       await using probe = new Probe();
       const servers = { a: renaming(15_000), b: serverWith(['own'], 'b') };
@@ -130,7 +130,7 @@ describe('a server that lists ever new names', () => {
 });
 
 describe('one list', () => {
-  verifies('SAFE-4', 'H6: of 1,000,000 tools is cut, and read in slices', async () => {
+  verifies('SAFE-4', 'H6: a list of 1,000,000 tools is cut, and read in slices', async () => {
     await using probe = new Probe();
     const servers = { a: renaming(1_000_000), b: serverWith(['own'], 'b') };
     await using weir = startWeir(servers, { env: probe.env });
@@ -148,7 +148,7 @@ describe('one list', () => {
 
   verifies(
     'SAFE-4',
-    'H6: of 10,000 templates is held against 10,000 URIs of another server in slices',
+    'H6: 10,000 templates are compared with 10,000 URIs of another server in slices',
     async () => {
       await using probe = new Probe();
       const servers = {

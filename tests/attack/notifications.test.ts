@@ -1,4 +1,4 @@
-// What a server tells about one client's call reaches no other client.
+// Notifications of a server about one client's call reach no other client.
 import { describe, expect } from 'vitest';
 import { scripted, type Json } from '../support/harness.ts';
 import { openSession, rpc, serveTest, type Events, type LegacyClient } from '../support/http.ts';
@@ -33,7 +33,7 @@ const TELLING = scripted(`
     },
   });`);
 
-/** What comes on a stream until the server says that this is all, or the stream ends. */
+/** Returns all notifications of a stream until the server sends the last one, or the stream ends. */
 async function heard(events: Events): Promise<string[]> {
   const all: string[] = [];
   for (let event = await events.next(); event !== undefined; event = await events.next()) {
@@ -55,7 +55,7 @@ async function visit(client: LegacyClient, id: string): Promise<void> {
 describe('a notification of a shared server', () => {
   verifies(
     ['SAFE-4', 'AGG-CALL-3'],
-    'M8: that names what one client has reaches that client, under its own ids, and no other',
+    "M8: a notification about one client's call or address reaches only that client",
     async () => {
       await using served = await serveTest({ s: TELLING }, { separator: ':' });
       const clients = await Promise.all(
@@ -100,7 +100,7 @@ describe('a notification of a shared server', () => {
 
   verifies(
     ['SAFE-4', 'AGG-CALL-3'],
-    'M8: on the stream of one request reaches the client of that request alone',
+    'M8: a notification on the stream of a request reaches only the client of that request',
     async () => {
       const handler = toolServer('legacy', ({ message: { id } }, response) => {
         const events = openEvents(response);

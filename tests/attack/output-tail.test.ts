@@ -1,4 +1,4 @@
-// Slices must not lose what a server said before it ended.
+// Slices must not lose the answers that a server wrote before it ended.
 import { expect } from 'vitest';
 import { scripted, startWeir, textOf } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';

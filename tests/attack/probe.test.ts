@@ -14,7 +14,7 @@ const curious = {
   inheritEnv: true,
 };
 
-test('the probe measures a gateway on stdio and spreads to no server, even with the whole environment', async () => {
+test('the probe measures a gateway on stdio, and servers do not inherit it', async () => {
   await using probe = new Probe();
   await using weir = startWeir({ curious }, { env: probe.env });
   await weir.tools();
@@ -30,7 +30,7 @@ test('the probe measures a gateway on stdio and spreads to no server, even with 
   expect(told(figures)).toMatch(/^longest turn [\d.]+ ms .* slices \d+ elements, \d+ KiB, memory \+\d+ MB$/u);
 });
 
-test('the probe and /healthz both measure the time that a gateway stands still', async () => {
+test('the probe and /healthz both measure the time that a gateway is suspended', async () => {
   await using probe = new Probe();
   await using weir = await startServe({}, { env: probe.env });
   await probe.begin({ url: weir.url });

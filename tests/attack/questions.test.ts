@@ -1,4 +1,4 @@
-// Hostile questions: a server that asks without end, and a client that never answers, hold up nobody else.
+// Hostile questions: a server that asks endless questions, and a client that never answers, block no other peer.
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, vi } from 'vitest';
 import {
@@ -30,7 +30,7 @@ const uptime = process.uptime.bind(process);
 let ahead = 0;
 vi.spyOn(process, 'uptime').mockImplementation(() => uptime() + ahead);
 
-/** Lets the clock of the gateway run ahead. It never goes back: what waits for a time would wait for ever. */
+/** Lets the clock of the gateway run ahead. Going back would make timers wait for ever. */
 function pass(seconds: number): void {
   ahead += seconds;
 }
@@ -45,7 +45,7 @@ describe('a question that is never answered', () => {
 
   verifies(
     ['SAFE-4', 'AGG-CALL-3'],
-    'L12: keeps other clients of a shared server from being asked for 60 s at most',
+    'L12: an unanswered question blocks questions to other modern clients for 60 s at most',
     async () => {
       await using served = await serveTest({ a: fixture('curious') }, { separator: ':' });
       const ask = program(served);
@@ -69,23 +69,27 @@ describe('a question that is never answered', () => {
     },
   );
 
-  verifies(['SAFE-4', 'AGG-CALL-3'], 'L12: holds for legacy clients as well', async () => {
-    await using served = await serveTest({ a: fixture('asks') }, { separator: ':' });
-    const enter = (): Promise<LegacyClient> => openSession(served.url, { capabilities: EVERYTHING });
-    const [silent, other] = await Promise.all([enter(), enter()]);
-    const begin = (client: LegacyClient): Promise<Events> => client.stream(client.call('a:elicit'));
-    const answer = (client: LegacyClient, { id }: Received, name: string): Promise<unknown> =>
-      client.post(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } }));
-    const first = await begin(silent);
-    const question = await first.message();
-    expect((await other.post(other.call('a:elicit'))).text).toContain('it is not known whom to ask');
-    pass(61);
-    const second = await begin(other);
-    await answer(other, await second.message(), 'other');
-    expect(textOf(await second.message())).toContain('other');
-    await answer(silent, question, 'silent');
-    expect(textOf(await first.message())).toContain('silent');
-  });
+  verifies(
+    ['SAFE-4', 'AGG-CALL-3'],
+    'L12: an unanswered question blocks questions to other legacy clients for 60 s at most',
+    async () => {
+      await using served = await serveTest({ a: fixture('asks') }, { separator: ':' });
+      const enter = (): Promise<LegacyClient> => openSession(served.url, { capabilities: EVERYTHING });
+      const [silent, other] = await Promise.all([enter(), enter()]);
+      const begin = (client: LegacyClient): Promise<Events> => client.stream(client.call('a:elicit'));
+      const answer = (client: LegacyClient, { id }: Received, name: string): Promise<unknown> =>
+        client.post(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } }));
+      const first = await begin(silent);
+      const question = await first.message();
+      expect((await other.post(other.call('a:elicit'))).text).toContain('it is not known whom to ask');
+      pass(61);
+      const second = await begin(other);
+      await answer(other, await second.message(), 'other');
+      expect(textOf(await second.message())).toContain('other');
+      await answer(silent, question, 'silent');
+      expect(textOf(await first.message())).toContain('silent');
+    },
+  );
 });
 
 /** Sends so many questions when it is called, or unasked, and counts the answers. */
@@ -144,8 +148,8 @@ function declineAll(weir: InProcess): () => number {
   return () => count;
 }
 
-describe('a server that asks without end', () => {
-  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10: has 32 questions open at a time', async () => {
+describe('a server that asks endless questions', () => {
+  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10: a server has at most 32 open questions', async () => {
     await using weir = serveInProcess({ a: CURIOUS });
     await weir.initialize(EVERYTHING);
     weir.send({
@@ -162,38 +166,46 @@ describe('a server that asks without end', () => {
     expect(weir.messages.filter(({ method }) => method === ELICIT.method)).toHaveLength(32);
   });
 
-  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10, 38: asks 256 times in the course of one call', async () => {
-    await using weir = serveInProcess({ a: CURIOUS });
-    await weir.initialize(EVERYTHING);
-    const count = declineAll(weir);
-    const refusals = textOf(await weir.callTool('a:loop', { count: 300 }));
-    expect(count()).toBe(256);
-    expect(JSON.parse(refusals)).toHaveLength(44);
-    expect(refusals).toContain('asked 256 times in the course of this call');
-    // The next call has a budget of its own.
-    await weir.callTool('a:loop', { count: 10 });
-    expect(count()).toBe(266);
-  });
-
-  verifies(['SAFE-4', 'AGG-CALL-3'], 'L10: asks 32 times a minute while no call is in flight', async () => {
-    await using weir = serveInProcess({ a: CURIOUS });
-    await weir.initialize(EVERYTHING);
-    const count = declineAll(weir);
-    await weir.callTool('a:unasked', { count: 200 });
-    await vi.waitFor(() => expect(count()).toBe(32));
-    await weir.callTool('a:unasked', { count: 1 });
-    await setTimeout(200);
-    expect(textOf(await weir.callTool('a:together', { count: 0 }))).toContain(
-      'within a minute without a call',
-    );
-    pass(61);
-    await weir.callTool('a:unasked', { count: 1 });
-    await vi.waitFor(() => expect(count()).toBe(33));
-  });
+  verifies(
+    ['SAFE-4', 'AGG-CALL-3'],
+    'L10, 38: a server asks at most 256 questions during one call',
+    async () => {
+      await using weir = serveInProcess({ a: CURIOUS });
+      await weir.initialize(EVERYTHING);
+      const count = declineAll(weir);
+      const refusals = textOf(await weir.callTool('a:loop', { count: 300 }));
+      expect(count()).toBe(256);
+      expect(JSON.parse(refusals)).toHaveLength(44);
+      expect(refusals).toContain('asked 256 times in the course of this call');
+      // The next call has a budget of its own.
+      await weir.callTool('a:loop', { count: 10 });
+      expect(count()).toBe(266);
+    },
+  );
 
   verifies(
     ['SAFE-4', 'AGG-CALL-3'],
-    'L10: is not told that there are no roots when it asks too often',
+    'L10: a server asks at most 32 questions a minute without a call',
+    async () => {
+      await using weir = serveInProcess({ a: CURIOUS });
+      await weir.initialize(EVERYTHING);
+      const count = declineAll(weir);
+      await weir.callTool('a:unasked', { count: 200 });
+      await vi.waitFor(() => expect(count()).toBe(32));
+      await weir.callTool('a:unasked', { count: 1 });
+      await setTimeout(200);
+      expect(textOf(await weir.callTool('a:together', { count: 0 }))).toContain(
+        'within a minute without a call',
+      );
+      pass(61);
+      await weir.callTool('a:unasked', { count: 1 });
+      await vi.waitFor(() => expect(count()).toBe(33));
+    },
+  );
+
+  verifies(
+    ['SAFE-4', 'AGG-CALL-3'],
+    'L10: a server that asks for roots too often gets an error, not an empty list',
     async () => {
       const asksForRoots = scripted(`
       import { ask, serve, text, tool } from 'stdio';
@@ -236,29 +248,33 @@ describe('a server that asks without end', () => {
       };
       readMessages((message) => message.method && message.id !== undefined && answer(methods, message));`);
 
-  verifies(['SAFE-4', 'ERA-2'], 'L10: asks 32 questions in one round, of clients of both eras', async () => {
-    const asked = async (
-      count: number,
-      era: Era,
-      others: Record<string, ServerEntry> = {},
-    ): Promise<Received> => {
-      await using weir = serveInProcess({ a: rounds(count), ...others });
-      const ask = await open(weir, era, EVERYTHING);
-      return await ask('tools/call', { name: 'a:ask' });
-    };
-    expect(questionsOf(await asked(32, 'modern'))).toHaveLength(32);
-    const answers = await Promise.all([
-      asked(33, 'modern'),
-      asked(33, 'modern', { b: fixture('echo') }),
-      asked(33, 'legacy'),
-      asked(12_000, 'modern'),
-    ]);
-    for (const { error } of answers) expect(error?.message).toContain('more than 32 questions');
-    for (const era of ['legacy', 'modern'] satisfies Era[]) {
-      await using weir = serveInProcess({ a: CURIOUS });
-      const ask = await open(weir, era, EVERYTHING);
-      const { error } = await ask('tools/call', { name: 'a:visit', arguments: { count: 2000 } });
-      expect(error?.message).toContain('more than 32 questions');
-    }
-  });
+  verifies(
+    ['SAFE-4', 'ERA-2'],
+    'L10: a round has at most 32 questions, for clients of both eras',
+    async () => {
+      const asked = async (
+        count: number,
+        era: Era,
+        others: Record<string, ServerEntry> = {},
+      ): Promise<Received> => {
+        await using weir = serveInProcess({ a: rounds(count), ...others });
+        const ask = await open(weir, era, EVERYTHING);
+        return await ask('tools/call', { name: 'a:ask' });
+      };
+      expect(questionsOf(await asked(32, 'modern'))).toHaveLength(32);
+      const answers = await Promise.all([
+        asked(33, 'modern'),
+        asked(33, 'modern', { b: fixture('echo') }),
+        asked(33, 'legacy'),
+        asked(12_000, 'modern'),
+      ]);
+      for (const { error } of answers) expect(error?.message).toContain('more than 32 questions');
+      for (const era of ['legacy', 'modern'] satisfies Era[]) {
+        await using weir = serveInProcess({ a: CURIOUS });
+        const ask = await open(weir, era, EVERYTHING);
+        const { error } = await ask('tools/call', { name: 'a:visit', arguments: { count: 2000 } });
+        expect(error?.message).toContain('more than 32 questions');
+      }
+    },
+  );
 });

@@ -26,10 +26,10 @@ async function serveSessions(): Promise<RawServer> {
   });
 }
 
-describe('a server that each session has for itself', () => {
+describe('a per-session server', () => {
   verifies(
     ['SAFE-4', 'AGG-CALL-1'],
-    'M9: is there for the next client after 256 have left without a word, and for those when they come back',
+    'M9: a per-session server runs for the next client after 256 have vanished',
     async () => {
       await using remote = await serveSessions();
       await using served = await serveTest(

@@ -10,7 +10,7 @@ const onLinux = verifies.skipIf(process.platform === 'linux' ? undefined : 'find
 
 onLinux(
   ['SAFE-4', 'AGG-CALL-1'],
-  'five hostile servers and five hostile clients cost ten honest ones no answer',
+  'ten honest peers get all answers beside five hostile servers and five hostile clients',
   async () => {
     const outcome = await fight(SIEGE.peers, { seconds: 8 });
     const figures = outcome.figures === undefined ? 'the gateway has ended' : told(outcome.figures);

@@ -64,7 +64,7 @@ describe('one line of a server', () => {
     ['empty objects, in the revision that knows batches', '{}', '2025-03-26'],
   ];
   for (const [what, element, version] of BATCHES)
-    verifies('SAFE-4', `H2: with 1,000,000 ${what} is refused without a look at them`, async () => {
+    verifies('SAFE-4', `H2: a line of a server with 1,000,000 ${what} is refused unread`, async () => {
       await using probe = new Probe();
       const line = `write('[' + '${element},'.repeat(999_999) + '${element}]')`;
       const servers = { bad: attacker(`${line}; return text('sent')`, [version]), echo: fixture('echo') };
@@ -97,7 +97,7 @@ verifies('SAFE-4', '10: 100,000 lines of stderr at once are logged in slices', a
   expect(figures.sliceElements).toBe(MOST_ELEMENTS);
 });
 
-describe('a client that follows thousands of resources', () => {
+describe('a client with thousands of subscriptions', () => {
   const COUNT = 8000;
   const uris = Array.from({ length: COUNT }, (_, i) => `tape://resource/${i}`);
   const filter = { notifications: { resourceSubscriptions: uris } };
@@ -112,7 +112,7 @@ describe('a client that follows thousands of resources', () => {
   for (const era of ['modern', 'legacy'])
     verifies(
       'SAFE-4',
-      `H1: asks a ${era} server for each once, and the gateway outlives its end`,
+      `H1: 8,000 subscriptions reach a ${era} server once each, and the gateway survives their end`,
       async () => {
         await using probe = new Probe();
         const folder = temporaryFolder();
@@ -135,7 +135,7 @@ describe('a client that follows thousands of resources', () => {
         const listens = received(folder, 'subscriptions/listen');
         expect(listens.lines).toBeLessThanOrEqual(era === 'modern' ? 4 : 0);
         expect(listens.bytes).toBeLessThan(4 * COUNT * 30);
-        // What is given up before the server has been told of it needs no request.
+        // Subscriptions that end before they reach the server need no request.
         expect(received(folder, 'resources/subscribe').lines).toBeLessThanOrEqual(
           era === 'modern' ? 0 : COUNT,
         );
@@ -146,11 +146,11 @@ describe('a client that follows thousands of resources', () => {
 describe('one large message of a server', () => {
   const MESSAGES: [string, string][] = [
     ['of 32 MB in small values', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(16e6) + '1]}}'`],
-    ['of 32 MB that is no JSON', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(16e6) + 'x]}}'`],
+    ['of 32 MB that is not JSON', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(16e6) + 'x]}}'`],
     ['over the size limit', `'{"jsonrpc":"2.0","id":999,"result":{"a":[' + '1,'.repeat(34e6) + '1]}}'`],
   ];
   for (const [what, text] of MESSAGES)
-    verifies('SAFE-4', `H2: ${what} is read in slices`, async () => {
+    verifies('SAFE-4', `H2: a server's message ${what} is read in slices`, async () => {
       await using probe = new Probe();
       const servers = { bad: attacker(`write(${text}); return text('sent')`), echo: fixture('echo') };
       await using weir = startWeir(servers, { env: probe.env });
@@ -171,10 +171,10 @@ describe('a flood of small messages', () => {
     'unknown notifications': '{"jsonrpc":"2.0","method":"notifications/x"}',
     'log messages':
       '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}}',
-    'answers that nobody waits for': '{"jsonrpc":"2.0","id":77,"result":{}}',
+    'answers without a request': '{"jsonrpc":"2.0","id":77,"result":{}}',
   };
   for (const [what, line] of Object.entries(SHAPES))
-    verifies('SAFE-4', `H2: of a server, 100,000 ${what}, is worked off in slices`, async () => {
+    verifies('SAFE-4', `H2: a flood of 100,000 ${what} of a server is processed in slices`, async () => {
       await using probe = new Probe();
       const servers = {
         bad: attacker(
@@ -193,7 +193,7 @@ describe('a flood of small messages', () => {
       expectSmallSlices(figures);
     });
 
-  verifies('SAFE-4', 'H2: of a remote server, 100,000 events, is worked off in slices', async () => {
+  verifies('SAFE-4', 'H2: a flood of 100,000 events of a remote server is processed in slices', async () => {
     await using probe = new Probe();
     const handler = toolServer('legacy', ({ message: { id } }, response) => {
       const events = openEvents(response);
@@ -215,8 +215,8 @@ describe('a flood of small messages', () => {
   });
 });
 
-describe('a server that wants to be asked again and again', () => {
-  verifies('SAFE-4', 'M4: is read a few times, though its list differs with each reading', async () => {
+describe('a server that provokes requests', () => {
+  verifies('SAFE-4', 'M4: a list that changes at each reading is read a few times', async () => {
     const server = scripted(`
       import { notify, serve, text, tool } from 'stdio';
       let readings = 0;
@@ -234,7 +234,7 @@ describe('a server that wants to be asked again and again', () => {
     expect(told.length).toBeLessThanOrEqual(8);
   });
 
-  verifies('SAFE-4', 'L5: is asked ever less often, though it says "retry: 0"', async () => {
+  verifies('SAFE-4', 'L5: the gateway reconnects ever less often despite "retry: 0"', async () => {
     const tools = toolServer('legacy', () => undefined);
     const handler: Handler = (seen, response) => {
       if (seen.method !== 'GET') return tools(seen, response);
@@ -249,7 +249,7 @@ describe('a server that wants to be asked again and again', () => {
   });
 });
 
-describe('a connection with requests behind one that lasts', () => {
+describe('a connection with pipelined requests', () => {
   /** Opens a stream that lasts, sends `count` requests behind it and hangs up after a while. */
   async function pipeline(weir: ServeProcess, count: number): Promise<void> {
     const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
@@ -264,7 +264,7 @@ describe('a connection with requests behind one that lasts', () => {
     await delay(200);
   }
 
-  verifies('SAFE-4', 'M3: is closed or read no further, and its end holds up nobody', async () => {
+  verifies('SAFE-4', 'M3: 40,000 requests behind a stream cost little memory', async () => {
     await using probe = new Probe();
     await using weir = await startServe({ echo: fixture('echo') }, { env: probe.env });
     await ready(weir.url);
@@ -275,7 +275,7 @@ describe('a connection with requests behind one that lasts', () => {
     expect(figures.growthMb).toBeLessThan(40);
   });
 
-  verifies('SAFE-4', 'M3: has all of 500 requests answered once its turn comes', async () => {
+  verifies('SAFE-4', 'M3: all of 500 pipelined requests get their answers', async () => {
     await using weir = await startServe({ echo: fixture('echo') });
     const health = wireText(new URL('/healthz', weir.url).href, { method: 'GET' });
     const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');

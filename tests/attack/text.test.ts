@@ -16,7 +16,7 @@ import { itemsOf } from '../support/line-client.ts';
 import { openEvents, serveHttp, toolServer } from '../support/remote-server.ts';
 import { verifies } from '../verifies.ts';
 
-/** What a string must not hold, one character a byte. */
+/** Texts that are invalid in a string, one character a byte. */
 const FAULTS = {
   'bytes that are not UTF-8': ['caf\xe9', '\xed\xa0\x80', '\xc3'],
   'a raw control character in a string': ['a\x01b', 'a\tb', 'a\rdata: x'],
@@ -26,7 +26,7 @@ const BAD = Object.entries(FAULTS).flatMap(([fault, texts]) =>
   texts.flatMap((text) => ['', 'x'.repeat(5000)].map((before) => ({ fault, text: before + text }))),
 );
 
-/** What a string may hold although some readers stumble over it. */
+/** Text that is valid in a string although some readers fail on it. */
 const ODD_BUT_VALID = Buffer.from('\\ud800 \\udc00\\ud800 \u007f \u2028\u2029 é😀 \\u0000\\u001f').toString(
   'latin1',
 );
@@ -67,7 +67,7 @@ function readStrictly(stdout: Buffer): void {
 describe('a server on stdio', () => {
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5: an answer that is not text fails its one call, with an error that names the server and the fault',
+    'H5: an invalid answer fails its one call, with an error that names server and fault',
     async () => {
       await using weir = await started();
       for (const { fault, text } of BAD) {
@@ -84,7 +84,7 @@ describe('a server on stdio', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5a: a client of the command that decodes strictly keeps its connection',
+    'H5a: a client of the command gets only valid UTF-8 and JSON',
     async () => {
       await using weir = startWeir({ bad: speaker(), good: speaker() });
       const chunks: Buffer[] = [];
@@ -105,7 +105,7 @@ describe('a server on stdio', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5: a notification that is not text is dropped, and each kind is logged once',
+    'H5: an invalid notification is dropped, and each kind is logged once',
     async () => {
       await using weir = await started();
       const lines = BAD.map(
@@ -126,7 +126,7 @@ describe('a server on stdio', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    "H5: a server's question that is not text is answered with an error",
+    'H5: an invalid question of a server is answered with an error',
     async () => {
       await using weir = await started();
       const lines = BAD.map(
@@ -148,7 +148,7 @@ describe('a server on stdio', () => {
     },
   );
 
-  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: what is odd but valid stays byte for byte', async () => {
+  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: unusual but valid text keeps its bytes', async () => {
     await using weir = await started();
     await weir.callTool('bad:speak', { lines: [result(ODD_BUT_VALID)] });
     expect(weir.lines.at(-1)).toContain(latin1(ODD_BUT_VALID).toString());
@@ -156,7 +156,7 @@ describe('a server on stdio', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5: in a batch each answer that is not text fails its own call alone',
+    'H5: each invalid answer of a batch fails only its own call',
     async () => {
       const server = scripted(`
         import { serve, text, tool } from 'stdio';
@@ -186,7 +186,7 @@ describe('a server on stdio', () => {
     },
   );
 
-  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: a list that is not text hides none of its tools', async () => {
+  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: invalid text in a list hides none of its tools', async () => {
     const server = scripted(`
       import { readMessages, reply, text } from 'stdio';
       const list = '{"tools":[{"name":"caf","description":"caf\\xe9 \\x01 \\\\x","inputSchema":{"type":"object"}},{"name":"other","inputSchema":{"type":"object"}}]}';
@@ -217,7 +217,7 @@ describe('a remote server', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5c: a JSON body that is not text fails its one call and puts no line onto the stream of the client',
+    "H5c: an invalid JSON body fails its one call and adds no line to the client's stream",
     async () => {
       const bodies = [...BAD.map(({ text }) => text), ...RAW_NEWLINES].map((text) => result(text));
       let next = 0;
@@ -261,7 +261,7 @@ describe('a remote server', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5: an event that is not text fails its one call although the stream stays open',
+    'H5: an invalid event fails its one call although the stream stays open',
     async () => {
       let next = 0;
       const handler = toolServer('legacy', ({ message }, response) => {
@@ -286,7 +286,7 @@ describe('a remote server', () => {
 describe('a client on HTTP', () => {
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5c: a server cannot write fields of its own into the stream of events',
+    'H5c: a server cannot write fields into the event stream of a client',
     async () => {
       await using weir = await serveTest({ bad: speaker() });
       const forged = `${'x'.repeat(5000)}\rid: forged\rretry: 2147483647\revent: forged\rdata: forged\r\rx`;
@@ -313,49 +313,42 @@ describe('a client on HTTP', () => {
     },
   );
 
-  verifies(
-    ['AGG-CALL-1', 'SAFE-4'],
-    'H5: a body that is not text is refused, and no server hears of it',
-    async () => {
-      await using weir = await serveTest({ good: speaker() });
-      const session = await openSession(weir.url);
-      for (const { fault, text } of [
-        ...BAD,
-        { fault: 'a raw control character in a string', text: 'a\nb' },
-      ]) {
-        const call = (meta: Json): Buffer =>
-          latin1(
-            JSON.stringify({
-              jsonrpc: '2.0',
-              id: 7,
-              method: 'tools/call',
-              params: { name: 'good__speak', arguments: { lines: [], x: 'BAD' }, ...meta },
-            }).replace('BAD', text),
-          );
-        const { headers = {} } = modern('tools/call', { name: 'good__speak' });
-        for (const sent of [
-          { headers: session.headers, body: call({}) },
-          { headers, body: call(modernMeta()) },
-        ]) {
-          const { status, json } = await send(weir.url, sent);
-          expect({ status, id: json.id, error: json.error }).toEqual({
-            status: 400,
+  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: an invalid body is refused and reaches no server', async () => {
+    await using weir = await serveTest({ good: speaker() });
+    const session = await openSession(weir.url);
+    for (const { fault, text } of [...BAD, { fault: 'a raw control character in a string', text: 'a\nb' }]) {
+      const call = (meta: Json): Buffer =>
+        latin1(
+          JSON.stringify({
+            jsonrpc: '2.0',
             id: 7,
-            error: { code: -32700, message: `The body is not JSON: it contains ${fault}.` },
-          });
-        }
+            method: 'tools/call',
+            params: { name: 'good__speak', arguments: { lines: [], x: 'BAD' }, ...meta },
+          }).replace('BAD', text),
+        );
+      const { headers = {} } = modern('tools/call', { name: 'good__speak' });
+      for (const sent of [
+        { headers: session.headers, body: call({}) },
+        { headers, body: call(modernMeta()) },
+      ]) {
+        const { status, json } = await send(weir.url, sent);
+        expect({ status, id: json.id, error: json.error }).toEqual({
+          status: 400,
+          id: 7,
+          error: { code: -32700, message: `The body is not JSON: it contains ${fault}.` },
+        });
       }
-      const { text } = await session.post(session.call('good__heard'));
-      expect(text).not.toContain('BAD');
-      expect(text.match(/tools\/call/gu)).toHaveLength(1);
-    },
-  );
+    }
+    const { text } = await session.post(session.call('good__heard'));
+    expect(text).not.toContain('BAD');
+    expect(text.match(/tools\/call/gu)).toHaveLength(1);
+  });
 });
 
 describe('a client on stdio', () => {
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'H5: a line that is not text is answered under its id, and no server hears of it',
+    'H5: an invalid line is answered under its id and reaches no server',
     async () => {
       await using weir = await started();
       await weir.request('tools/list');
@@ -380,7 +373,7 @@ describe('a client on stdio', () => {
     },
   );
 
-  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: an id that is not text never comes back', async () => {
+  verifies(['AGG-CALL-1', 'SAFE-4'], 'H5: an invalid id never comes back', async () => {
     await using weir = serveInProcess({ good: speaker() }, { maxMessageSize: 10_000 });
     const chunks: Buffer[] = [];
     weir.output.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -398,29 +391,37 @@ describe('an answer with neither a result nor an error', () => {
   const BARE = '{"jsonrpc":"2.0","id":ID}';
   const PROBLEM = 'an answer with neither a result nor an error';
 
-  verifies(['AGG-CALL-1', 'SAFE-4'], 'L4: fails its call on stdio', async () => {
-    await using weir = await started();
-    for (const line of [BARE, '{"id":ID,"jsonrpc":"2.0","x":{"result":1}}'])
-      expect((await weir.callTool('bad:speak', { lines: [line] })).error?.message).toBe(
-        `Server 'bad' sent ${PROBLEM}`,
-      );
-    // A log in JSON is no answer, whatever it is called.
-    const lines = ['{"level":30,"id":ID,"msg":"working"}'];
-    expect(textOf(await weir.callTool('bad:speak', { lines, thenAnswer: true }))).toBe('spoken');
-  });
-
-  verifies(['AGG-CALL-1', 'SAFE-4'], 'L4: fails its call where it is too large to be kept', async () => {
-    await using weir = serveInProcess({ bad: speaker() }, { maxMessageSize: 10_000 });
-    await weir.initialize();
-    const line = '{"jsonrpc":"2.0","id":ID,"x":"BIG"}';
-    expect((await weir.callTool('bad:speak', { lines: [line] })).error?.message).toContain(
-      'over the limit of 10000',
-    );
-  });
+  verifies(
+    ['AGG-CALL-1', 'SAFE-4'],
+    'L4: an answer without result and error fails its call on stdio',
+    async () => {
+      await using weir = await started();
+      for (const line of [BARE, '{"id":ID,"jsonrpc":"2.0","x":{"result":1}}'])
+        expect((await weir.callTool('bad:speak', { lines: [line] })).error?.message).toBe(
+          `Server 'bad' sent ${PROBLEM}`,
+        );
+      // A log line in JSON is not an answer, although it has an id.
+      const lines = ['{"level":30,"id":ID,"msg":"working"}'];
+      expect(textOf(await weir.callTool('bad:speak', { lines, thenAnswer: true }))).toBe('spoken');
+    },
+  );
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'L4: fails its call on Streamable HTTP, in a body and on a stream',
+    'L4: an answer without result and error over the size limit fails its call',
+    async () => {
+      await using weir = serveInProcess({ bad: speaker() }, { maxMessageSize: 10_000 });
+      await weir.initialize();
+      const line = '{"jsonrpc":"2.0","id":ID,"x":"BIG"}';
+      expect((await weir.callTool('bad:speak', { lines: [line] })).error?.message).toContain(
+        'over the limit of 10000',
+      );
+    },
+  );
+
+  verifies(
+    ['AGG-CALL-1', 'SAFE-4'],
+    'L4: an answer without result and error fails its call on Streamable HTTP',
     async () => {
       let next = 0;
       const handler = toolServer('legacy', ({ message }, response) => {
@@ -442,7 +443,7 @@ describe('an answer with neither a result nor an error', () => {
 
   verifies(
     ['AGG-CALL-1', 'SAFE-4'],
-    'L4: fails its call on HTTP+SSE, and so does an event that is not text',
+    'L4: an answer without result and error, or an invalid event, fails its call on HTTP+SSE',
     async () => {
       let stream: ReturnType<typeof openEvents> | undefined;
       const answers: Record<string, Json> = {

@@ -115,18 +115,22 @@ function readTable(): { head: string[]; rows: [what: string, name: string, ...ou
 describe('the truth table of names', () => {
   const { head, rows } = readTable();
 
-  verifies('AGG-SEP-2', 'has a column for each state of a server', () => {
+  verifies('AGG-SEP-2', 'the truth table has a column for each state of a server', () => {
     expect(head).toEqual(Object.keys(states));
     expect(rows.length).toBeGreaterThan(10);
   });
 
   for (const [column, state] of head.entries()) {
-    verifies(['AGG-SEP-2', 'AGG-SEP-3', 'SAFE-4'], `H7: holds while the owner ${state}`, async () => {
-      await using weir = await states[state]!();
-      for (const [what, name, ...outcomes] of rows)
-        expect(`${what} ${name}: ${outcome(await ask(weir, what, name))}`).toBe(
-          `${what} ${name}: ${outcomes[column]}`,
-        );
-    });
+    verifies(
+      ['AGG-SEP-2', 'AGG-SEP-3', 'SAFE-4'],
+      `H7: the truth table of names holds in state ${state}`,
+      async () => {
+        await using weir = await states[state]!();
+        for (const [what, name, ...outcomes] of rows)
+          expect(`${what} ${name}: ${outcome(await ask(weir, what, name))}`).toBe(
+            `${what} ${name}: ${outcomes[column]}`,
+          );
+      },
+    );
   }
 });
