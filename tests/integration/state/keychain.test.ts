@@ -20,7 +20,7 @@ afterAll(() => keyring?.stop());
 describe.skipIf(reason !== undefined)(
   `a keychain that has no key yet${reason === undefined ? '' : ` (${reason})`}`,
   () => {
-    test('gives the same new one to gateways that start at once, and no folder has it', async () => {
+    test('concurrent first starts get the same new key from the keychain, and no folder has it', async () => {
       const folders = Array.from({ length: 4 }, temporaryFolder);
       const served = await Promise.all(folders.map((folder) => serve(folder, env)));
       expect(served.map(({ stderr }) => stderr).join('')).not.toContain('for this run only');
@@ -28,7 +28,7 @@ describe.skipIf(reason !== undefined)(
       expect(tokens).toEqual(served.map(({ token }) => token));
     });
 
-    test('keeps its key when it is locked, and has it when it is unlocked again', async () => {
+    test('a locked keychain refuses its key, and has the same key once unlocked', async () => {
       const folder = temporaryFolder();
       const { bytes } = await masterKey({ env, folder });
       keyring?.lock();
@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)(
 );
 
 test.skipIf(process.platform !== 'linux')(
-  'a command of the keychain that waits for a person ends with the gateway (needs Linux)',
+  'a keychain command that waits for a user ends with the gateway (needs Linux)',
   async () => {
     const folder = temporaryFolder();
     const script = '#!/bin/sh\necho $$ >"$HOME/pid"\nexec sleep 60\n';

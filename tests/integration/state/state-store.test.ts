@@ -18,11 +18,11 @@ afterAll(() => {
 });
 
 describe.each(['files', 'encrypted'] as const)('a store of %s', (backend) => {
-  test(`holds the old or the new value after each of ${KILLS} times SIGKILL`, async () => {
+  test(`a store holds the old or the new value after each of ${KILLS} kills`, async () => {
     expect(await killWriters(writers, home, KILLS, backend)).toMatchObject({ isKept: true });
   }, 600_000);
 
-  test('loses none of the hundred values that each of two processes writes', async () => {
+  test('a store keeps all values of two processes that write at once', async () => {
     const folder = join(home, `two-${backend}`);
     const run = { program: writers.program, folder, backend, keys: 100, rounds: 1, size: 100 };
     await Promise.all([write({ ...run, prefix: 'a' }), write({ ...run, prefix: 'b' })]);
@@ -31,7 +31,7 @@ describe.each(['files', 'encrypted'] as const)('a store of %s', (backend) => {
     expect(readdirSync(folder)).toHaveLength(200);
   });
 
-  test('loses none of the updates that three processes make of one value', async () => {
+  test('a store keeps all updates of one value by three processes', async () => {
     const folder = join(home, `count-${backend}`);
     const run = { program: writers.program, folder, backend, prefix: '+', keys: 1, rounds: 40, size: 0 };
     await Promise.all([write(run), write(run), write(run)]);
@@ -40,7 +40,7 @@ describe.each(['files', 'encrypted'] as const)('a store of %s', (backend) => {
   });
 
   test.skipIf(disk.reason !== undefined)(
-    `refuses a value on a full disk, and keeps those that were there${disk.reason === undefined ? '' : ` (${disk.reason})`}`,
+    `a store refuses a value on a full disk and keeps the others${disk.reason === undefined ? '' : ` (${disk.reason})`}`,
     async () => {
       const folder = join(disk.folder, backend);
       const store = await writers.open(folder, backend);

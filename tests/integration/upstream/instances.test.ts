@@ -1,4 +1,4 @@
-// Servers beside the one that clients share: whoever counts them hears of every end.
+// Dedicated instances beside the shared one: each of their ends is reported.
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../packages/gateway/src/log.ts';
 import { ServerRecords } from '../../../packages/gateway/src/state/server-records.ts';
@@ -41,8 +41,8 @@ async function startApart(fleet: Fleet): Promise<DedicatedServer> {
   return apart;
 }
 
-describe('a server that was started apart has ended', () => {
-  test('when its like are restarted', async () => {
+describe('a dedicated instance', () => {
+  test('a dedicated instance ends when its server is restarted', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
     await fleet.supervisor.restart('echo');
@@ -51,7 +51,7 @@ describe('a server that was started apart has ended', () => {
     await fleet.stop();
   });
 
-  test('when its entry in the config is another one', async () => {
+  test('a dedicated instance ends when the entry of its server changes', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
     const { settled } = fleet.apply({ echo: { ...echo, env: { A: 'b' } } }, {});
@@ -60,7 +60,7 @@ describe('a server that was started apart has ended', () => {
     await fleet.stop();
   });
 
-  test('and is waited for by who ends all, until nothing is left of it', async () => {
+  test('the stop of the fleet waits for a dedicated instance that is stopping', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
     void apart.stop();
@@ -71,7 +71,7 @@ describe('a server that was started apart has ended', () => {
   });
 });
 
-test('a server that comes back while its last calls are answered waits for them, also where it had failed before', async () => {
+test('a server that is added again waits for the last calls of its old run, also after a failure', async () => {
   const [stores, configPath] = [createMemoryStores(), 'config.json'];
   const slow = scripted(`
     import { serve, text, tool } from 'stdio';

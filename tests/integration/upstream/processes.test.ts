@@ -78,7 +78,7 @@ async function text(server: ServerProcess): Promise<string> {
 
 verifies(
   'AGG-CHILD-1',
-  'arguments, environment and folder reach a server as they are: no shell reads them',
+  'arguments, environment and folder reach a server unchanged, without a shell',
   async () => {
     const args = ['$(touch x)', '`id`', '; exit', '*', '"', "'", '', 'a b', '%PATH%', '\n'];
     const report =
@@ -91,7 +91,7 @@ verifies(
 
 onLinux(
   'AGG-CHILD-1',
-  'a server leads its own process group, and only it and its own carry the mark',
+  'a server leads its own process group, and only its processes carry the mark',
   async () => {
     const guard = guarded();
     const server = await start(node, [fixture('obedient.mjs')], { guard });
@@ -104,7 +104,7 @@ onLinux(
 
 verifies(
   'AGG-CHILD-2',
-  'the exit comes with all of its output and the last lines of its stderr',
+  'the exit of a server comes after all of its output, with its stderr tail',
   async () => {
     const lines: string[] = [];
     const program =
@@ -119,7 +119,7 @@ verifies(
   },
 );
 
-verifies('AGG-CHILD-2', 'the first byte is noticed without taking it from the reader', async () => {
+verifies('AGG-CHILD-2', 'firstByte resolves without taking the byte from the reader', async () => {
   const server = await start(node, [fixture('obedient.mjs')]);
   await server.firstByte;
   await delay(50);
@@ -127,17 +127,21 @@ verifies('AGG-CHILD-2', 'the first byte is noticed without taking it from the re
   expect(await text(server)).toBe('ready\n');
 });
 
-onLinux('AGG-CHILD-2', 'an exit is told although a process in another session holds the pipes', async () => {
-  const guard = guarded();
-  const holder =
-    'require("child_process").spawn("sleep", ["60"], { detached: true, stdio: "inherit" }); process.exit(4)';
-  const server = await start(node, ['-e', holder], { guard });
-  server.stdout.resume();
-  expect(await server.exited).toEqual({ code: 4, signal: null });
-  expect(marked(guard.mark)).toHaveLength(1);
-  await stopServers([server], guard);
-  expect(marked(guard.mark)).toEqual([]);
-});
+onLinux(
+  'AGG-CHILD-2',
+  'the exit of a server is reported although a process in another session holds the pipes',
+  async () => {
+    const guard = guarded();
+    const holder =
+      'require("child_process").spawn("sleep", ["60"], { detached: true, stdio: "inherit" }); process.exit(4)';
+    const server = await start(node, ['-e', holder], { guard });
+    server.stdout.resume();
+    expect(await server.exited).toEqual({ code: 4, signal: null });
+    expect(marked(guard.mark)).toHaveLength(1);
+    await stopServers([server], guard);
+    expect(marked(guard.mark)).toEqual([]);
+  },
+);
 
 verifies(
   'AGG-CHILD-4',
@@ -155,7 +159,7 @@ verifies(
   },
 );
 
-verifies('AGG-CHILD-2', 'says which mistake kept a server from starting', async () => {
+verifies('AGG-CHILD-2', 'a spawn error names the reason and the place, and no secret', async () => {
   const guard = guarded();
   const plain = join(folder, 'plain');
   writeFileSync(plain, 'text');
@@ -178,32 +182,28 @@ verifies('AGG-CHILD-2', 'says which mistake kept a server from starting', async 
   }
 });
 
-onLinux(
-  'AGG-CHILD-5',
-  'a server that obeys ends with its stdin; one that does not is asked, then killed',
-  async () => {
-    const guard = guarded();
-    const began = performance.now();
-    const obedient = await start(node, [fixture('obedient.mjs')], { guard });
-    await obedient.firstByte;
-    await obedient.stop();
-    expect(await obedient.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - began).toBeLessThan(quick.eofMs);
-    const polite = await start(node, ['-e', 'console.log(1); setInterval(() => 0, 1000)'], { guard });
-    await polite.firstByte;
-    await polite.stop();
-    expect(await polite.exited).toEqual({ code: null, signal: 'SIGTERM' });
-    const stubborn = await start(node, [fixture('stubborn.mjs')], { guard });
-    await stubborn.firstByte;
-    await stubborn.stop();
-    expect(await stubborn.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(marked(guard.mark)).toEqual([]);
-  },
-);
+onLinux('AGG-CHILD-5', 'a server ends with its stdin, else by SIGTERM, else by SIGKILL', async () => {
+  const guard = guarded();
+  const began = performance.now();
+  const obedient = await start(node, [fixture('obedient.mjs')], { guard });
+  await obedient.firstByte;
+  await obedient.stop();
+  expect(await obedient.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - began).toBeLessThan(quick.eofMs);
+  const polite = await start(node, ['-e', 'console.log(1); setInterval(() => 0, 1000)'], { guard });
+  await polite.firstByte;
+  await polite.stop();
+  expect(await polite.exited).toEqual({ code: null, signal: 'SIGTERM' });
+  const stubborn = await start(node, [fixture('stubborn.mjs')], { guard });
+  await stubborn.firstByte;
+  await stubborn.stop();
+  expect(await stubborn.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(marked(guard.mark)).toEqual([]);
+});
 
 onLinux(
   'AGG-CHILD-5',
-  'what a server leaves in its group ends with it, after a stop as after a crash',
+  'processes in the group of a server end with it, after a stop and after a crash',
   async () => {
     const guard = guarded();
     const stopped = await start(node, [fixture('family.mjs')], { guard });
@@ -218,7 +218,7 @@ onLinux(
   },
 );
 
-onLinux('AGG-CHILD-5', 'many servers are stopped side by side', async () => {
+onLinux('AGG-CHILD-5', 'several servers stop at the same time', async () => {
   const guard = guarded();
   const servers = await Promise.all(
     Array.from({ length: 6 }, () => start(node, [fixture('stubborn.mjs')], { guard })),
@@ -250,7 +250,7 @@ interface RunningGateway {
   mark: string;
   guard: number;
   endInput(): void;
-  /** Resolves when nothing holds the gateway's stdout any more. */
+  /** Resolves when no process holds the gateway's stdout any more. */
   outputEnded: Promise<unknown>;
   exited: Promise<unknown>;
 }
@@ -302,7 +302,7 @@ const endings: [string, (gateway: RunningGateway) => void][] = [
 // Each waits for seconds and works for milliseconds, so these run at the same time.
 describe.concurrent('a gateway that ends', () => {
   for (const [name, end] of endings) {
-    onLinux('AGG-CHILD-5', `after ${name} nothing of a gateway is alive five seconds later`, async () => {
+    onLinux('AGG-CHILD-5', `after ${name} no process of a gateway is alive five seconds later`, async () => {
       const npx = { command: 'npx', args: ['--no-install', 'stubborn-server'], cwd: npxProject() };
       const gateway = await startGateway([stubborn, groupFamily, sessionFamily, npx]);
       // A child; a child and a grandchild, twice; npx, its server and perhaps a shell between them.
@@ -315,7 +315,7 @@ describe.concurrent('a gateway that ends', () => {
 
     onLinux(
       'AGG-CHILD-5',
-      `after ${name} descent alone gives away what shed group, session and mark`,
+      `after ${name} processes without group, session and mark are found by descent`,
       async () => {
         const token = `stray-${name.replaceAll(' ', '-')}-${process.pid}`;
         const gateway = await startGateway([strayFamily(token), groupFamily]);
@@ -330,7 +330,7 @@ describe.concurrent('a gateway that ends', () => {
 
   onLinux(
     'AGG-CHILD-5',
-    'what no server has started is left alone, also where it looks like a stray',
+    'processes that no server has started survive, also where they look like strays',
     async () => {
       const foreign = spawn('sleep', ['60'], {
         detached: true,
@@ -349,7 +349,7 @@ describe.concurrent('a gateway that ends', () => {
     },
   );
 
-  onLinux('AGG-CHILD-5', 'servers wait with their end for a guard that is slow to look', async () => {
+  onLinux('AGG-CHILD-5', 'the stop of servers waits for a slow guard', async () => {
     const slow = mkdtempSync(join(folder, 'slow-'));
     writeFileSync(join(slow, 'grep'), '#!/bin/sh\nsleep 0.4\nPATH=${PATH#*:} exec grep "$@"\n', {
       mode: 0o755,
@@ -363,7 +363,7 @@ describe.concurrent('a gateway that ends', () => {
     expect(strays(token)).toBe(0);
   });
 
-  onLinux('AGG-CHILD-5', 'a killed gateway has its own go, and only those', async () => {
+  onLinux('AGG-CHILD-5', 'the guard of a killed gateway ends only the servers of that gateway', async () => {
     const [killed, other] = [await startGateway([stubborn]), await startGateway([stubborn])];
     process.kill(killed.pid, 'SIGKILL');
     await until(() => marked(killed.mark).length === 0 && !isAlive(killed.guard));
@@ -374,7 +374,7 @@ describe.concurrent('a gateway that ends', () => {
 
   onLinux(
     'AGG-CHILD-5',
-    'a server is found by the mark alone when the gateway died before naming its group',
+    'the guard finds a server by its mark when the gateway died before it named the group',
     async () => {
       const gateway = await startGateway([stubborn, sessionFamily], { tellsNoGroups: true });
       expect(marked(gateway.mark)).toHaveLength(3);
@@ -383,7 +383,7 @@ describe.concurrent('a gateway that ends', () => {
     },
   );
 
-  onLinux('AGG-CHILD-5', 'a server that has thrown off its environment goes with its group', async () => {
+  onLinux('AGG-CHILD-5', 'the guard finds a server without environment by its group', async () => {
     const token = `unmarked-${process.pid}`;
     const args = ['-i', node, fixture('stubborn.mjs'), token];
     const gateway = await startGateway([{ command: 'env', args }]);
@@ -394,7 +394,7 @@ describe.concurrent('a gateway that ends', () => {
     await until(() => !isRunning());
   });
 
-  onLinux('AGG-CHILD-5', 'a gateway killed in the midst of its start leaves nothing', async () => {
+  onLinux('AGG-CHILD-5', 'a gateway that is killed during its start leaves no server', async () => {
     const running = (token: string): number => commandLinesWith(`stubborn.mjs\0${token}`).length;
     const tokens = [1, 1, 2, 3].map((count, index) => ({
       count,
@@ -412,29 +412,25 @@ describe.concurrent('a gateway that ends', () => {
   });
 });
 
-onLinux(
-  'AGG-CHILD-5',
-  'the dead that nobody buries are neither waited for nor taken for living',
-  async () => {
-    const guard = guarded();
-    const keeper = await start('sh', ['-c', 'setsid true & echo $!; exec sleep 60'], { guard });
-    const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
-    const dead = Number(String(line));
-    await until(() => posixGroup(dead).signal(0) && !hasLivingMember(dead));
-    expect(hasLivingMember(keeper.pid)).toBe(true);
-    const other = startGuard({ path: process.env['PATH'] });
-    other.watch(dead);
-    const began = performance.now();
-    await other.release();
-    expect(performance.now() - began).toBeLessThan(1000);
-    await keeper.stop();
-  },
-);
+onLinux('AGG-CHILD-5', 'the guard does not wait for zombie processes or count them as alive', async () => {
+  const guard = guarded();
+  const keeper = await start('sh', ['-c', 'setsid true & echo $!; exec sleep 60'], { guard });
+  const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
+  const dead = Number(String(line));
+  await until(() => posixGroup(dead).signal(0) && !hasLivingMember(dead));
+  expect(hasLivingMember(keeper.pid)).toBe(true);
+  const other = startGuard({ path: process.env['PATH'] });
+  other.watch(dead);
+  const began = performance.now();
+  await other.release();
+  expect(performance.now() - began).toBeLessThan(1000);
+  await keeper.stop();
+});
 
 describe.concurrent('the guard of a gateway', () => {
   onLinux(
     'AGG-CHILD-5',
-    'the guard is deaf to signals, holds no stream of the gateway and shows no mark',
+    'the guard ignores signals, holds no stream of the gateway and shows no mark',
     async () => {
       const gateway = await startGateway([stubborn]);
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(-gateway.guard, signal);
@@ -454,7 +450,7 @@ describe.concurrent('the guard of a gateway', () => {
     },
   );
 
-  onLinux('PERF-1', 'the guard is small', async () => {
+  onLinux('PERF-1', 'the guard takes less than 2 MB of memory', async () => {
     const gateway = await startGateway([stubborn]);
     expect(proportionalKb(gateway.guard)).toBeLessThan(2000);
     process.kill(gateway.pid, 'SIGKILL');
@@ -462,7 +458,7 @@ describe.concurrent('the guard of a gateway', () => {
   });
 });
 
-onLinux('AGG-CHILD-5', 'a gateway that is stopped with nothing left waits for nothing', async () => {
+onLinux('AGG-CHILD-5', 'the guard is released at once where no process is left', async () => {
   const guard = guarded();
   const server = await start(node, [fixture('obedient.mjs')], { guard });
   await server.firstByte;
@@ -514,11 +510,11 @@ const surroundings: [string, string | undefined, () => GuardOptions][] = [
     }),
   ],
 ];
-describe.concurrent('a guard in other surroundings', () => {
+describe.concurrent('a guard with other tools', () => {
   for (const [name, program, options] of surroundings) {
     const missing = program !== undefined && !existsSync(program) ? `there is no ${program} here` : undefined;
     const possible = missing === undefined ? onLinux : verifies.skipIf(missing);
-    possible(['AGG-CHILD-5', 'AGG-QA-2'], `the guard does its work with ${name}`, async () => {
+    possible(['AGG-CHILD-5', 'AGG-QA-2'], `the guard ends all processes with ${name}`, async () => {
       const guard = startGuard(options());
       const server = await start(node, [fixture('family.mjs'), 'session', 'crash'], { guard });
       await server.exited;
@@ -536,7 +532,7 @@ describe.concurrent('a guard in other surroundings', () => {
   }
 });
 
-onLinux('AGG-CHILD-5', 'the loss of the guard is told once', async () => {
+onLinux('AGG-CHILD-5', 'the loss of the guard is reported once', async () => {
   const reasons: string[] = [];
   // Those of earlier tests may be about to end.
   const earlier = guardsOf(process.pid);
@@ -551,23 +547,19 @@ onLinux('AGG-CHILD-5', 'the loss of the guard is told once', async () => {
   expect(reasons).toEqual(['the guard ended (SIGKILL)']);
 });
 
-onLinux(
-  'AGG-CHILD-5',
-  'a guard that is stuck holds up the end of a server for a second and a half',
-  async () => {
-    const guard = guarded();
-    const server = await start(node, [fixture('obedient.mjs')], { guard });
-    await server.firstByte;
-    const stuck = guardOf(process.pid)!;
-    process.kill(stuck, 'SIGSTOP');
-    const began = performance.now();
-    await server.stop();
-    expect(performance.now() - began).toBeLessThan(2500);
-    process.kill(stuck, 'SIGCONT');
-  },
-);
+onLinux('AGG-CHILD-5', 'a suspended guard delays the stop of a server by 2.5 s at most', async () => {
+  const guard = guarded();
+  const server = await start(node, [fixture('obedient.mjs')], { guard });
+  await server.firstByte;
+  const stuck = guardOf(process.pid)!;
+  process.kill(stuck, 'SIGSTOP');
+  const began = performance.now();
+  await server.stop();
+  expect(performance.now() - began).toBeLessThan(2500);
+  process.kill(stuck, 'SIGCONT');
+});
 
-verifies('AGG-CHILD-5', 'a gateway without a guard is told so, and goes on', async () => {
+verifies('AGG-CHILD-5', 'a guard that cannot start is reported once, and servers still start', async () => {
   const reasons: string[] = [];
   const guard = startGuard({ shell: '/no/such/shell', onLost: (reason) => reasons.push(reason) });
   const server = await start(node, [fixture('obedient.mjs')], { guard });
@@ -576,7 +568,7 @@ verifies('AGG-CHILD-5', 'a gateway without a guard is told so, and goes on', asy
   expect(reasons).toEqual(['spawn /no/such/shell ENOENT']);
 });
 
-verifies('AGG-QA-2', 'on Windows the guard is an empty place', async () => {
+verifies('AGG-QA-2', 'the guard does nothing on Windows', async () => {
   const guard = startGuard({
     platform: 'win32',
     shell: '/no/such/shell',
@@ -589,15 +581,11 @@ verifies('AGG-QA-2', 'on Windows the guard is an empty place', async () => {
   expect(guard.mark).toMatch(/^[0-9a-f]{32}$/);
 });
 
-verifies(
-  'AGG-CHILD-5',
-  'neither a group that is none nor a mark that is none reaches the guard',
-  async () => {
-    const guard = guarded();
-    for (const group of [-1, 0, 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(() => guard.watch(group)).toThrow('Not a process group');
-    }
-    for (const mark of ['', 'a', `${'a'.repeat(31)}\n`, `${'a'.repeat(31)}.`])
-      expect(() => startGuard({ mark })).toThrow('hex digits');
-  },
-);
+verifies('AGG-CHILD-5', 'the guard refuses invalid groups and marks', async () => {
+  const guard = guarded();
+  for (const group of [-1, 0, 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    expect(() => guard.watch(group)).toThrow('Not a process group');
+  }
+  for (const mark of ['', 'a', `${'a'.repeat(31)}\n`, `${'a'.repeat(31)}.`])
+    expect(() => startGuard({ mark })).toThrow('hex digits');
+});
