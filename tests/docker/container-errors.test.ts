@@ -8,14 +8,14 @@ import { contained, docker, engineEnv, IMAGE, managed, noEngine, noNetwork, ours
 
 const env = engineEnv;
 
-describe('what is said when a container cannot be had', () => {
-  verifies('MANAGED-1', 'there is no docker command', async () => {
+describe('the error for a container that fails', () => {
+  verifies('MANAGED-1', 'the start names a missing docker command', async () => {
     expect(await failure({ time: { image: 'mcp/time' } }, { PATH: temporaryFolder() })).toBe(
       'Failed to spawn server \'time\': the command "docker" was not found; install Docker, or Podman with its "docker" command, or add its folder to PATH',
     );
   });
 
-  verifies.skipIf(noEngine)('MANAGED-1', 'the engine does not run', async () => {
+  verifies.skipIf(noEngine)('MANAGED-1', 'the start names an engine that does not run', async () => {
     const socket = join(temporaryFolder(), 'docker.sock');
     expect(await failure({ time: contained('echo') }, { ...env, DOCKER_HOST: `unix://${socket}` })).toBe(
       'Failed to spawn server \'time\': the container engine cannot be reached; start it, or check DOCKER_HOST and "docker context ls" ' +
@@ -23,21 +23,25 @@ describe('what is said when a container cannot be had', () => {
     );
   });
 
-  verifies.skipIf(noEngine)('MANAGED-1', 'there is no such image', async () => {
+  verifies.skipIf(noEngine)('MANAGED-1', 'the start names an image that does not exist', async () => {
     const dockerConfig = { image: 'weir-test/nothing:1', containerName: 'nothing', pull: 'never' };
     expect(await failure({ time: { dockerConfig } })).toBe(
       "Failed to spawn server 'time': there is no such image here (No such image: weir-test/nothing:1); pull or build it, or check its name",
     );
   });
 
-  verifies.skipIf(noEngine)('MANAGED-1', 'the image can neither be found nor pulled', async () => {
-    const text = await failure({ time: { image: '127.0.0.1:1/weir-test/nothing:1' } });
-    expect(text).toMatch(
-      /^Failed to spawn server 'time': there is no image "127\.0\.0\.1:1\/weir-test\/nothing:1" here, and it could not be pulled \(.*connection refused.*\); check its name, or build it$/,
-    );
-  });
+  verifies.skipIf(noEngine)(
+    'MANAGED-1',
+    'the start names an image that cannot be found or pulled',
+    async () => {
+      const text = await failure({ time: { image: '127.0.0.1:1/weir-test/nothing:1' } });
+      expect(text).toMatch(
+        /^Failed to spawn server 'time': there is no image "127\.0\.0\.1:1\/weir-test\/nothing:1" here, and it could not be pulled \(.*connection refused.*\); check its name, or build it$/,
+      );
+    },
+  );
 
-  verifies(['MANAGED-1', 'MANAGED-5'], 'the name of the image is none', async () => {
+  verifies(['MANAGED-1', 'MANAGED-5'], 'the start refuses an invalid image name', async () => {
     const { code, stderr } = await runUntilFailed({ time: { image: 'Mcp/Time' } });
     expect(code).toBe(1);
     expect(stderr).toContain(
@@ -45,7 +49,7 @@ describe('what is said when a container cannot be had', () => {
     );
   });
 
-  verifies.skipIf(noNetwork)('MANAGED-1', 'another container has the port: it is named', async () => {
+  verifies.skipIf(noNetwork)('MANAGED-1', 'the start names the container that uses the port', async () => {
     const port = 40_000 + (process.pid % 20_000);
     const holder = ['run', '--detach', '--name=holds-it', `--publish=127.0.0.1:${port}:80`, IMAGE];
     await docker(...holder, 'node', '-e', 'setInterval(() => {}, 1000)');
@@ -57,7 +61,7 @@ describe('what is said when a container cannot be had', () => {
     expect(await ours()).toEqual([]);
   });
 
-  verifies.skipIf(noNetwork)('MANAGED-1', 'a program has the port', async () => {
+  verifies.skipIf(noNetwork)('MANAGED-1', 'the start names a port that a program uses', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -69,13 +73,17 @@ describe('what is said when a container cannot be had', () => {
     expect(await ours()).toEqual([]);
   });
 
-  verifies.skipIf(noEngine)('MANAGED-1', 'the image has no such command', async () => {
-    expect(await failure({ time: { image: IMAGE, args: ['nosuch'] } })).toMatch(
-      /^Server 'time' failed during initialization: it could not be started: the image has no such command \(.* exec nosuch failed: No such file or directory\); correct "command" or "args"$/,
-    );
-  });
+  verifies.skipIf(noEngine)(
+    'MANAGED-1',
+    'the start names a command that the image does not have',
+    async () => {
+      expect(await failure({ time: { image: IMAGE, args: ['nosuch'] } })).toMatch(
+        /^Server 'time' failed during initialization: it could not be started: the image has no such command \(.* exec nosuch failed: No such file or directory\); correct "command" or "args"$/,
+      );
+    },
+  );
 
-  verifies.skipIf(noNetwork)('MANAGED-1', 'nobody answers at the port', async () => {
+  verifies.skipIf(noNetwork)('MANAGED-1', 'the start fails where no server answers at the port', async () => {
     const web = {
       ...managed(['echo'], { port: 8080, command: ['node', '-e', 'setInterval(() => {}, 1000)'] }),
       startupTimeout: 3000,
@@ -87,17 +95,21 @@ describe('what is said when a container cannot be had', () => {
     expect(await ours()).toEqual([]);
   });
 
-  verifies.skipIf(noEngine)(['MANAGED-1', 'MANAGED-2'], 'it needs more memory than it may have', async () => {
-    const eater = { image: IMAGE, containerName: 'eater', memory: '64m', command: ['node', '-e', EATER] };
-    await using weir = startWeir({ eater: { dockerConfig: eater, startupTimeout: 60_000 } }, { env });
-    await weir.initialize();
-    expect(await weir.tools()).toEqual(['eater:eat']);
-    const { error } = await weir.callTool('eater:eat');
-    expect(error?.message).toBe(
-      'Server \'eater\' was killed because it used more memory than its limit of 64m; raise "memory" in its dockerConfig',
-    );
-    expect(await ours()).toEqual([]);
-  });
+  verifies.skipIf(noEngine)(
+    ['MANAGED-1', 'MANAGED-2'],
+    'a call fails with the limit when its container runs out of memory',
+    async () => {
+      const eater = { image: IMAGE, containerName: 'eater', memory: '64m', command: ['node', '-e', EATER] };
+      await using weir = startWeir({ eater: { dockerConfig: eater, startupTimeout: 60_000 } }, { env });
+      await weir.initialize();
+      expect(await weir.tools()).toEqual(['eater:eat']);
+      const { error } = await weir.callTool('eater:eat');
+      expect(error?.message).toBe(
+        'Server \'eater\' was killed because it used more memory than its limit of 64m; raise "memory" in its dockerConfig',
+      );
+      expect(await ours()).toEqual([]);
+    },
+  );
 });
 
 const EATER = `

@@ -20,7 +20,7 @@ describe('servers in containers', () => {
   for (const era of ['legacy', 'modern'] as const)
     verifies.skipIf(noEngine)(
       'MANAGED-1',
-      `answer a ${era} client by their stdin and stdout, in either era`,
+      `containers of both eras answer a ${era} client by stdin and stdout`,
       async () => {
         const servers = { old: contained('echo'), new: managed(['modern']) };
         {
@@ -35,7 +35,7 @@ describe('servers in containers', () => {
 
   verifies.skipIf(noEngine)(
     ['MANAGED-1', 'ERA-2'],
-    'that speak both eras run once, in the era of the first client that uses them',
+    'a dual-era container runs once, in the era of its first client',
     async () => {
       {
         await using weir = await startServe({ both: contained('both-by-hand') }, { env });
@@ -66,7 +66,7 @@ describe('servers in containers', () => {
     ['of HTTP+SSE', ['matrix', 'legacy', 'sse'], { port: 8080, path: '/sse' }, { transport: 'sse' }],
   ];
   for (const [name, fixture, more, entry] of ways)
-    verifies.skipIf(noNetwork)('MANAGED-1', `are reached over HTTP: ${name}`, async () => {
+    verifies.skipIf(noNetwork)('MANAGED-1', `a container is reached over HTTP: ${name}`, async () => {
       const server = { ...managed(fixture, more), env: { HOST: '0.0.0.0', PORT: '8080' }, ...entry };
       {
         await using sdk = await connectSdk(commandFor({ web: server }, { env }), 'legacy');
@@ -78,7 +78,7 @@ describe('servers in containers', () => {
       expect(await ours()).toEqual([]);
     });
 
-  verifies.skipIf(noNetwork)('MANAGED-1', 'have the host port that the config names', async () => {
+  verifies.skipIf(noNetwork)('MANAGED-1', 'a container gets the host port of its config', async () => {
     const port = 20_000 + (process.pid % 20_000);
     const server = managed(['matrix', 'legacy', 'http'], { ports: { '8080': port } });
     await using sdk = await connectSdk(
@@ -91,7 +91,7 @@ describe('servers in containers', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-1',
-    'have the name that the config gives, or one beside it',
+    'a container gets the name of its config, or one with a suffix',
     async () => {
       await using one = startWeir({ a: managed(['echo']) }, { env });
       await one.initialize();
@@ -106,35 +106,43 @@ describe('servers in containers', () => {
 });
 
 describe('a container that is killed', () => {
-  verifies.skipIf(noEngine)(['MANAGED-1', 'MANAGED-3'], 'is started again, as another one', async () => {
-    await using weir = startWeir({ a: managed(['echo']) }, { env });
-    await weir.initialize();
-    expect(await weir.tools()).toContain('a:echo');
-    const [killed = ''] = await ours();
-    await docker('kill', killed);
-    await weir.says(/'a'.*exited with code 137/u);
-    await expect
-      .poll(async () => textOf(await weir.callTool('a:echo', { text: 'again' })), { timeout: 20_000 })
-      .toBe('again');
-    const [next = ''] = await ours();
-    expect(next).not.toBe(killed);
-    expect((await inspect(next)).Name).toBe('/test-echo');
-  });
+  verifies.skipIf(noEngine)(
+    ['MANAGED-1', 'MANAGED-3'],
+    'a killed container is replaced by a new one',
+    async () => {
+      await using weir = startWeir({ a: managed(['echo']) }, { env });
+      await weir.initialize();
+      expect(await weir.tools()).toContain('a:echo');
+      const [killed = ''] = await ours();
+      await docker('kill', killed);
+      await weir.says(/'a'.*exited with code 137/u);
+      await expect
+        .poll(async () => textOf(await weir.callTool('a:echo', { text: 'again' })), { timeout: 20_000 })
+        .toBe('again');
+      const [next = ''] = await ours();
+      expect(next).not.toBe(killed);
+      expect((await inspect(next)).Name).toBe('/test-echo');
+    },
+  );
 });
 
-describe('a container that talks much', () => {
-  verifies.skipIf(noEngine)('MANAGED-1', 'loses nothing of a message of megabytes', async () => {
-    await using weir = startWeir({ a: contained('echo') }, { env });
-    await weir.initialize();
-    const text = 'ü"\\n'.repeat(1_000_000);
-    expect(textOf(await weir.callTool('a:echo', { text })) === text).toBe(true);
-  });
+describe('a container with large output', () => {
+  verifies.skipIf(noEngine)(
+    'MANAGED-1',
+    'a container passes a message of several megabytes unchanged',
+    async () => {
+      await using weir = startWeir({ a: contained('echo') }, { env });
+      await weir.initialize();
+      const text = 'ü"\\n'.repeat(1_000_000);
+      expect(textOf(await weir.callTool('a:echo', { text })) === text).toBe(true);
+    },
+  );
 });
 
-describe('in a program of your own', () => {
+describe('containers of a gateway in a program', () => {
   verifies.skipIf(noNetwork)(
     ['MANAGED-1', 'MANAGED-3'],
-    'servers in containers are called like all others',
+    'a program calls servers in containers and lists them',
     async () => {
       const web = {
         ...managed(['matrix', 'legacy', 'http'], { port: 8080 }),
@@ -152,7 +160,7 @@ describe('in a program of your own', () => {
         'stdio alive',
         'web alive',
       ]);
-      // Neither is anybody's left-over while this process lives.
+      // Neither container is an orphan while this process lives.
       expect(await removeOrphans({ ...process.env, ...env })).toEqual({ removed: [], left: [] });
       await gateway.close();
       expect(await ours()).toEqual([]);
@@ -161,7 +169,7 @@ describe('in a program of your own', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-3',
-    'a server that crashes is told of with its exit, and leaves nothing',
+    'a crashed container fails its call with the exit code and is removed',
     async () => {
       const config = { mcpServers: { fragile: contained('crash') } } as McpConfig;
       const gateway = createGateway(config, { env: { ...process.env, ...env } });
@@ -176,8 +184,8 @@ describe('in a program of your own', () => {
   );
 });
 
-describe('what a container may do', () => {
-  verifies.skipIf(noEngine)('MANAGED-2', 'is little, unless the config says otherwise', async () => {
+describe('the rights of a container', () => {
+  verifies.skipIf(noEngine)('MANAGED-2', 'a container has few rights by default', async () => {
     await using weir = startWeir({ a: contained('echo') }, { env });
     await weir.initialize();
     await weir.request('tools/list');
@@ -207,7 +215,7 @@ describe('what a container may do', () => {
     ]);
   });
 
-  verifies.skipIf(noEngine)('MANAGED-2', 'is what the config says', async () => {
+  verifies.skipIf(noEngine)('MANAGED-2', 'a container has the rights of its config', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'a,b "c".txt'), 'seen');
     const more = {
@@ -242,7 +250,7 @@ describe('what a container may do', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-2',
-    'its variables reach it, and no argument of any process ever shows them',
+    'a container gets its variables, and no process shows them in its arguments',
     async () => {
       const secrets = {
         TOKEN: 'secret-7c1f8a',
@@ -275,7 +283,7 @@ describe('what a container may do', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-2',
-    'the root of the machine and the engine stay out of its reach',
+    'volumes with the root of the machine or the engine are refused',
     async () => {
       const folder = temporaryFolder();
       symlinkSync('/', join(folder, 'link'));
@@ -333,7 +341,7 @@ function watchArguments(text: string): { end(): { looks: number; seen: string[] 
         const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
         if (line.includes(text)) seen.add(line);
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
   }, 5);

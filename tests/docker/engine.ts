@@ -18,7 +18,7 @@ export const noNetwork: string | undefined =
   noEngine ??
   (engine?.hasNetwork === true ? undefined : 'containers: needs the right to make a network bridge');
 
-/** What a gateway needs to find the engine. */
+/** Variables by which a gateway finds the engine. */
 export const engineEnv: Record<string, string> =
   engine === undefined
     ? {}
@@ -38,7 +38,7 @@ async function tryEngine(): Promise<Awaited<ReturnType<typeof startEngine>> | st
   }
 }
 
-/** What `docker` prints. */
+/** Runs `docker` and returns its output. */
 export async function docker(...args: string[]): Promise<string> {
   const env = { ...process.env, ...engineEnv };
   const { stdout } = await promisify(execFile)('docker', args, { env, maxBuffer: 64 * 1024 * 1024 });

@@ -21,10 +21,10 @@ import {
 const env = engineEnv;
 const SERVE = { HOST: '0.0.0.0', PORT: '8080' };
 
-describe('when the gateway is gone', () => {
+describe('containers of a gateway that has ended', () => {
   verifies.skipIf(noNetwork)(
     'MANAGED-3',
-    'after kill -9 no container of its own survives the next start, and nobody else loses one',
+    "the next start after kill -9 removes the gateway's own containers, and no others",
     async () => {
       const killed = startWeir(
         {
@@ -45,7 +45,7 @@ describe('when the gateway is gone', () => {
       killed.kill('SIGKILL');
       await killed.ended;
       await until(() => commands.every((pid) => !isRunning(pid)), 5000);
-      // Who hears the end of its input or SIGTERM is gone by then; who ignores both is not.
+      // A container that obeys the end of its input or SIGTERM is gone by then; one that ignores both is not.
       await until(async () => (await withLabel(Labels)).length === 1, 5000);
 
       await using next = startWeir({ another: contained('echo') }, { env });
@@ -60,7 +60,7 @@ describe('when the gateway is gone', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-3',
-    'a container that ignores the end of its input and SIGTERM is gone when the gateway is',
+    'a container that ignores SIGTERM is gone when the gateway has ended',
     async () => {
       await using weir = startWeir({ stubborn: contained('ignores-sigterm') }, { env });
       await opened(weir);
@@ -75,7 +75,7 @@ describe('when the gateway is gone', () => {
 
   verifies.skipIf(noEngine)(
     'MANAGED-3',
-    'one that was just being started is not left behind either',
+    'a container that was just starting is gone when the gateway has ended',
     async () => {
       await using weir = startWeir({ a: contained('echo'), b: contained('ignores-sigterm') }, { env });
       await weir.initialize();
@@ -86,7 +86,7 @@ describe('when the gateway is gone', () => {
     },
   );
 
-  verifies.skipIf(noEngine)('MANAGED-3', 'one that never answers is ended, not only left', async () => {
+  verifies.skipIf(noEngine)('MANAGED-3', 'a container that never answers is removed', async () => {
     const deaf = { image: IMAGE, args: ['node', '-e', DEAF], startupTimeout: 1500 };
     await using weir = startWeir({ deaf }, { env, args: ['--keep-going'] });
     await weir.initialize();
@@ -97,40 +97,44 @@ describe('when the gateway is gone', () => {
   });
 });
 
-// Neither answers nor ends, whatever it is told.
+// Neither answers nor ends.
 const DEAF = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
 
 describe('weir docker', () => {
-  verifies.skipIf(noEngine)('MANAGED-3', 'lists what gateways have started, and whose it is', async () => {
-    await using weir = startWeir({ files: contained('echo') }, { env });
-    await opened(weir);
-    const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
-    const others = await createForeign(docker, Labels);
-    const { code, stdout } = await runWeir(['docker', 'ps'], { env });
-    expect(code).toBe(0);
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(/ {2,}/));
-    expect(rows[0]).toEqual(['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY']);
-    expect(rows).toContainEqual(['weir-files', 'files', IMAGE, 'running', `process ${weir.pid}`]);
-    expect(rows.filter(([, , , , gateway]) => gateway === 'elsewhere')).toHaveLength(5);
-    const json = await runWeir(['docker', 'ps', '--json'], { env });
-    expect(JSON.parse(json.stdout)).toContainEqual({
-      id: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      name: 'weir-files',
-      image: IMAGE,
-      status: 'running',
-      server: 'files',
-      pid: weir.pid,
-      owner: 'alive',
-    });
-    await docker('rm', '--force', ...others);
-  });
+  verifies.skipIf(noEngine)(
+    'MANAGED-3',
+    'weir docker ps lists the containers of gateways with their owners',
+    async () => {
+      await using weir = startWeir({ files: contained('echo') }, { env });
+      await opened(weir);
+      const { Labels } = (await inspect((await ours())[0] ?? '')).Config;
+      const others = await createForeign(docker, Labels);
+      const { code, stdout } = await runWeir(['docker', 'ps'], { env });
+      expect(code).toBe(0);
+      const rows = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/));
+      expect(rows[0]).toEqual(['CONTAINER', 'SERVER', 'IMAGE', 'STATUS', 'GATEWAY']);
+      expect(rows).toContainEqual(['weir-files', 'files', IMAGE, 'running', `process ${weir.pid}`]);
+      expect(rows.filter(([, , , , gateway]) => gateway === 'elsewhere')).toHaveLength(5);
+      const json = await runWeir(['docker', 'ps', '--json'], { env });
+      expect(JSON.parse(json.stdout)).toContainEqual({
+        id: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+        name: 'weir-files',
+        image: IMAGE,
+        status: 'running',
+        server: 'files',
+        pid: weir.pid,
+        owner: 'alive',
+      });
+      await docker('rm', '--force', ...others);
+    },
+  );
 
   verifies.skipIf(noEngine)(
     'MANAGED-3',
-    'removes what is left of gateways that are gone, and nothing else',
+    'weir docker gc removes containers of gateways that are gone, and no others',
     async () => {
       await using living = startWeir({ a: contained('echo') }, { env });
       await opened(living);
@@ -152,7 +156,7 @@ describe('weir docker', () => {
     },
   );
 
-  verifies.skipIf(noEngine)('MANAGED-3', 'fails with 1 where there is no engine', async () => {
+  verifies.skipIf(noEngine)('MANAGED-3', 'weir docker exits with 1 without an engine', async () => {
     const nowhere = { ...env, DOCKER_HOST: `unix://${join(temporaryFolder(), 'docker.sock')}` };
     for (const action of ['ps', 'gc']) {
       const { code, stdout, stderr } = await runWeir(['docker', action], { env: nowhere });
