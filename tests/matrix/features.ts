@@ -47,9 +47,9 @@ export const features: Record<string, Feature> = {
   prompts: { prove: listAndGetPrompts },
   completion: { prove: completeArguments },
   logging: { prove: hearLogs },
-  'progress, 3 of 3': { prove: hearProgress },
+  'all progress notifications': { prove: hearProgress },
   'cancellation by the client': { prove: cancelCall },
-  list_changed: { prove: hearListChanged },
+  'list_changed notifications': { prove: hearListChanged },
   'resource updates': { prove: hearResourceUpdates },
   'a result of 32 MB': { prove: getBigResult, absent: notRawOverSse },
 };

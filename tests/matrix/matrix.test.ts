@@ -41,13 +41,13 @@ describe.each(UPSTREAMS.map((upstream) => [nameOf(upstream), upstream] as const)
 
       for (const [name, feature] of Object.entries(features)) {
         const cell = cellOf(place, upstream, name);
-        verifies.skipIf(feature.absent?.(cell))(['AGG-CALL-3', 'ERA-1'], name, () =>
+        verifies.skipIf(feature.absent?.(cell))(['AGG-CALL-3', 'ERA-1'], titleOf(place, upstream, name), () =>
           feature.prove({ ...cell, seat }),
         );
       }
       for (const [name, feature] of Object.entries(asking)) {
         const cell = cellOf(place, upstream, name);
-        verifies.skipIf(feature.absent?.(cell))(['ERA-2', 'AGG-CALL-3'], name, () =>
+        verifies.skipIf(feature.absent?.(cell))(['ERA-2', 'AGG-CALL-3'], titleOf(place, upstream, name), () =>
           feature.prove({ ...cell, seat }),
         );
       }
@@ -59,6 +59,11 @@ test.skip('a modern server on sse (HTTP+SSE was replaced in 2025-03-26, no later
 
 function nameOf({ era, transport }: Upstream): string {
   return `a ${era} server on ${transport}`;
+}
+
+function titleOf({ name, client, isDirect }: Place, upstream: Upstream, feature: string): string {
+  const road = isDirect ? 'directly' : name.split(',')[0];
+  return `a ${client.era} client uses ${feature} of ${nameOf(upstream)} ${road}`;
 }
 
 function cellOf({ name, client, isDirect }: Place, upstream: Upstream, feature: string): Omit<Cell, 'seat'> {
