@@ -12,21 +12,25 @@ type Way = (typeof WAYS)[number];
 const program = fileURLToPath(new URL('client-through.mjs', import.meta.url));
 const scenarios = noJudges === undefined ? await clientScenarios() : [];
 
-describe('a client of the conformance suite, through the gateway on stdio and on HTTP as directly', () => {
+describe('client scenarios of the conformance suite', () => {
   const verdicts = new Map<Way, Verdict[]>();
   afterAll(() => printTable({ title: 'client scenarios, through', legs: WAYS, verdicts }));
 
-  verifies.skipIf(noJudges)('ERA-3', 'there are scenarios of both revisions and of extensions', () => {
-    const counted = ['2025-11-25', '2026-07-28', undefined].map(
-      (revision) => scenarios.filter(({ requirements }) => requirements === revision).length,
-    );
-    expect(counted).toEqual([5, 8, 4]);
-  });
+  verifies.skipIf(noJudges)(
+    'ERA-3',
+    'the suite has client scenarios of both revisions and of extensions',
+    () => {
+      const counted = ['2025-11-25', '2026-07-28', undefined].map(
+        (revision) => scenarios.filter(({ requirements }) => requirements === revision).length,
+      );
+      expect(counted).toEqual([5, 8, 4]);
+    },
+  );
 
   for (const scenario of scenarios) {
     const { scenario: name, requirements = 'an extension' } = scenario;
     const label = `${name} of ${requirements}`;
-    verifies.skipIf(noJudges)('ERA-3', label, async () => {
+    verifies.skipIf(noJudges)('ERA-3', `the gateway does not change the verdict on ${label}`, async () => {
       const [direct = [], onStdio, onHttp] = await Promise.all(WAYS.map((way) => judged(way, scenario)));
       for (const [index, way] of WAYS.entries()) {
         const found = [direct, onStdio, onHttp][index]?.map((verdict) => ({ ...verdict, scenario: label }));
@@ -42,7 +46,7 @@ describe('a client of the conformance suite, through the gateway on stdio and on
 
 async function judged(way: Way, scenario: ClientScenario): Promise<Verdict[]> {
   const verdicts = await runClientScenario(`node ${program} ${way}`, scenario);
-  // What a client does not do is skipped; a gateway may do it.
+  // Checks of optional features that the client lacks are skipped; a gateway may have these features.
   return verdicts.filter(({ status }) => status !== 'INFO' && status !== 'SKIPPED');
 }
 
@@ -50,7 +54,7 @@ function unmet(verdicts: readonly Verdict[] = []): Verdict[] {
   return verdicts.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 }
 
-/** What the suite says of each of the client's checks, and what else it finds fault with: a gateway may ask for more. */
+/** Returns the verdicts on each of the client's checks, and all other failures: a gateway may ask for more. */
 function compared(direct: readonly Verdict[] = [], verdicts: readonly Verdict[] = []): Verdict[] {
   const known = new Set(direct.map(({ check }) => check));
   const isOfInterest = ({ check, status }: Verdict): boolean => known.has(check) || status !== 'SUCCESS';

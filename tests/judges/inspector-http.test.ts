@@ -1,4 +1,4 @@
-// The official Inspector on the command line, over HTTP: it sees the same through `weir serve` as at the server itself.
+// The official Inspector on the command line, over HTTP: its output is the same through `weir serve` as directly.
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { temporaryFolder, type Json } from '../support/harness.ts';
@@ -32,19 +32,23 @@ describe.each(ERAS)('the Inspector over HTTP in mode %s, through the gateway and
   afterAll(() => Promise.all([server?.stop(), gateway?.[Symbol.asyncDispose]()]));
 
   for (const [method, args] of Object.entries(REQUESTS))
-    verifies.skipIf(noJudges)('ERA-1', `${method} is the same to a client in mode ${era}`, async () => {
-      const request = ['--protocol-era', era, '--method', method, ...args];
-      const authorization = ['--header', `Authorization: Bearer ${gateway.token}`];
-      const [direct, through] = await Promise.all([
-        inspect(server.url, request),
-        inspect(gateway.url, [...authorization, ...request]),
-      ]);
-      expect(direct.code).toBe(0);
-      expect(through).toEqual(direct);
-    });
+    verifies.skipIf(noJudges)(
+      'ERA-1',
+      `${method} of the Inspector over HTTP in mode ${era} is the same as directly`,
+      async () => {
+        const request = ['--protocol-era', era, '--method', method, ...args];
+        const authorization = ['--header', `Authorization: Bearer ${gateway.token}`];
+        const [direct, through] = await Promise.all([
+          inspect(server.url, request),
+          inspect(gateway.url, [...authorization, ...request]),
+        ]);
+        expect(direct.code).toBe(0);
+        expect(through).toEqual(direct);
+      },
+    );
 });
 
-/** How a run of the Inspector ended, and what it said. */
+/** Exit code and output of a run of the Inspector. */
 interface Report {
   readonly code: number;
   readonly output: Json | string;

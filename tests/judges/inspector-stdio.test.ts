@@ -8,14 +8,14 @@ import { commandFor, temporaryFolder, type Json } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import { inspectorCli, node22, noJudges } from './judges.ts';
 
-// The official Inspector on the command line, asked the same of the gateway as of the servers behind it.
+// The official Inspector on the command line: its output is the same through the gateway as directly.
 const ERAS = ['legacy', 'auto', 'modern'] as const;
 const SERVERS = ['everything', 'hello'] as const;
 
 type Era = (typeof ERAS)[number];
 type Server = (typeof SERVERS)[number] | 'gateway';
 
-/** How a run of the Inspector ended, and what it said. */
+/** Exit code and output of a run of the Inspector. */
 interface Report {
   readonly code: number;
   readonly output: Json;
@@ -24,7 +24,7 @@ interface Report {
 
 const LISTS = { 'tools/list': 'tools', 'resources/list': 'resources', 'prompts/list': 'prompts' } as const;
 
-/** What is asked of the server 'everything'; `name` gives its names the form that they have where it is asked. */
+/** Requests to the server 'everything'; `name` gives its names the form that they have where they are used. */
 const REQUESTS: Record<string, (name: (own: string) => string) => string[]> = {
   'a call': (name) => call(name('get-annotated-message'), { messageType: 'success', includeImage: true }),
   'a call with structured content': (name) => call(name('get-structured-content'), { location: 'Chicago' }),
@@ -53,32 +53,40 @@ describe('the Inspector, through the gateway and directly', () => {
   });
 
   for (const [method, list] of Object.entries(LISTS)) {
-    verifies.skipIf(noJudges)(['AGG-REG-1', 'ERA-1'], `${method} is the union in every era`, async () => {
-      const [through, ...direct] = await Promise.all([
-        throughGateway([method]),
-        ...SERVERS.map((server) => inspect(server, 'legacy', [method])),
-      ]);
-      const union = direct.flatMap((report, index) => named(itemsOf(report, list), list, SERVERS[index]!));
-      expect(union.length).toBeGreaterThan(3);
-      for (const [era, report] of through)
-        expect(itemsOf(report, list)).toEqual(
-          union.filter((item) => isCallable(era, item)).map((item) => itemIn(era, item)),
-        );
-    });
+    verifies.skipIf(noJudges)(
+      ['AGG-REG-1', 'ERA-1'],
+      `${method} of the Inspector has the items of all servers in every era`,
+      async () => {
+        const [through, ...direct] = await Promise.all([
+          throughGateway([method]),
+          ...SERVERS.map((server) => inspect(server, 'legacy', [method])),
+        ]);
+        const union = direct.flatMap((report, index) => named(itemsOf(report, list), list, SERVERS[index]!));
+        expect(union.length).toBeGreaterThan(3);
+        for (const [era, report] of through)
+          expect(itemsOf(report, list)).toEqual(
+            union.filter((item) => isCallable(era, item)).map((item) => itemIn(era, item)),
+          );
+      },
+    );
   }
 
   for (const [what, request] of Object.entries(REQUESTS)) {
-    verifies.skipIf(noJudges)(['AGG-CALL-1', 'ERA-1'], `${what} ends the same way in every era`, async () => {
-      const [through, direct] = await Promise.all([
-        throughGateway(request((own) => `everything:${own}`)),
-        inspect(
-          'everything',
-          'legacy',
-          request((own) => own),
-        ),
-      ]);
-      for (const [era, report] of through) expect(report).toEqual(reportIn(era, direct));
-    });
+    verifies.skipIf(noJudges)(
+      ['AGG-CALL-1', 'ERA-1'],
+      `${what} of the Inspector is the same through the gateway in every era`,
+      async () => {
+        const [through, direct] = await Promise.all([
+          throughGateway(request((own) => `everything:${own}`)),
+          inspect(
+            'everything',
+            'legacy',
+            request((own) => own),
+          ),
+        ]);
+        for (const [era, report] of through) expect(report).toEqual(reportIn(era, direct));
+      },
+    );
   }
 });
 

@@ -1,4 +1,4 @@
-// The official suite must not notice the gateway: check for check it says the same of a server through it as directly.
+// The official suite must not notice the gateway: each check has the same verdict through it as directly.
 import { afterAll, describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import type { Make } from './conformance-server.ts';
@@ -15,8 +15,8 @@ const RUNS: readonly { requirements: Requirements; make: Make }[] = [
 const [, ...THROUGH] = LEGS;
 const PATIENCE_MS = 180_000;
 
-describe.each(RUNS)('the suite judges a server', ({ requirements, make }) => {
-  const what = `of ${make} make by ${requirements}`;
+describe.each(RUNS)('the conformance suite and a server', ({ requirements, make }) => {
+  const what = `a ${make} server passes ${requirements}`;
   const verdicts = new Map<Leg, Verdict[]>();
   const judge = async (leg: Leg): Promise<Verdict[]> => {
     const found = verdicts.get(leg) ?? (await runLeg(leg, requirements, make));
@@ -31,7 +31,7 @@ describe.each(RUNS)('the suite judges a server', ({ requirements, make }) => {
   for (const leg of THROUGH) {
     verifies.skipIf(noJudges)(
       'ERA-3',
-      `${what}, ${leg} as directly`,
+      `${what} through the gateway (${leg}) as directly`,
       async () => {
         const [direct, through] = [await judge('direct'), await judge(leg)];
         const known = Object.keys(byScenario(direct));
