@@ -1,5 +1,5 @@
-// The chaos runs in short, and without the other gateways; docs/chaos.md is the long form. What writes to the state folder
-// is in integration/state/state-store.test.ts, what needs containers in docker/orphans.test.ts.
+// The chaos runs in short, and without the other gateways; docs/chaos.md is the long form. Faults of the state folder
+// are in integration/state/state-store.test.ts, faults of containers in docker/orphans.test.ts.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,7 +17,7 @@ interface Row {
   readonly isKept?: boolean;
 }
 
-/** Those that mostly wait run beside those that work. */
+/** Faults that mostly wait run beside faults that work. */
 const RUNS = [
   ['hung-server', 'vanished-client', 'killed-gateway'],
   ['failing-server', 'restarted-upstream', 'killed-server', 'reload'],
@@ -41,7 +41,7 @@ const TESTS: readonly [ids: string[], fault: Fault, sentence: string][] = [
 
 const started = new Map<Fault, Promise<Row[]>>();
 
-/** Begins all of them with the first that is asked for. */
+/** Begins all runs with the first that a test asks for. */
 function rowsOf(fault: Fault): Promise<Row[]> {
   if (started.size === 0)
     for (const faults of RUNS) {
@@ -67,7 +67,7 @@ async function run(faults: readonly Fault[]): Promise<Row[]> {
 for (const [ids, fault, sentence] of TESTS)
   onLinux(
     ids,
-    `${sentence}, and every promise is kept`,
+    `the gateway keeps every promise while ${sentence}`,
     async () => {
       const rows = await rowsOf(fault);
       expect(rows.length).toBeGreaterThan(0);

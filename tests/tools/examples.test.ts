@@ -19,12 +19,12 @@ const servers = readdirSync(join(examples, 'servers'));
 const env = { HOME: '/home/me', DATABASE_URL: 'postgres://localhost/test' };
 
 describe('example configs', () => {
-  test.each(configs)('%s has a line in the README', (file) => {
+  test.each(configs)('the README has a line for the config %s', (file) => {
     expect(readFileSync(join(examples, 'README.md'), 'utf8')).toContain(`(configs/${file})`);
   });
 
   for (const file of configs) {
-    verifies('AGG-CFG-1', `${file} loads without a complaint`, () => {
+    verifies('AGG-CFG-1', `the example config ${file} loads without errors and warnings`, () => {
       const { config, warnings } = loadConfig(join(examples, 'configs', file), { env });
       expect(Object.keys(config.mcpServers)).not.toEqual([]);
       expect(warnings).toEqual([]);
@@ -32,7 +32,7 @@ describe('example configs', () => {
     });
   }
 
-  test('the one for hosts names the command as it is built', () => {
+  test('the example config for hosts names the built command', () => {
     const { bin } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
       bin: { weir: string };
     };
@@ -42,11 +42,11 @@ describe('example configs', () => {
 });
 
 describe('example servers', () => {
-  test.each(servers)('%s can be read whole', (file) => {
+  test.each(servers)('the example server %s has 80 lines at most', (file) => {
     expect(readFileSync(join(examples, 'servers', file), 'utf8').split('\n').length).toBeLessThanOrEqual(80);
   });
 
-  test('clock tells the time, converts it, and explains what it does not understand', async () => {
+  test('the example server clock shows and converts times, and explains invalid input', async () => {
     await using sdk = await connect('clock', 'legacy');
     expect(await call(sdk, 'now', { zone: 'UTC' })).toContain(String(new Date().getUTCFullYear()));
     const converted = await call(sdk, 'convert', { time: '23:30', from: 'UTC', to: 'Asia/Tokyo' });
@@ -56,7 +56,7 @@ describe('example servers', () => {
     await expect(sdk.client.callTool({ name: 'nothing' })).rejects.toThrow('Unknown tool: nothing');
   });
 
-  test('notes keeps notes, shows them as resources, and says when they change', async () => {
+  test('the example server notes keeps notes, lists them as resources and announces changes', async () => {
     await using sdk = await connect('notes', 'legacy');
     const changed = new Promise((resolve) =>
       sdk.client.setNotificationHandler('notifications/resources/list_changed', resolve),
@@ -72,7 +72,7 @@ describe('example servers', () => {
     expect(await call(sdk, 'delete', { title: 'to do' })).toContain('There is no "to do"');
   });
 
-  test('dice rolls, in the modern revision alone', async () => {
+  test('the example server dice rolls, in the modern revision only', async () => {
     await using sdk = await connect('dice', 'modern');
     const { structuredContent } = await sdk.client.callTool({
       name: 'roll',
@@ -94,7 +94,7 @@ verifies('AGG-API-1', 'twenty lines embed the gateway in another program', async
   expect(stderr).toBe('');
 });
 
-test('npm start serves a few servers, says how to use them, and leaves nothing when it is stopped', async () => {
+test('npm start serves servers, prints how to use them, and leaves no process', async () => {
   const folder = temporaryFolder();
   const args = [join(root, 'scripts', 'start.mjs'), '--port', '0', '--state', join(folder, 'state')];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -17,30 +17,33 @@ import { verifies } from '../verifies.ts';
 const findings = JSON.parse(readFileSync(join(root, 'docs/compatibility.json'), 'utf8')) as Findings;
 
 describe('docs/compatibility.md', () => {
-  test('is what the findings say', () => {
+  test('docs/compatibility.md shows the findings', () => {
     expect(readFileSync(join(root, 'docs/compatibility.md'), 'utf8')).toBe(page(findings));
   });
 
-  test.each(Object.entries(CLIENTS))('has the client %s in the version of the table', (key, client) => {
-    const row = findings.clients[key];
-    expect(row?.version).toBe(Object.values(client.packages)[0]);
-    const tried = new Set([...Object.keys(row?.verdicts ?? {}), ...Object.keys(row?.failures ?? {})]);
-    expect([...tried].sort()).toEqual([...client.transports].sort());
-  });
+  test.each(Object.entries(CLIENTS))(
+    'the findings have the client %s in the version of the table',
+    (key, client) => {
+      const row = findings.clients[key];
+      expect(row?.version).toBe(Object.values(client.packages)[0]);
+      const tried = new Set([...Object.keys(row?.verdicts ?? {}), ...Object.keys(row?.failures ?? {})]);
+      expect([...tried].sort()).toEqual([...client.transports].sort());
+    },
+  );
 
-  test.each(Object.keys(SERVERS))('has the server %s in the version of the table', (name) => {
+  test.each(Object.keys(SERVERS))('the findings have the server %s in the version of the table', (name) => {
     expect(findings.servers[name]?.version).toBe(SERVER_PACKAGES[name]);
   });
 });
 
 describe('lockfiles of clients and servers', () => {
-  test.each([...Object.keys(CLIENTS), 'servers'])('%s has one, and it names no host', (key) => {
+  test.each([...Object.keys(CLIENTS), 'servers'])('%s has a lockfile that names no host', (key) => {
     expect(existsSync(lockfile(key))).toBe(true);
     expect(readFileSync(lockfile(key), 'utf8')).not.toMatch(/"resolved"/u);
   });
 });
 
-describe('a run of some', () => {
+describe('a run of some clients and servers', () => {
   const works = { connects: 'yes', lists: 'yes', calls: 'yes', error: 'yes' };
 
   for (const [key, transport] of [
@@ -49,7 +52,7 @@ describe('a run of some', () => {
   ] as const)
     verifies.skipIf(reasonAgainst(key))(
       ['AGG-REG-1', 'AGG-CALL-1'],
-      `${key} sees all of the gateway`,
+      `the client ${key} works with the gateway`,
       async () => {
         const folder = install(key, CLIENTS[key]!.packages);
         const scene = await openScene({ transport, folder, node: node24! });
@@ -61,7 +64,7 @@ describe('a run of some', () => {
       },
     );
 
-  verifies('AGG-CALL-1', 'a server answers through the gateway what it answers directly', async () => {
+  verifies('AGG-CALL-1', 'a server gives the same answers through the gateway as directly', async () => {
     const name = '@modelcontextprotocol/server-everything';
     const { differing, failure, lists } = await tryServer(name, SERVERS[name]!, root);
     expect({ differing, failure }).toEqual({ differing: [], failure: undefined });
