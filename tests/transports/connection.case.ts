@@ -66,7 +66,7 @@ class Opened {
 /** Runs the suite against one transport. */
 export function describeConnection(transport: TransportCase): void {
   describe.skipIf(transport.skipped !== undefined)(`a connection by ${nameOf(transport)}`, () => {
-    test('shakes hands and carries a call and its answer', async () => {
+    test('a connection does the handshake and carries a call and its answer', async () => {
       const { opened } = await open(transport);
       expect(await opened.call('echo', { text: 'grüße ✓', number: 12 })).toEqual({
         text: 'grüße ✓',
@@ -76,7 +76,7 @@ export function describeConnection(transport: TransportCase): void {
       expect(opened.connection.heard).toBeGreaterThan(1);
     });
 
-    test('carries notifications in both directions', async () => {
+    test('a connection carries notifications in both directions', async () => {
       const { opened } = await open(transport);
       opened.connection.peer.notify('notifications/hello', { to: 'the server' });
       await expect.poll(() => toldMethods(opened)).toContain('notifications/hello');
@@ -86,12 +86,12 @@ export function describeConnection(transport: TransportCase): void {
         .toEqual(['notifications/told']);
     });
 
-    test('carries a question of the server and the answer to it', async () => {
+    test('a connection carries a question of the server and its answer', async () => {
       const { opened } = await open(transport);
       expect(await opened.call('ask', {})).toEqual({ answer: { roots: [] } });
     });
 
-    test('tells the server that a call is cancelled, and goes on', async () => {
+    test('a connection carries the cancellation of a call, and goes on', async () => {
       const { opened } = await open(transport);
       const { peer } = opened.connection;
       const handler = { answered() {}, progressed() {}, lost() {} };
@@ -104,13 +104,13 @@ export function describeConnection(transport: TransportCase): void {
       expect(peer.inFlight).toBe(0);
     });
 
-    test('carries 4 MiB in both directions', async () => {
+    test('a connection carries 4 MiB in both directions', async () => {
       const { opened } = await open(transport);
       const text = 'ä'.repeat(2 * MIB);
       expect((await opened.call('echo', { text }))['text'] === text).toBe(true);
     });
 
-    test('fails the one call whose answer is over the limit', async () => {
+    test('a connection fails the one call whose answer is over the limit', async () => {
       const { opened } = await open(transport);
       await expect(opened.call('big', { bytes: MAX_MESSAGE_SIZE })).rejects.toThrow(
         /over the limit of 8388608/,
@@ -118,20 +118,20 @@ export function describeConnection(transport: TransportCase): void {
       expect(await opened.call('echo', { text: 'still there' })).toEqual({ text: 'still there' });
     });
 
-    test('fails the one call whose answer is damaged', async () => {
+    test('a connection fails the one call whose answer is damaged', async () => {
       const { opened } = await open(transport);
       await expect(opened.call('garble')).rejects.toThrow(/^Server 'it' .*UTF-8/);
       expect(await opened.call('echo', { text: 'still there' })).toEqual({ text: 'still there' });
     });
 
-    test('drops what is no message', async () => {
+    test('a connection drops invalid messages', async () => {
       const { opened } = await open(transport);
       expect(await opened.call('junk')).toEqual({});
       expect(opened.notifications).toEqual([]);
       expect(await opened.call('echo', { text: 'still there' })).toEqual({ text: 'still there' });
     });
 
-    test('holds a server up while nobody reads, and loses nothing', async () => {
+    test('a connection on hold pauses the server, and loses nothing', async () => {
       const { opened } = await open(transport);
       const { connection, account, notifications } = opened;
       const flood = opened.call('flood', { count: 64, bytes: MIB });
@@ -150,7 +150,7 @@ export function describeConnection(transport: TransportCase): void {
       expect(numbers).toEqual(Array.from({ length: 64 }, (_, number) => String(number)));
     });
 
-    test('fails its calls with the reason when the server exits', async () => {
+    test('a connection fails its calls with the reason when the server exits', async () => {
       const { opened } = await open(transport);
       await expect(opened.call('exit', { code: 3 })).rejects.toThrow(transport.exited);
       if (!transport.isOurs) return;
@@ -158,14 +158,14 @@ export function describeConnection(transport: TransportCase): void {
       expect(opened.connection.outputTail()).toEqual(['  stderr | it had enough']);
     });
 
-    test('fails its calls with the reason when the server is killed', async () => {
+    test('a connection fails its calls with the reason when the server is killed', async () => {
       const { opened, site } = await open(transport);
       const hanging = opened.call('hang');
       await opened.call('echo');
       await Promise.all([expect(hanging).rejects.toThrow(transport.killed), site.kill()]);
     });
 
-    test('leaves nothing behind when it is closed', async () => {
+    test('a closed connection leaves nothing behind', async () => {
       const before = resources();
       const { opened, site } = await open(transport);
       const hanging = opened.call('hang').catch((error: unknown) => (error as Error).message);
