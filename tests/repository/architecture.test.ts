@@ -7,7 +7,7 @@ import { badTitlesIn } from '../../scripts/numbers/titles.mjs';
 import { type SourceFile, sourceFiles } from '../support/source-files.ts';
 import { verifies } from '../verifies.ts';
 
-// Who may import whom. A package not listed here may not exist; `outside` is what users install with it.
+// Allowed imports. A package not listed here may not exist; `outside` has the dependencies that users install with it.
 const packages: Record<string, { name: string; siblings: string[]; outside: string[] }> = {
   'packages/gateway': { name: '@weir/gateway', siblings: [], outside: [] },
   'packages/cli': { name: 'mcp-weir', siblings: ['@weir/gateway'], outside: [] },
@@ -37,7 +37,7 @@ const present = countAll(
 const shipped = sources.filter(({ path }) => !isTest(path) && !buildTimeOnly.includes(path));
 
 describe('the architecture', () => {
-  test('every package stands in the table', () => {
+  test('every package is in the table of packages', () => {
     const folders = new Set(sources.map(({ path }) => packageOf(path)));
     expect([...folders].filter((folder) => packages[folder] === undefined)).toEqual([]);
   });
@@ -46,23 +46,23 @@ describe('the architecture', () => {
     expect(foreignImports(shipped)).toEqual([]);
   });
 
-  test('nobody reaches into another package', () => {
+  test('no file imports a file of another package', () => {
     expect(deepImports(sources)).toEqual([]);
   });
 
-  test('inside the gateway imports point to the left', () => {
+  test('imports inside the gateway point to earlier stages', () => {
     expect(upwardImports(shipped)).toEqual([]);
   });
 
-  test('nothing that runs imports what is only for the build', () => {
+  test('shipped code does not import build-time modules', () => {
     expect(buildTimeImports(shipped)).toEqual([]);
   });
 
-  verifies('AGG-QA-1', 'no type is any', () => {
+  verifies('AGG-QA-1', 'no source file uses the type any', () => {
     expect(anyTypes(sources)).toEqual([]);
   });
 
-  test('the page about it names files that there are', () => {
+  test('ARCHITECTURE.md names existing files', () => {
     const page = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
     expect(missingFiles(page)).toEqual([]);
   });
@@ -83,12 +83,12 @@ describe('the architecture', () => {
     expect(differences(present.typeNames, ratchet.typeNames)).toEqual([]);
   });
 
-  test('fixtures are small', () => {
+  test('fixtures stay below their line limits', () => {
     expect(largeFixtures(sourceFiles('tests/fixtures', /\.(mjs|js|ts|sh)$/))).toEqual([]);
   });
 });
 
-describe('the rules find what breaks them', () => {
+describe('rules of the architecture', () => {
   const planted = (path: string, text: string): SourceFile[] => [{ path: `packages/${path}`, text }];
 
   const breaches = (text: string): unknown[] => planted('gateway/src/wire/a.ts', text).flatMap(breachesIn);
@@ -117,10 +117,10 @@ describe('the rules find what breaks them', () => {
     ],
     ['a file in no stage', upwardImports(planted('gateway/src/utils/a.ts', ''))],
     [
-      'the schema',
+      'an import of the schema',
       buildTimeImports(planted('gateway/src/config/a.ts', "import { schema } from './schema.ts';")),
     ],
-    ['any', anyTypes(planted('gateway/src/errors.ts', 'export const x = y as any;'))],
+    ['the type any', anyTypes(planted('gateway/src/errors.ts', 'export const x = y as any;'))],
     ['a large fixture', largeFixtures(planted('x.mjs', 'a\n'.repeat(201)))],
     ['a file that is gone', missingFiles('Calls are made by `call/nobody`, after `call/resolve`.')],
     ['an opening with What', breaches('/** What a client has sent. */')],
@@ -146,11 +146,11 @@ describe('the rules find what breaks them', () => {
     ['a file name used twice', differences(repeated.fileNames, {})],
     ['a type name used twice', differences(repeated.typeNames, {})],
     ['any in a generic', anyTypes(planted('gateway/src/errors.ts', 'const x: Map<string, any> = y;'))],
-  ])('%s', (_what, findings) => {
+  ])('a rule finds %s', (_what, findings) => {
     expect(findings).toHaveLength(1);
   });
 
-  test('what is right is left alone', () => {
+  test('the import rules accept allowed imports', () => {
     const text =
       "import { a } from '../errors.ts';\nimport fs from 'node:fs';\n// any comment\nconst any = 'as any';";
     const files = planted('gateway/src/wire/a.ts', text);
@@ -160,7 +160,7 @@ describe('the rules find what breaks them', () => {
     expect(findings.flat()).toEqual([]);
   });
 
-  test('plain comments are left alone', () => {
+  test('the comment rules accept plain comments', () => {
     const text = [
       '/** Returns the lines that are no longer needed; undefined where there is no line. */',
       '// Items of the list: how many there are. However, its end is open.',

@@ -6,7 +6,7 @@ import { MEASURED, requirements } from '../requirements.ts';
 import { root } from '../support/source-files.ts';
 
 describe('the table of wrong numbers', () => {
-  test('has every number of a requirement that is done or begun', () => {
+  test('the table of wrong numbers has every number of a requirement that is done or begun', () => {
     const tried = new Set(MUTATIONS.map(({ id, number }) => `${id}: ${number}`));
     const untried = requirements
       .filter(({ id }) => MEASURED[id] === undefined)
@@ -15,12 +15,12 @@ describe('the table of wrong numbers', () => {
     expect(untried).toEqual([]);
   });
 
-  test('belongs to known requirements', () => {
+  test('every wrong number belongs to a known requirement', () => {
     const ids = new Set(requirements.map(({ id }) => id));
     expect(MUTATIONS.filter(({ id }) => !ids.has(id))).toEqual([]);
   });
 
-  test('finds each right number once, and the tests that hold it', () => {
+  test('every wrong number names a text that occurs once and an existing test file', () => {
     const stale = MUTATIONS.filter(
       ({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2,
     );
@@ -29,7 +29,7 @@ describe('the table of wrong numbers', () => {
     expect(proofs.filter(({ file, name }) => name === '' || !existsSync(join(root, file)))).toEqual([]);
   });
 
-  test('changes something each time', () => {
+  test('every wrong number differs from the right one', () => {
     expect(MUTATIONS.filter(({ from, to }) => to.length === 0 || to.includes(from))).toEqual([]);
   });
 });

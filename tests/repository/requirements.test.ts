@@ -4,7 +4,7 @@ import { idsOf, judgeProofs, type Outcome } from '../support/proofs.ts';
 import { sourceFiles } from '../support/source-files.ts';
 
 describe('the list of requirements', () => {
-  test('has every id once, and says what is open exactly where something is', () => {
+  test('the list of requirements has every id once, and "open" only for partial ones', () => {
     const ids = requirements.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
     const unclear = requirements.filter(
@@ -14,7 +14,7 @@ describe('the list of requirements', () => {
   });
 
   // Only a whole run knows which tests passed. Ids that are written out can be compared at once.
-  test('knows every id that a test writes out, and none of them counts as not begun', () => {
+  test('every id in a test is a requirement that is begun or done', () => {
     const begun = requirements.filter(({ status }) => status !== 'open').map(({ id }) => id);
     const tests = [...sourceFiles('packages', /\.test\.ts$/), ...sourceFiles('tests', /\.test\.ts$/)];
     const stray = tests
@@ -31,7 +31,7 @@ describe('the list of requirements', () => {
     ["verifies.skipIf(reason)('A-1', 'x', f)", ['A-1']],
     ["verifies.fails('A-1', 'x', f)", ['A-1']],
     ["test('verifies nothing', f)", []],
-  ])('finds the ids in %s', (text, ids) => {
+  ])('idsIn finds the ids in %s', (text, ids) => {
     expect(idsIn(text)).toEqual(ids);
   });
 });
@@ -43,7 +43,7 @@ describe('a requirement', () => {
     { id: 'C-3', text: '', status: 'open' },
   ];
 
-  test('is proved by a test that passed, wherever its title came from', () => {
+  test('a passed test proves a requirement, wherever its title comes from', () => {
     const helper = (id: string): Outcome => passed(`[${id}] by a helper`);
     expect(judgeProofs(list, ['A-1', 'B-X-2'].map(helper))).toEqual({
       proved: ['A-1', 'B-X-2'],
@@ -53,7 +53,7 @@ describe('a requirement', () => {
     });
   });
 
-  test('is unproven on this machine where its tests were skipped', () => {
+  test('a requirement is unproven on this machine where its tests were skipped', () => {
     const skipped = { ...passed('[A-1] needs a container engine'), state: 'skipped' } as const;
     expect(judgeProofs(list, [skipped, passed('[B-X-2] x')])).toMatchObject({
       proved: ['B-X-2'],
@@ -63,23 +63,23 @@ describe('a requirement', () => {
     expect(judgeProofs(list, [skipped, passed('[A-1][B-X-2] x')])).toMatchObject({ unprovenHere: [] });
   });
 
-  test('is unproved without a test, and by a test that failed, even where another was skipped', () => {
+  test('a requirement is unproved without a test, and by a failed test', () => {
     const failed = { ...passed('[A-1] x'), state: 'failed' } as const;
     const skipped = { ...passed('[A-1] y'), state: 'skipped' } as const;
     expect(judgeProofs(list, [failed, skipped])).toMatchObject({ unproved: ['A-1', 'B-X-2'] });
   });
 
-  test('is not proved by a known failure', () => {
+  test('a known failure does not prove a requirement', () => {
     const outcomes = [{ ...passed('[A-1] x'), isKnownFailure: true }];
     expect(judgeProofs(list, outcomes)).toMatchObject({ proved: [], unproved: ['A-1', 'B-X-2'] });
   });
 
-  test('is stray where it is unknown or not begun', () => {
+  test('an id that is unknown or not begun is stray', () => {
     const outcomes = [passed('[C-3][D-4] x'), passed('[1] no id'), passed('not first: [E-5]')];
     expect(judgeProofs(list, outcomes)).toMatchObject({ stray: ['C-3', 'D-4'] });
   });
 
-  test('has its ids at the beginning of the title', () => {
+  test('idsOf reads the ids at the beginning of a title', () => {
     expect(idsOf('[AGG-CFG-1][HEALTH-2] x [SAFE-1]')).toEqual(['AGG-CFG-1', 'HEALTH-2']);
   });
 });

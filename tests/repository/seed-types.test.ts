@@ -143,7 +143,7 @@ type ReadAggregator = With<
 >;
 
 describe('the documented types of the aggregator', () => {
-  verifies('AGG-API-1', 'can be read, and values of them made', () => {
+  verifies('AGG-API-1', 'the documented types of the aggregator match ours in both directions', () => {
     holds<ReadServerConfig, ServerConfig, DocumentedServerConfig>();
     holds<ReadMcpConfig, McpConfig, DocumentedMcpConfig>();
     holds<DocumentedClient, ServerClient, DocumentedClient>();
@@ -162,7 +162,7 @@ describe('the documented types of the aggregator', () => {
     holds<DocumentedConfigValidation, ConfigValidation, DocumentedConfigValidation>();
   });
 
-  verifies('AGG-API-1', 'are those of the documented functions', () => {
+  verifies('AGG-API-1', 'the documented functions have our types', () => {
     type Registry = DocumentedToolRegistry;
     const functions: {
       addServerTools(
@@ -200,7 +200,7 @@ describe('the documented types of the aggregator', () => {
     expect(Object.keys(functions)).toHaveLength(9);
   });
 
-  verifies('AGG-API-1', 'are those of the documented errors', () => {
+  verifies('AGG-API-1', 'the documented errors have our types', () => {
     interface DocumentedConfigError extends Error {
       readonly code: ConfigErrorCode;
       readonly details?: unknown;
@@ -237,7 +237,7 @@ describe('the documented types of the aggregator', () => {
     });
   });
 
-  verifies('AGG-API-1', 'let the documented samples compile', async () => {
+  verifies('AGG-API-1', 'the documented samples compile', async () => {
     const client: ServerClient = {
       callTool: async ({ name, arguments: args }) => ({ content: [], name, args }),
       listTools: async () => ({ tools: [{ name: 'search_code', inputSchema: { type: 'object' } }] }),
@@ -360,7 +360,7 @@ type ReadMCPServerConfig = With<
 >;
 
 describe('the documented types of supervision', () => {
-  verifies('HEALTH-8', 'can be read, and values of them made', () => {
+  verifies('HEALTH-8', 'the documented types of supervision match ours in both directions', () => {
     holds<DocumentedServerHealthStatus, ServerHealthStatus, DocumentedServerHealthStatus>();
     holds<DocumentedExecutionTracker, ExecutionTracker, DocumentedExecutionTracker>();
     holds<DocumentedToolExecutionResult, ToolExecutionResult, DocumentedToolExecutionResult>();

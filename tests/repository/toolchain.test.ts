@@ -30,25 +30,25 @@ const lockfiles = ['package-lock.json', 'tests/judges/package-lock.json', 'tests
 const published = ['packages/gateway', 'packages/cli'];
 
 describe('the Node that runs the tests', () => {
-  test("is the caller's: no package puts another `node` first in the path", () => {
+  test("tests run with the caller's Node: no package puts another first in PATH", () => {
     const inPath = execFileSync('node', ['-p', 'process.execPath'], { encoding: 'utf8' }).trim();
     expect(realpathSync(inPath)).toBe(realpathSync(process.execPath));
     const callers = process.env['npm_node_execpath'] ?? process.execPath;
     expect(realpathSync(process.execPath)).toBe(realpathSync(callers));
   });
 
-  test.each(['.', 'tests/judges', 'tests/fleet'])('is not shadowed by a command linked in %s', (folder) => {
+  test.each(['.', 'tests/judges', 'tests/fleet'])('no command linked in %s shadows Node', (folder) => {
     expect(existsSync(join(root, folder, 'node_modules', '.bin', 'node'))).toBe(false);
   });
 });
 
-describe('what users install', () => {
+describe('the packages that users install', () => {
   test.each(published)('%s and its dependencies run no script on install', (folder) => {
     expect(installScripts(lock('package-lock.json'), folder)).toEqual([]);
     expect(Object.keys(manifest(folder).scripts ?? {}).filter(isInstallScript)).toEqual([]);
   });
 
-  test('a script deep in the tree is found', () => {
+  test('installScripts finds a script deep in the tree', () => {
     const planted: Lock = {
       'packages/x': { dependencies: { a: '1' } },
       'node_modules/a': { optionalDependencies: { b: '1' } },
@@ -64,7 +64,7 @@ describe('what users install', () => {
 describe('the command', () => {
   const { bin = {} } = manifest('packages/cli');
 
-  verifies('AGG-CLI-1', 'answers to three names, each with a file of its own', () => {
+  verifies('AGG-CLI-1', 'the command has three names, each with a file of its own', () => {
     expect(Object.keys(bin).sort()).toEqual(['mcp-simple-aggregator', 'mcp-weir', 'weir']);
     expect(new Set(Object.values(bin)).size).toBe(3);
   });
@@ -77,40 +77,40 @@ describe('the command', () => {
   });
 });
 
-describe('the promises about quality', () => {
-  verifies('AGG-QA-1', 'strict TypeScript, ES modules, explicit types on every export', () => {
-    for (const folder of published) {
-      expect(manifest(folder).type).toBe('module');
-      expect(compilerOptions(folder)).toMatchObject({
-        strict: true,
-        target: 'es2023',
-        module: 'nodenext',
-        isolatedDeclarations: true,
-        noUncheckedIndexedAccess: true,
-        exactOptionalPropertyTypes: true,
-        erasableSyntaxOnly: true,
-      });
-    }
-  });
+describe('requirements of quality', () => {
+  verifies(
+    'AGG-QA-1',
+    'the packages use strict TypeScript, ES modules and explicit types on every export',
+    () => {
+      for (const folder of published) {
+        expect(manifest(folder).type).toBe('module');
+        expect(compilerOptions(folder)).toMatchObject({
+          strict: true,
+          target: 'es2023',
+          module: 'nodenext',
+          isolatedDeclarations: true,
+          noUncheckedIndexedAccess: true,
+          exactOptionalPropertyTypes: true,
+          erasableSyntaxOnly: true,
+        });
+      }
+    },
+  );
 
-  verifies('AGG-QA-1', 'Node 20.19 or later, and ES2022 or later', () => {
+  verifies('AGG-QA-1', 'the packages require Node 20.19 or later and target ES2022 or later', () => {
     for (const { engines } of [rootManifest, cliManifest, gatewayManifest])
       expect(engines.node).toBe('>=20.19');
     expect(Number(baseConfig.compilerOptions.target.replace('ES', ''))).toBeGreaterThanOrEqual(2022);
   });
 
-  verifies(
-    'AGG-QA-1',
-    'four fifths of lines, branches and functions are covered, or the tests are red',
-    () => {
-      const config = vitestConfig as { test?: { coverage?: { thresholds?: Record<string, number> } } };
-      const thresholds = config.test?.coverage?.thresholds ?? {};
-      expect(Object.keys(thresholds).sort()).toEqual(['branches', 'functions', 'lines', 'statements']);
-      expect(Math.min(...Object.values(thresholds))).toBeGreaterThanOrEqual(80);
-    },
-  );
+  verifies('AGG-QA-1', 'tests fail below 80 % coverage of lines, branches, functions and statements', () => {
+    const config = vitestConfig as { test?: { coverage?: { thresholds?: Record<string, number> } } };
+    const thresholds = config.test?.coverage?.thresholds ?? {};
+    expect(Object.keys(thresholds).sort()).toEqual(['branches', 'functions', 'lines', 'statements']);
+    expect(Math.min(...Object.values(thresholds))).toBeGreaterThanOrEqual(80);
+  });
 
-  verifies('AGG-QA-2', 'a CI job for Linux, macOS and Windows stands ready', () => {
+  verifies('AGG-QA-2', 'the CI workflow runs the tests on Linux, macOS and Windows', () => {
     const job = readFileSync(join(root, '.github', 'workflows', 'ci.yml'), 'utf8');
     expect(job).toContain('os: [ubuntu, macos, windows]');
     expect(job).toContain('run: npm test');
