@@ -15,7 +15,7 @@ export const killedGateway = {
     const servers = {
       obedient: fixture('echo', [], mark),
       stubborn: fixture('ignores-sigterm', [], mark),
-      parent: fixture('forks', ['--own-session'], mark),
+      parent: fixture('grandchild', ['--own-session'], mark),
     };
     // One that serves a single server is started for each.
     const each =

@@ -22,7 +22,7 @@ export const unreadAnswers = {
   subjects: ['weir serve', 'weir', 'mcp-hub', 'mcp-proxy'],
   differs: true,
   async run(name, { gateway }) {
-    const subject = await start(name, { s0: fixture('big') }, { gateway });
+    const subject = await start(name, { s0: fixture('big-results') }, { gateway });
     const big = subject.tool('s0', 'big');
     const next = () => ({ key: 's0', name: big, args: { bytes: 10 } });
     await subject.client.call(big, { bytes: BYTES });

@@ -91,7 +91,7 @@ function writeConfig(place, delayFile) {
     args: [join(root, ...script), ...args],
   });
   const kit = node(['scripts', 'hosts', 'kit.mjs'], delayFile);
-  const many = node(['tests', 'fixtures', 'many.mjs'], String(MORE_TOOLS));
+  const many = node(['tests', 'fixtures', 'many-tools.mjs'], String(MORE_TOOLS));
   writeFileSync(file, JSON.stringify({ mcpServers: { kit, many } }, null, 2));
   return file;
 }

@@ -280,7 +280,7 @@ describe('clients that ask and do not read', () => {
     ['SAFE-4', 'SAFE-1'],
     'M5: the gateway closes connections that do not read answers of 8 MB above the limit of all peers',
     async () => {
-      const { http, probe } = await serve({ big: fixture('big') });
+      const { http, probe } = await serve({ big: fixture('big-results') });
       await askUnread(http, 60, modern('tools/call', { name: 'big__big', arguments: { bytes: 8 * MB } }));
       await logged(
         http,

@@ -47,7 +47,7 @@ describe('a question that is never answered', () => {
     ['SAFE-4', 'AGG-CALL-3'],
     'L12: an unanswered question blocks questions to other modern clients for 60 s at most',
     async () => {
-      await using served = await serveTest({ a: fixture('curious') }, { separator: ':' });
+      await using served = await serveTest({ a: fixture('asks-given-questions') }, { separator: ':' });
       const ask = program(served);
       const silent = await ask('tools/call', CALL);
       expect(questionsOf(silent)).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('a question that is never answered', () => {
     ['SAFE-4', 'AGG-CALL-3'],
     'L12: an unanswered question blocks questions to other legacy clients for 60 s at most',
     async () => {
-      await using served = await serveTest({ a: fixture('asks') }, { separator: ':' });
+      await using served = await serveTest({ a: fixture('asks-client') }, { separator: ':' });
       const enter = (): Promise<LegacyClient> => openSession(served.url, { capabilities: EVERYTHING });
       const [silent, other] = await Promise.all([enter(), enter()]);
       const begin = (client: LegacyClient): Promise<Events> => client.stream(client.call('a:elicit'));

@@ -116,7 +116,7 @@ describe('a client with thousands of subscriptions', () => {
       async () => {
         await using probe = new Probe();
         const folder = temporaryFolder();
-        const tape = fixture('tape', folder, ...(era === 'modern' ? ['--modern'] : []));
+        const tape = fixture('record-and-replay', folder, ...(era === 'modern' ? ['--modern'] : []));
         await using weir = await startServe({ tape, echo: fixture('echo') }, { env: probe.env });
         const token = { Authorization: `Bearer ${weir.token}` };
         await ready(weir.url);

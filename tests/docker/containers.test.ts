@@ -38,7 +38,7 @@ describe('servers in containers', () => {
     'a dual-era container runs once, in the era of its first client',
     async () => {
       {
-        await using weir = await startServe({ both: contained('both-by-hand') }, { env });
+        await using weir = await startServe({ both: contained('dual-era-without-sdk') }, { env });
         const { token, url } = weir;
         const options = { token, capabilities: { elicitation: {} } };
         await using plain = await connectHttp(url, 'legacy', { token });

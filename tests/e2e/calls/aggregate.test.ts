@@ -45,7 +45,7 @@ describe.each(ERAS)('instructions for a client of the %s era', (era) => {
     'the gateway lists instructions of several servers under their keys, in config order',
     async () => {
       await using weir = serveInProcess({
-        slow: fixture('tasks', 'first'),
+        slow: fixture('legacy-tasks', 'first'),
         none: instructed(undefined),
         modern: fixture('modern'),
         blank: instructed(' \n'),
@@ -75,7 +75,7 @@ verifies(
 );
 
 verifies('ERA-4', 'the first answer waits for no server and offers all that servers may have', async () => {
-  await using weir = serveInProcess({ a: fixture('slow-start'), b: fixture('tasks') });
+  await using weir = serveInProcess({ a: fixture('slow-start'), b: fixture('legacy-tasks') });
   const { result } = await weir.initialize();
   expect(result).toMatchObject({ capabilities: { tasks: { requests: { tools: { call: {} } } } } });
   expect(result).not.toHaveProperty('instructions');
@@ -86,7 +86,7 @@ describe('capabilities of the gateway once its servers are known', () => {
   const EXTENSION = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
   verifies('AGG-CALL-3', 'the gateway offers tasks where a server of the same era has them', async () => {
-    await using weir = serveInProcess({ a: fixture('tasks'), b: fixture('modern-tasks') });
+    await using weir = serveInProcess({ a: fixture('legacy-tasks'), b: fixture('modern-tasks') });
     const legacy = await introduced(weir, 'legacy');
     expect(legacy['capabilities']).toMatchObject(CARRIED);
     expect(legacy['capabilities']).not.toHaveProperty('extensions');

@@ -13,7 +13,7 @@ describe.each(['legacy', 'modern'] as const)(
       ['AGG-REG-2', 'AGG-CALL-3'],
       'calls find tools, prompts and resources that a server has just announced',
       async () => {
-        await using weir = serveInProcess({ c: fixture('changes'), e: fixture('echo') });
+        await using weir = serveInProcess({ c: fixture('changing-lists'), e: fixture('echo') });
         const ask = await open(weir, era);
         for (let i = 1; i <= LAST; i++) {
           const name = `new-${i}`;

@@ -21,7 +21,7 @@ describe('a client that stops reading', () => {
       ['AGG-CALL-1', 'AGG-PERF-1'],
       `a client that stops reading pauses ${sharing} servers: 300 MB of answers cost no memory`,
       async () => {
-        await using weir = startWeir({ b: { ...fixture('big'), sharing } });
+        await using weir = startWeir({ b: { ...fixture('big-results'), sharing } });
         await weir.tools();
         await weir.callTool('b:big', { bytes: MB });
         const before = memoryOf(weir.pid);
@@ -112,7 +112,7 @@ describe('a line over the limit', () => {
     'a line of a server over the limit fails only the call that it answers',
     async () => {
       await using weir = startWeir(
-        { b: fixture('big'), e: fixture('echo') },
+        { b: fixture('big-results'), e: fixture('echo') },
         { args: ['--max-message-size', '1M'] },
       );
       await weir.tools();
@@ -137,7 +137,7 @@ describe('a line over the limit', () => {
     'AGG-CALL-1',
     'a line of the client over the limit fails its own request, wherever its id stands',
     async () => {
-      await using weir = serveInProcess({ b: fixture('big') }, limit);
+      await using weir = serveInProcess({ b: fixture('big-results') }, limit);
       await weir.tools();
       const large = 'x'.repeat(2 * MB);
       weir.send(

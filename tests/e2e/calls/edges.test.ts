@@ -104,7 +104,7 @@ describe.concurrent('the end of the input', () => {
   );
 
   verifies('AGG-CHILD-5', 'SIGTERM ends the gateway although its client reads no output', async () => {
-    const { command, args, env, cwd } = commandFor({ b: fixture('big') });
+    const { command, args, env, cwd } = commandFor({ b: fixture('big-results') });
     const weir = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'ignore'] });
     const send = (id: number, method: string, params: unknown): void =>
       void weir.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);

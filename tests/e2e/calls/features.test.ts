@@ -155,7 +155,7 @@ describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
 
 describe.each(PAIRS)('a $from client of a $to server', ({ from, to }) => {
   verifies(['AGG-REG-2', 'ERA-2'], 'a client gets a notice when a list changes', async () => {
-    await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'changes' : 'modern') });
+    await using weir = serveInProcess({ s: fixture(to === 'legacy' ? 'changing-lists' : 'modern') });
     const ask = await open(weir, from);
     await ask('tools/list');
     const params = { notifications: { toolsListChanged: true }, ...modernMeta() };
@@ -200,7 +200,7 @@ describe('subscriptions', () => {
     ['AGG-CALL-3', 'ERA-1'],
     'modern subscriptions are separate, tagged with their id, and filtered',
     async () => {
-      await using weir = serveInProcess({ c: fixture('changes'), m: fixture('modern') });
+      await using weir = serveInProcess({ c: fixture('changing-lists'), m: fixture('modern') });
       const ask = await open(weir, 'modern');
       await ask('tools/list');
       const listen = (id: string | number, notifications: Json): void =>
@@ -280,7 +280,7 @@ describe('subscriptions', () => {
     ['AGG-CALL-3', 'ERA-1'],
     'the gateway acknowledges no resource whose server has no subscriptions',
     async () => {
-      await using weir = serveInProcess({ c: fixture('changes') });
+      await using weir = serveInProcess({ c: fixture('changing-lists') });
       const ask = await open(weir, 'modern');
       await ask('tools/call', { name: 'c:add', arguments: { kind: 'resources', name: 'new' } });
       const notifications = { toolsListChanged: true, resourceSubscriptions: ['changes://new'] };
@@ -398,7 +398,7 @@ describe('lists', () => {
     ['AGG-CALL-3', 'AGG-REG-1'],
     'the gateway reads a list of a thousand pages to its end, in order',
     async () => {
-      await using weir = serveInProcess({ p: fixture('pages', '1000') }, { startupTimeout: 20_000 });
+      await using weir = serveInProcess({ p: fixture('paged-list', '1000') }, { startupTimeout: 20_000 });
       const names = await weir.tools();
       expect(names).toEqual(Array.from({ length: 1000 }, (_, page) => `p:tool_${page}_0`));
       expect(textOf(await weir.callTool('p:tool_999_0'))).toBe('tool_999_0');
@@ -409,7 +409,10 @@ describe('lists', () => {
     'AGG-CALL-3',
     'the gateway cuts an endless list off where its cursors repeat, and uses the rest',
     async () => {
-      await using weir = serveInProcess({ p: fixture('pages', '3', '2', '--endless'), e: fixture('echo') });
+      await using weir = serveInProcess({
+        p: fixture('paged-list', '3', '2', '--endless'),
+        e: fixture('echo'),
+      });
       const names = await weir.tools();
       expect(names.slice(0, 4)).toEqual(['p:tool_0_0', 'p:tool_0_1', 'p:tool_1_0', 'p:tool_1_1']);
       expect(names).toContain('e:echo');
@@ -421,7 +424,10 @@ describe('lists', () => {
     'AGG-CALL-3',
     'the gateway cuts off a list with ever new cursors',
     async () => {
-      await using weir = serveInProcess({ p: fixture('pages', '--endless-new') }, { startupTimeout: 55_000 });
+      await using weir = serveInProcess(
+        { p: fixture('paged-list', '--endless-new') },
+        { startupTimeout: 55_000 },
+      );
       await weir.initialize();
       expect(textOf(await weir.callTool('p:tool_9999_0'))).toBe('tool_9999_0');
     },
@@ -430,7 +436,7 @@ describe('lists', () => {
 
   verifies('AGG-CALL-3', 'the gateway hands out long lists in pages of its own', async () => {
     await using weir = serveInProcess(
-      { m: fixture('many', '9000'), e: fixture('echo') },
+      { m: fixture('many-tools', '9000'), e: fixture('echo') },
       { startupTimeout: 20_000 },
     );
     await weir.initialize();
@@ -450,7 +456,7 @@ describe('lists', () => {
   });
 
   verifies('AGG-REG-2', 'clients get one notice for many announcements of a changed list', async () => {
-    await using weir = serveInProcess({ c: fixture('changes'), e: fixture('echo') });
+    await using weir = serveInProcess({ c: fixture('changing-lists'), e: fixture('echo') });
     await weir.tools();
     const storm = Array.from({ length: 30 }, (_, i) => weir.callTool('c:add', { name: `new_${i}` }));
     await Promise.all(storm);
@@ -491,7 +497,7 @@ describe('lists', () => {
   });
 
   verifies('AGG-REG-2', 'changed lists of prompts and of resources have a notice each', async () => {
-    await using weir = serveInProcess({ c: fixture('changes'), e: fixture('echo') });
+    await using weir = serveInProcess({ c: fixture('changing-lists'), e: fixture('echo') });
     await weir.tools();
     for (const kind of ['prompts', 'resources']) {
       await weir.callTool('c:add', { kind, name: 'new' });

@@ -43,7 +43,7 @@ class Tape {
   }
 
   get entry(): ServerEntry {
-    return fixture('tape', this.folder, ...(this.era === 'modern' ? ['--modern'] : []));
+    return fixture('record-and-replay', this.folder, ...(this.era === 'modern' ? ['--modern'] : []));
   }
 
   answer(method: string, bytes: string | Buffer): void {
@@ -312,10 +312,10 @@ verifies(
 
 verifies('AGG-REG-1', 'lists have the same bytes at every start of the command', async () => {
   const servers = {
-    b: fixture('many', '50'),
-    l: fixture('lie'),
+    b: fixture('many-tools', '50'),
+    l: fixture('invalid-responses'),
     m: fixture('modern'),
-    d: fixture('dual'),
+    d: fixture('dual-era-echo'),
     n: fixture('resources'),
   };
   const folder = temporaryFolder();

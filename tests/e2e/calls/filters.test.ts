@@ -226,7 +226,7 @@ describe('filters of tools', () => {
   );
 
   verifies('AGG-CFG-4', 'clients get no notice when only hidden tools change', async () => {
-    await using client = serveInProcess({ c: { ...fixture('changes'), excludeTools: ['hidden*'] } });
+    await using client = serveInProcess({ c: { ...fixture('changing-lists'), excludeTools: ['hidden*'] } });
     const tools = await client.tools();
     await client.callTool('c:add', { name: 'hidden1' });
     await client.callTool('c:add', { name: 'hidden2' });

@@ -148,7 +148,7 @@ describe(`seed ${SEED}`, () => {
         file,
         Buffer.concat(fuzz(1.2 * LINES, SEED).flatMap((line) => [line, Buffer.from('\n')])),
       );
-      const servers = { a: fixture('fuzzer', file, '6'), b: fixture('echo') };
+      const servers = { a: fixture('fuzz-lines', file, '6'), b: fixture('echo') };
       await using weir = startWeir(servers, { args: ['--max-message-size', String(LIMIT)] });
       await weir.tools();
       const rounds = LINES / 8;

@@ -192,7 +192,7 @@ describe('a group', () => {
 
   test('clients of a group get notifications of its own servers and lists only', async () => {
     const servers = {
-      changes: fixture('changes'),
+      changes: fixture('changing-lists'),
       notes: fixture('resources', 'note'),
       files: serverWith(['read'], 'files'),
     };
@@ -246,7 +246,7 @@ describe('a group', () => {
   });
 
   test('a group keeps the bytes of its list when tools outside it change', async () => {
-    const servers = { changes: fixture('changes'), files: serverWith(['a', 'b', 'c']) };
+    const servers = { changes: fixture('changing-lists'), files: serverWith(['a', 'b', 'c']) };
     const groups = { some: ['files:a', 'files:c', 'changes:first'] };
     await using http = await serveTest(servers, { config: { groups } });
     for (const era of ERAS) {
@@ -333,7 +333,7 @@ describe('a group', () => {
   });
 
   test('a group knows the tasks of its own tools only', async () => {
-    const servers = { a: fixture('tasks', 'A'), b: fixture('tasks', 'B') };
+    const servers = { a: fixture('legacy-tasks', 'A'), b: fixture('legacy-tasks', 'B') };
     await using http = await serveTest(servers, { config: { groups: { dev: ['a:work'], whole: ['b'] } } });
     const begin = async (session: LegacyClient, name: string): Promise<Json> => {
       const body = rpc('tools/call', { name, arguments: {}, task: { ttl: 60_000 } }, 1);

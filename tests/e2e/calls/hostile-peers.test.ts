@@ -5,18 +5,18 @@ import { createTestGateway, open, serveInProcess, type InProcess } from '../../s
 import { itemsOf } from '../../support/line-client.ts';
 import { verifies } from '../../verifies.ts';
 
-const PROBLEM = "Server 'lie' sent something that is no JSON-RPC message";
+const PROBLEM = "Server 'bad' sent something that is no JSON-RPC message";
 const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 
 /** The answer to each invalid response; null where the server leaves its own call without an answer. */
 const OUTCOMES: Record<string, string | null> = {
   honest: 'honest',
-  'only-escaped-id': 'forged by lie',
+  'only-escaped-id': 'forged',
   batch: PROBLEM,
-  'double-id-reversed': 'forged by lie',
+  'double-id-reversed': 'forged',
   'id-inside': '',
-  'id-as-fraction': 'forged by lie',
-  'id-as-text': 'forged by lie',
+  'id-as-fraction': 'forged',
+  'id-as-text': 'forged',
   'odd-spacing': 'spaced',
   twice: 'first',
   'never-asked': 'mine',
@@ -36,7 +36,11 @@ const OUTCOMES: Record<string, string | null> = {
 
 /** A server with invalid responses, one with a call in flight under every id that it could guess, and another. */
 async function neighbourhood(): Promise<InProcess> {
-  const weir = serveInProcess({ lie: fixture('lie'), stall: fixture('stall'), echo: fixture('echo') });
+  const weir = serveInProcess({
+    bad: fixture('invalid-responses'),
+    stall: fixture('stall'),
+    echo: fixture('echo'),
+  });
   await weir.initialize();
   await weir.request('tools/list');
   for (let i = 0; i < 100; i++) {
@@ -55,20 +59,24 @@ describe('a server with invalid responses', () => {
     await using weir = await neighbourhood();
     const before = weir.messages.length;
     const told: Record<string, string | null> = {};
-    for (const [lie, outcome] of Object.entries(OUTCOMES)) {
+    for (const [kind, outcome] of Object.entries(OUTCOMES)) {
       for (const id of [1, 50, 99, 'stalled 7']) {
-        const params = { name: `lie:${lie}`, arguments: { id, token: id } };
-        weir.send({ id: `${lie} ${id}`, method: 'tools/call', params });
+        const params = { name: `bad:${kind}`, arguments: { id, token: id } };
+        weir.send({ id: `${kind} ${id}`, method: 'tools/call', params });
       }
-      expect(textOf(await weir.callTool('echo:echo', { text: lie }))).toBe(lie);
-      told[lie] = outcome === null ? null : textOrError(await weir.answer(`${lie} 1`));
+      expect(textOf(await weir.callTool('echo:echo', { text: kind }))).toBe(kind);
+      told[kind] = outcome === null ? null : textOrError(await weir.answer(`${kind} 1`));
     }
     expect(told).toEqual(OUTCOMES);
-    await weir.callTool('lie:honest');
+    await weir.callTool('bad:honest');
     const answered = weir.messages.slice(before).map(({ id }) => String(id ?? ''));
     const countOf = (prefix: string): number => answered.filter((id) => id.startsWith(`${prefix} `)).length;
     expect(countOf('stalled')).toBe(0);
-    const counts = Object.entries(OUTCOMES).map(([lie, outcome]) => ({ lie, outcome, count: countOf(lie) }));
+    const counts = Object.entries(OUTCOMES).map(([kind, outcome]) => ({
+      kind,
+      outcome,
+      count: countOf(kind),
+    }));
     expect(counts.filter(({ outcome, count }) => count !== (outcome === null ? 0 : 4))).toEqual([]);
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
     expect(textOf(await weir.callTool('stall:stalled'))).toBe('100');
@@ -81,8 +89,8 @@ describe('a server with invalid responses', () => {
       await using weir = await neighbourhood();
       // The server guesses the id of its next call; that harms only itself.
       const next = weir.answer('next');
-      weir.send({ id: 'liar', method: 'tools/call', params: { name: 'lie:honest' } });
-      weir.send({ id: 'next', method: 'tools/call', params: { name: 'lie:honest' } });
+      weir.send({ id: 'first', method: 'tools/call', params: { name: 'bad:honest' } });
+      weir.send({ id: 'next', method: 'tools/call', params: { name: 'bad:honest' } });
       expect(textOf(await next)).toBe('honest');
       expect(weir.messages.filter(({ id }) => String(id).startsWith('stalled'))).toEqual([]);
     },
@@ -92,9 +100,9 @@ describe('a server with invalid responses', () => {
     'AGG-CALL-1',
     'results keep unknown fields at every depth and unknown or missing content',
     async () => {
-      await using weir = serveInProcess({ lie: fixture('lie') });
+      await using weir = serveInProcess({ bad: fixture('invalid-responses') });
       await weir.initialize();
-      const kept = await weir.callTool('lie:unknown-fields');
+      const kept = await weir.callTool('bad:unknown-fields');
       expect(kept).toMatchObject({
         ...UNKNOWN,
         result: {
@@ -103,16 +111,16 @@ describe('a server with invalid responses', () => {
           content: [{ type: 'text', text: 'kept', ...UNKNOWN, annotations: UNKNOWN, _meta: UNKNOWN }],
         },
       });
-      expect((await weir.callTool('lie:unknown-content')).result).toEqual({
+      expect((await weir.callTool('bad:unknown-content')).result).toEqual({
         content: [{ type: 'hologram', data: 'zzz' }, 7, null],
         structuredContent: [1],
       });
-      expect((await weir.callTool('lie:no-content')).result).toEqual({});
+      expect((await weir.callTool('bad:no-content')).result).toEqual({});
     },
   );
 
   verifies(['AGG-CALL-1', 'AGG-REG-1'], 'invalid tools in a list hide no valid ones', async () => {
-    await using weir = serveInProcess({ 'l:x': fixture('lie'), echo: fixture('echo') });
+    await using weir = serveInProcess({ 'l:x': fixture('invalid-responses'), echo: fixture('echo') });
     await weir.initialize();
     const list = await weir.request('tools/list');
     const tools = itemsOf<{ name: string; description?: string }>(list, 'tools');
@@ -156,8 +164,10 @@ describe('a server with invalid responses', () => {
     'a server with an invalid tool list has no tools, and other servers keep theirs',
     async () => {
       const kinds = ['text', 'object', 'missing', 'null', 'number', 'array'];
-      const liars = Object.fromEntries(kinds.map((kind) => [kind, fixture('lie', `--list=${kind}`)]));
-      await using weir = serveInProcess({ ...liars, old: fixture('old') });
+      const invalid = Object.fromEntries(
+        kinds.map((kind) => [kind, fixture('invalid-responses', `--list=${kind}`)]),
+      );
+      await using weir = serveInProcess({ ...invalid, old: fixture('revision-2024-11-05') });
       expect(await weir.tools()).toEqual(['old:echo']);
       for (const kind of kinds)
         expect(weir.logged.join('\n')).toContain(`[${kind}] answered tools/list without a list of tools`);
@@ -165,13 +175,13 @@ describe('a server with invalid responses', () => {
   );
 
   verifies('AGG-CALL-3', 'the gateway drops progress that comes late or under a foreign token', async () => {
-    await using weir = serveInProcess({ lie: fixture('lie'), p: fixture('progress') });
+    await using weir = serveInProcess({ bad: fixture('invalid-responses'), p: fixture('progress') });
     await weir.initialize();
-    await weir.request('tools/call', { name: 'lie:late-progress', _meta: { progressToken: 'mine' } });
+    await weir.request('tools/call', { name: 'bad:late-progress', _meta: { progressToken: 'mine' } });
     for (const token of ['mine', 1, 2, 3, 'x'.repeat(1000), null]) {
-      await weir.request('tools/call', { name: 'lie:foreign-progress', arguments: { token } });
+      await weir.request('tools/call', { name: 'bad:foreign-progress', arguments: { token } });
     }
-    await weir.callTool('lie:honest');
+    await weir.callTool('bad:honest');
     expect(weir.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
   });
 
@@ -256,7 +266,7 @@ describe('a server with unreadable values', () => {
       'AGG-CALL-1',
       `the task list of the other servers survives ${what} that cannot be read`,
       async () => {
-        await using weir = serveInProcess({ u: unreadable(answer), t: fixture('tasks') });
+        await using weir = serveInProcess({ u: unreadable(answer), t: fixture('legacy-tasks') });
         await weir.tools();
         const { result } = await weir.request('tasks/list');
         expect(result).toEqual({ tasks: [] });
@@ -293,7 +303,7 @@ describe('a server that writes noise to stdout', () => {
       'AGG-CALL-1',
       `the gateway finds the messages between noise on stdout ${args.join('')}`,
       async () => {
-        await using weir = serveInProcess({ b: fixture('noisy', ...args), e: fixture('echo') });
+        await using weir = serveInProcess({ b: fixture('noise-on-stdout', ...args), e: fixture('echo') });
         expect(await weir.tools()).toContain('b:echo');
         const texts = Array.from({ length: 20 }, (_, i) => `${i} \u2028`);
         const answers = await Promise.all(texts.map((text) => weir.callTool('b:echo', { text })));
@@ -343,7 +353,7 @@ describe('a client that sends invalid lines', () => {
     'a client gets a parse error for an invalid escape late in a long string',
     async () => {
       const long = `${'x'.repeat(100)}\\q\u0001`;
-      await using weir = serveInProcess({ e: fixture('old') });
+      await using weir = serveInProcess({ e: fixture('revision-2024-11-05') });
       const ask = await open(weir, 'modern');
       await ask('tools/list');
       const meta =

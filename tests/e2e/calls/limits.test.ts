@@ -30,7 +30,7 @@ interface Seen {
 
 /** One busy server under these limits. */
 function limited(config: InProcessOptions['config'] = {}, entry: Json = {}): InProcess {
-  const servers = { b: { ...fixture('busy'), ...entry } };
+  const servers = { b: { ...fixture('timed-work'), ...entry } };
   return serveInProcess(servers, { config, supervision: QUICK });
 }
 
@@ -146,7 +146,7 @@ describe('a limit of calls at a time', () => {
   });
 
   verifies('HEALTH-5', 'the queue drops a call whose HTTP client hangs up', async () => {
-    const servers = { b: fixture('busy') };
+    const servers = { b: fixture('timed-work') };
     await using weir = await serveTest(servers, { config: { mcpConcurrentLimit: 1 } });
     const call = (label: string, ms: number): Sent =>
       modern('tools/call', { name: 'b:work', arguments: { label, ms } });
@@ -165,7 +165,7 @@ describe('a limit of calls at a time', () => {
     'HEALTH-5',
     '"mcpConcurrentLimit" holds for per-call servers, also after a cancelled call',
     async () => {
-      const servers = { b: { ...fixture('busy'), sharing: 'per-call' } };
+      const servers = { b: { ...fixture('timed-work'), sharing: 'per-call' } };
       await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
       await weir.tools();
       const calls = ['1', '2', '3'].map((label) => work(weir, label, 0));
@@ -179,7 +179,7 @@ describe('a limit of calls at a time', () => {
   );
 
   verifies('HEALTH-5', 'a reload can change "mcpConcurrentLimit" while calls wait', async () => {
-    const servers = { b: fixture('busy') };
+    const servers = { b: fixture('timed-work') };
     await using weir = serveInProcess(servers, { config: { mcpConcurrentLimit: 1 } });
     await weir.tools();
     const calls = ['1', '2', '3'].map((label) => work(weir, label, 400));
@@ -255,7 +255,7 @@ describe.concurrent('a call that waits for a person', () => {
     ['HEALTH-4', 'HEALTH-5'],
     'a call between two rounds counts towards no limit and no timeout',
     async () => {
-      await using weir = serveInProcess({ b: fixture('rounds') }, { config: tight });
+      await using weir = serveInProcess({ b: fixture('modern-rounds') }, { config: tight });
       await weir.initialize(EVERYTHING);
       await weir.tools();
       const form =
@@ -304,7 +304,7 @@ describe.concurrent('a limit of calls in a session', () => {
     '"mcpSessionLimit" counts a call once that is repeated with answers',
     async () => {
       const config = { mcpSessionLimit: 1 };
-      await using weir = serveInProcess({ r: fixture('rounds') }, { config });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') }, { config });
       const ask = await open(weir, 'modern', EVERYTHING);
       const rounds = ['{"resultType":"input_required","inputRequests":{},"requestState":"one"}'];
       const params = { name: 'r:rounds', arguments: { key: 'k', rounds } };
@@ -330,7 +330,7 @@ describe.concurrent('a limit of calls in a session', () => {
 describe.concurrent('the execution tracker', () => {
   verifies('HEALTH-5', 'canExecute predicts for each session and server if a call is refused', async () => {
     await using weir = serveInProcess(
-      { b: fixture('busy'), c: fixture('busy') },
+      { b: fixture('timed-work'), c: fixture('timed-work') },
       { config: { mcpSessionLimit: 2, mcpConcurrentLimit: 1 } },
     );
     await weir.tools();
@@ -397,7 +397,7 @@ describe.concurrent('stop', () => {
     'HEALTH-5',
     'stopCalls works without any limit, also for calls whose client is asked',
     async () => {
-      await using weir = serveInProcess({ b: fixture('busy'), r: fixture('rounds') });
+      await using weir = serveInProcess({ b: fixture('timed-work'), r: fixture('modern-rounds') });
       await weir.initialize(EVERYTHING);
       await weir.tools();
       const form =
@@ -541,7 +541,7 @@ describe.concurrent('a call whose server is lost', () => {
 
   verifies('HEALTH-6', 'the history shows a retried call as pending until its server is back', async () => {
     await using weir = serveInProcess(
-      { b: fixture('busy') },
+      { b: fixture('timed-work') },
       { supervision: { ...QUICK, backOffMs: [700, 700, 700] } },
     );
     await weir.tools();
@@ -552,7 +552,7 @@ describe.concurrent('a call whose server is lost', () => {
   });
 
   verifies('HEALTH-6', 'the gateway retries a call of a client on HTTP', async () => {
-    await using weir = await serveTest({ b: fixture('busy') }, { supervision: QUICK });
+    await using weir = await serveTest({ b: fixture('timed-work') }, { supervision: QUICK });
     const { json } = await send(
       weir.url,
       modern('tools/call', { name: 'b:die-reading', arguments: dying() }),
@@ -565,7 +565,7 @@ describe.concurrent('a call whose server is lost', () => {
     const options = { state, configPath: join(state, 'mcp.json'), lazy: true, supervision: QUICK };
     for (const start of ['first', 'second']) {
       await using weir = serveInProcess(
-        { b: fixture('busy') },
+        { b: fixture('timed-work') },
         { ...options, config: { mcpConcurrentLimit: 1 } },
       );
       await weir.tools();
@@ -601,7 +601,7 @@ describe.concurrent('a call whose server is lost', () => {
 
   verifies('HEALTH-6', 'a client can cancel a call while its server is away', async () => {
     await using weir = serveInProcess(
-      { b: fixture('busy') },
+      { b: fixture('timed-work') },
       { supervision: { ...QUICK, backOffMs: [1500, 1500, 1500] } },
     );
     await weir.tools();

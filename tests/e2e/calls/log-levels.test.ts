@@ -14,7 +14,7 @@ const heard = ({ messages }: { messages: readonly Received[] }): unknown[] =>
 
 /** Clients of one gateway. */
 function share<Names extends string[]>(...names: Names): { [Index in keyof Names]: LineClient } {
-  const gateway = createTestGateway({ c: fixture('curious') });
+  const gateway = createTestGateway({ c: fixture('asks-given-questions') });
   onTestFinished(() => gateway.close());
   const clients = names.map((name) => connectClient(gateway, name).client);
   gateway.start().catch(() => {});
@@ -26,7 +26,7 @@ describe('the level of logs of a shared server', () => {
     'ERA-2',
     'modern requests raise the level of a shared server once and get its messages alone',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       await ask('tools/call', log('error', 'unheard'));
       await ask('tools/call', log('error', 'one'), at('warning'));
@@ -76,7 +76,7 @@ describe('the level of logs of a shared server', () => {
   );
 
   verifies('ERA-2', 'a modern request sets the level of a per-session server', async () => {
-    await using weir = serveInProcess({ c: { ...fixture('curious'), sharing: 'per-session' } });
+    await using weir = serveInProcess({ c: { ...fixture('asks-given-questions'), sharing: 'per-session' } });
     const ask = await open(weir, 'modern', EVERYTHING);
     await ask('tools/call', log('info', 'heard'), at('info'));
     expect(heard(weir)).toEqual(['heard']);

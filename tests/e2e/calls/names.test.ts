@@ -207,7 +207,7 @@ describe('a name that leads nowhere', () => {
 
 describe('--no-prefix', () => {
   verifies(['AGG-SEP-4', 'AGG-CALL-2'], '--no-prefix passes unlisted names to an only server', async () => {
-    const { entry, starts } = counted(fixture('hides'));
+    const { entry, starts } = counted(fixture('unlisted-items'));
     const folder = temporaryFolder();
     {
       await using weir = startWeir({ h: entry }, { args: ['--no-prefix'], folder });
@@ -238,7 +238,7 @@ describe('--no-prefix', () => {
   });
 
   verifies('AGG-CALL-2', 'calls of a stopped only server fail with its state', async () => {
-    await using http = await serveTest({ h: fixture('hides') }, { noPrefix: true });
+    await using http = await serveTest({ h: fixture('unlisted-items') }, { noPrefix: true });
     await http.gateway.disable('h');
     const session = await openSession(http.url);
     const { json } = await session.post(session.call('hidden'));
@@ -437,7 +437,7 @@ describe('names that hosts refuse', () => {
     'AGG-SEP-3',
     'the gateway warns once of refused names, however often lists change and are read',
     async () => {
-      await using weir = startWeir({ c: fixture('changes'), files: serverWith(['read']) });
+      await using weir = startWeir({ c: fixture('changing-lists'), files: serverWith(['read']) });
       const told = (): string[] => warnings(weir.stderr).filter((text) => text.includes('--separator __'));
       const change = async (tool: string, name: string): Promise<string[]> => {
         await weir.callTool(tool, { name });

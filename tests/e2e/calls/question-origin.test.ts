@@ -18,7 +18,7 @@ const URL_MODE = { mode: 'url', elicitationId: 'e', url: 'https://a.example/', m
 
 /** Asks what it is told to, in the way of its era. */
 const SERVERS: Readonly<Record<Era, ServerEntry>> = {
-  legacy: fixture('curious'),
+  legacy: fixture('asks-given-questions'),
   modern: scripted(`
     import { answer, readMessages, text, tool } from 'stdio';
     const complete = (result) => ({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result });
@@ -98,7 +98,7 @@ describe('the addresses that a legacy server wants visited first', () => {
     'addresses to visit first have the name of their server, in errors and rounds',
     async () => {
       for (const era of ERAS) {
-        await using weir = serveInProcess({ a: fixture('curious'), b: fixture('echo') });
+        await using weir = serveInProcess({ a: fixture('asks-given-questions'), b: fixture('echo') });
         const ask = await open(weir, era, EVERYTHING);
         const answer = await ask('tools/call', { name: 'a:enter', arguments: { url: 'https://a.example/' } });
         const { elicitations } = (answer.error?.data ?? {}) as { elicitations?: Json[] };

@@ -12,7 +12,7 @@ const FORM = {
 
 describe('a question of a legacy server', () => {
   verifies('AGG-CALL-3', 'a question reaches the client, and its answer the server that asked', async () => {
-    await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
+    await using weir = serveInProcess({ a: fixture('asks-client'), b: fixture('asks-client') });
     await weir.initialize(EVERYTHING);
     for (const [tool, method, params, result] of [
       [
@@ -38,7 +38,7 @@ describe('a question of a legacy server', () => {
   });
 
   verifies('AGG-CALL-3', 'code, message and data of a refused question reach the server', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
+    await using weir = serveInProcess({ a: fixture('asks-client') });
     await weir.initialize(EVERYTHING);
     const call = weir.callTool('a:sample');
     const { id } = await weir.call('sampling/createMessage');
@@ -80,7 +80,7 @@ describe('a question of a legacy server', () => {
 
   verifies('AGG-CALL-3', 'questions of several servers under the same id get their own answers', async () => {
     const keys = ['a', 'b', 'c'];
-    await using weir = serveInProcess(Object.fromEntries(keys.map((key) => [key, fixture('asks')])));
+    await using weir = serveInProcess(Object.fromEntries(keys.map((key) => [key, fixture('asks-client')])));
     await weir.initialize(EVERYTHING);
     const calls = keys.map((key) => weir.callTool(`${key}:elicit`, { message: key }));
     const questions = [];
@@ -99,7 +99,7 @@ describe('a question of a legacy server', () => {
     'AGG-CALL-3',
     "a withdrawn question is cancelled at the client under the client's id",
     async () => {
-      await using weir = serveInProcess({ a: fixture('asks') });
+      await using weir = serveInProcess({ a: fixture('asks-client') });
       await weir.initialize(EVERYTHING);
       expect(textOf(await weir.callTool('a:withdraw'))).toBe('withdrawn');
       const { id } = await weir.call('elicitation/create');
@@ -133,14 +133,14 @@ describe('a question of a legacy server', () => {
   );
 
   verifies('AGG-CALL-3', 'the gateway answers ping itself, for clients and servers', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
+    await using weir = serveInProcess({ a: fixture('asks-client') });
     await weir.initialize();
     expect((await weir.request('ping')).result).toEqual({});
     expect(textOf(await weir.callTool('a:ping'))).toBe('{}');
   });
 
   verifies('AGG-CALL-3', 'every server gets the notification of changed roots', async () => {
-    await using weir = serveInProcess({ a: fixture('asks'), b: fixture('asks') });
+    await using weir = serveInProcess({ a: fixture('asks-client'), b: fixture('asks-client') });
     await weir.initialize(EVERYTHING);
     await weir.tools();
     weir.notify('notifications/roots/list_changed');
@@ -149,7 +149,7 @@ describe('a question of a legacy server', () => {
 
   verifies('AGG-CHILD-6', 'servers see the capabilities of the real client, and no others', async () => {
     const offered = async (capabilities: Record<string, unknown>): Promise<string[]> => {
-      await using weir = serveInProcess({ a: fixture('asks') });
+      await using weir = serveInProcess({ a: fixture('asks-client') });
       await weir.initialize(capabilities);
       return (await weir.tools()).filter((name) => name.includes('only-with'));
     };
@@ -159,7 +159,7 @@ describe('a question of a legacy server', () => {
   });
 
   verifies(['AGG-CALL-3', 'ERA-1'], 'the SDK client answers questions of a legacy server', async () => {
-    await using sdk = await connectSdk(commandFor({ a: fixture('asks') }), 'legacy', {
+    await using sdk = await connectSdk(commandFor({ a: fixture('asks-client') }), 'legacy', {
       capabilities: EVERYTHING,
     });
     const { client } = sdk;
@@ -189,7 +189,7 @@ describe('a question of a legacy server', () => {
     ['AGG-CALL-3', 'ERA-1'],
     "a modern client gets a legacy server's question as a round, never as a request",
     async () => {
-      await using weir = serveInProcess({ a: fixture('asks') });
+      await using weir = serveInProcess({ a: fixture('asks-client') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const { result } = await ask('tools/call', { name: 'a:elicit' });
       const [[key, question] = []] = Object.entries(result?.['inputRequests'] ?? {});
@@ -244,7 +244,7 @@ describe('a round of the modern revision', () => {
   });
 
   for (const [era, server, tools] of [
-    ['modern', fixture('asks'), ['a:elicit', 'a:sample', 'a:roots']],
+    ['modern', fixture('asks-client'), ['a:elicit', 'a:sample', 'a:roots']],
     ['legacy', fixture('modern'), ['a:ask']],
   ] as const) {
     verifies(

@@ -102,7 +102,7 @@ describe('a per-session server', () => {
   );
 
   verifies('ERA-2', 'a per-session server asks its own client, however many there are', async () => {
-    const gateway = createTestGateway({ a: { ...fixture('asks'), sharing: 'per-session' } });
+    const gateway = createTestGateway({ a: { ...fixture('asks-client'), sharing: 'per-session' } });
     const clients = ['Ann', 'Bob'].map((name) => ({ name, ...connectClient(gateway, name) }));
     for (const { client } of clients) await client.initialize(CAN_ELICIT);
     await gateway.start();
@@ -438,7 +438,7 @@ describe('a shared server', () => {
     'ERA-2',
     'a shared server may ask the only client with a call in flight, but not one of two',
     async () => {
-      const gateway = createTestGateway({ a: fixture('asks') });
+      const gateway = createTestGateway({ a: fixture('asks-client') });
       const [a, b] = [connectClient(gateway, 'a').client, connectClient(gateway, 'b').client];
       gateway.open('{"elicitation":{},"sampling":{},"roots":{}}');
       await gateway.start();

@@ -17,7 +17,7 @@ import { verifies } from '../../verifies.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const KNOWS_TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-const two = { a: fixture('tasks', 'A'), 'b~%': fixture('tasks', 'B') };
+const two = { a: fixture('legacy-tasks', 'A'), 'b~%': fixture('legacy-tasks', 'B') };
 
 /** Has a tool work as a task of 2025-11-25. */
 async function begin(client: LineClient, name: string, args: Json = {}): Promise<Json> {
@@ -173,7 +173,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
 });
 
 verifies('AGG-CALL-3', 'task ids of an only server pass unchanged', async () => {
-  await using weir = serveInProcess({ a: fixture('tasks', 'A') }, { noPrefix: true });
+  await using weir = serveInProcess({ a: fixture('legacy-tasks', 'A') }, { noPrefix: true });
   await weir.initialize();
   const task = await begin(weir, 'work');
   expect(task['taskId']).toBe('~A 1');

@@ -300,7 +300,7 @@ describe('a URI that no server lists', () => {
     await using weir = serveInProcess({
       e: fixture('echo'),
       n: fixture('resources', 'note'),
-      a: fixture('asks'),
+      a: fixture('asks-client'),
     });
     await weir.initialize();
     const { error } = await weir.request('resources/read', { uri: 'secret://x' });

@@ -86,7 +86,11 @@ describe.concurrent('clients', () => {
 
 describe.concurrent('stdout', () => {
   verifies('AGG-CLI-2', 'stdout has only protocol messages, whatever servers print', async () => {
-    const config = { babble: fixture('noisy'), windows: fixture('noisy', '--crlf'), db: fixture('crash') };
+    const config = {
+      babble: fixture('noise-on-stdout'),
+      windows: fixture('noise-on-stdout', '--crlf'),
+      db: fixture('crash'),
+    };
     await using weir = startWeir(config, { args: ['--debug'] });
     expect(await weir.tools()).toContain('babble:echo');
     expect(textOf(await weir.callTool('babble:echo', { text: 'hello' }))).toBe('hello');
@@ -109,7 +113,7 @@ describe.concurrent('stdout', () => {
 
 describe.concurrent('--max-message-size', () => {
   verifies('AGG-CLI-1', '--max-message-size limits messages in both directions', async () => {
-    await using weir = startWeir({ big: fixture('big') }, { args: ['--max-message-size', '2K'] });
+    await using weir = startWeir({ big: fixture('big-results') }, { args: ['--max-message-size', '2K'] });
     await weir.tools();
     expect(textOf(await weir.callTool('big:big', { bytes: 1000 }))).toHaveLength(1000);
     const answer = await weir.callTool('big:big', { bytes: 5000 });

@@ -144,7 +144,7 @@ describe('variables in the config', () => {
 
 describe('a config that other hosts share', () => {
   verifies('AGG-CFG-4', 'a .jsonc config may have comments and trailing commas', async () => {
-    const { command, args = [] } = fixture('old');
+    const { command, args = [] } = fixture('revision-2024-11-05');
     const text = `// my servers
 {
   "mcpServers": {
@@ -161,7 +161,12 @@ describe('a config that other hosts share', () => {
     const config = {
       inputs: [{ id: 'token', type: 'promptString' }],
       mcpServers: {
-        old: { ...fixture('old'), type: 'stdio', autoApprove: ['echo'], enviroment: { A: '$NOT_SET' } },
+        old: {
+          ...fixture('revision-2024-11-05'),
+          type: 'stdio',
+          autoApprove: ['echo'],
+          enviroment: { A: '$NOT_SET' },
+        },
       },
     };
     await using weir = startWeir(JSON.stringify(config, null, 1));
@@ -179,7 +184,7 @@ describe('a config that other hosts share', () => {
     'other servers run without a container engine, and the log shows no secret',
     async () => {
       await using weir = startWeir(
-        { old: fixture('old'), box: { image: 'example/server:1', env: { TOKEN: 's3cr3t' } } },
+        { old: fixture('revision-2024-11-05'), box: { image: 'example/server:1', env: { TOKEN: 's3cr3t' } } },
         {
           args: ['--keep-going', '--debug'],
           env: { DOCKER_HOST: `unix://${temporaryFolder()}/docker.sock` },
@@ -196,7 +201,11 @@ describe('a config that other hosts share', () => {
   verifies(['AGG-CFG-4', 'AGG-ENV-1'], 'disabled entries are neither started nor expanded', async () => {
     const off = { command: '$NOT_SET_ANYWHERE', args: ['${NOR_THIS}'] };
     await using weir = startWeir(
-      { off: { ...off, disabled: true }, old: fixture('old'), also: { ...off, enabled: false } },
+      {
+        off: { ...off, disabled: true },
+        old: fixture('revision-2024-11-05'),
+        also: { ...off, enabled: false },
+      },
       { args: ['--debug'] },
     );
     expect(await weir.tools()).toEqual(['old:echo']);

@@ -241,7 +241,7 @@ describe.concurrent('a config file that changes', () => {
     ['HEALTH-3', 'ERA-2'],
     'a reload fails a call that waits for the start of a removed server',
     async () => {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       const gateway = createTestGateway({ b: entry, e: fixture('echo') });
       const { client } = connectClient(gateway, 'a');
       gateway.open('{}');

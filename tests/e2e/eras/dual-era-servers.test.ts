@@ -56,7 +56,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     ['ERA-2', 'ERA-3'],
     'a shared dual-era server asks its first, legacy client as it does directly',
     async () => {
-      await using http = await serveTest({ b: fixture('both') });
+      await using http = await serveTest({ b: fixture('dual-era') });
       const options = { capabilities: CAN_BE_ASKED };
       await using sdk = await connectHttp(http.url, 'legacy', options);
       sdk.client.setRequestHandler('elicitation/create', () => ({
@@ -72,7 +72,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     ['ERA-2', 'ERA-4'],
     'a dual-era server restarts for a first legacy client and serves all in that process',
     async () => {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       await using http = await serveTest({ b: entry });
       const [plain, askable] = [
         await openSession(http.url),
@@ -87,7 +87,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
   );
 
   verifies(['ERA-2', 'ERA-4'], 'a dual-era server does not restart for a first modern client', async () => {
-    const { entry, starts } = counted(fixture('both'));
+    const { entry, starts } = counted(fixture('dual-era'));
     await using http = await serveTest({ b: entry });
     const first = await whoForModern(http.url);
     expect(first.era).toBe('modern');
@@ -99,7 +99,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     ['ERA-2', 'ERA-4'],
     'a dual-era server gets one era where clients of both eras come first at once',
     async () => {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       await using http = await serveTest({ b: entry });
       const sessions = await Promise.all([1, 2, 3].map(() => openSession(http.url)));
       const found = await Promise.all([
@@ -116,7 +116,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     'AGG-CALL-2',
     'a dual-era server keeps its tools listed while it restarts in another era',
     async () => {
-      await using http = await serveTest({ b: fixture('both') });
+      await using http = await serveTest({ b: fixture('dual-era') });
       const session = await openSession(http.url);
       const events = await session.listen();
       const listed = async () => (await session.post(rpc('tools/list', {}, 2))).json.result;
@@ -133,7 +133,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
   );
 
   onLinux('HEALTH-2', 'a dual-era server keeps its era after a crash', async () => {
-    const { entry, starts } = counted(fixture('both'));
+    const { entry, starts } = counted(fixture('dual-era'));
     await using http = await serveTest({ b: entry }, { supervision: { backOffMs: [10, 10, 10] } });
     const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
     const first = await who(session);
@@ -149,7 +149,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     'HEALTH-3',
     'a dual-era server keeps its era over restarts, and may change it with a new entry',
     async () => {
-      const { entry } = counted(fixture('both'));
+      const { entry } = counted(fixture('dual-era'));
       await using http = await serveTest({ b: entry });
       const { gateway } = http;
       const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
@@ -179,7 +179,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
       // This server ends when it gets the legacy handshake.
       ['brittle', 3],
     ] as const) {
-      const { entry, starts } = counted(fixture('both', mode));
+      const { entry, starts } = counted(fixture('dual-era', mode));
       await using http = await serveTest({ b: entry }, { supervision: { backOffMs: [10, 10, 10] } });
       const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
       for (let call = 0; call < 3; call++) expect((await who(session)).era).toBe('modern');
@@ -194,7 +194,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     'AGG-CHILD-5',
     'a dual-era server leaves no process behind when the gateway is killed',
     async () => {
-      await using weir = await startServe({ b: fixture('both') });
+      await using weir = await startServe({ b: fixture('dual-era') });
       const { token, url } = weir;
       const session = await openSession(url, { token, capabilities: CAN_BE_ASKED });
       const { pid } = await who(session);
@@ -208,7 +208,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
     'HEALTH-3',
     'a lazy dual-era server starts in the era of its client, and keeps it when it stops',
     async () => {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       const configPath = join(temporaryFolder(), 'mcp.json');
       const state = join(temporaryFolder(), 'state');
       const options = { lazy: true, idleAfter: 300, configPath, state };
@@ -229,7 +229,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
   );
 
   verifies('ERA-4', 'a dual-era server does not restart for a program, which has no era', async () => {
-    const { entry, starts } = counted(fixture('both'));
+    const { entry, starts } = counted(fixture('dual-era'));
     await using http = await serveTest({ b: entry });
     const { content } = (await http.gateway.callTool('b:who')) as { content: { text: string }[] };
     const program = readWho(content[0]?.text ?? '');
@@ -241,16 +241,16 @@ describe.concurrent('a local server of both eras that clients share', () => {
     'AGG-CALL-3',
     'a dual-era server keeps subscriptions and roots when it restarts in another era',
     async () => {
-      await using http = await serveTest({ b: fixture('both') });
+      await using http = await serveTest({ b: fixture('dual-era') });
       const session = await openSession(http.url, { capabilities: { roots: { listChanged: true } } });
       const events = await session.listen();
-      expect((await session.post(rpc('resources/subscribe', { uri: 'both://one' }, 2))).json.result).toEqual(
+      expect((await session.post(rpc('resources/subscribe', { uri: 'dual://one' }, 2))).json.result).toEqual(
         {},
       );
       await session.post(session.call('b:touch'));
       expect(await events.message()).toMatchObject({
         method: 'notifications/resources/updated',
-        params: { uri: 'both://one' },
+        params: { uri: 'dual://one' },
       });
       await session.post(session.call('b:grow'));
       expect(await events.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
@@ -265,7 +265,7 @@ describe.concurrent('a local server of both eras that clients share', () => {
 describe.concurrent('the key "era" of an entry', () => {
   verifies(['ERA-2', 'ERA-4'], '"era" in an entry fixes the era of its server from the start', async () => {
     for (const era of ['legacy', 'modern'] as const) {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       await using http = await serveTest({ b: { ...entry, era } });
       const session = await openSession(http.url, { capabilities: CAN_BE_ASKED });
       const first = await who(session);
@@ -275,7 +275,7 @@ describe.concurrent('the key "era" of an entry', () => {
 
   verifies('ERA-4', 'the start fails where a server does not speak the "era" of its entry', async () => {
     for (const [entry, era] of [
-      [fixture('both', 'modern'), 'legacy'],
+      [fixture('dual-era', 'modern'), 'legacy'],
       [fixture('echo'), 'modern'],
     ] as const) {
       const gateway = createTestGateway({ b: { ...entry, era } });
@@ -292,7 +292,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
     ['ERA-2', 'ERA-3', 'ERA-4'],
     'a dual-era server of one stdio client runs once, in the era of that client',
     async () => {
-      const { entry, starts } = counted(fixture('both'));
+      const { entry, starts } = counted(fixture('dual-era'));
       const command = commandFor({ b: entry });
       await using sdk = await connectSdk(command, 'legacy', { capabilities: CAN_BE_ASKED });
       sdk.client.setRequestHandler('elicitation/create', () => ({
@@ -314,7 +314,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
         [CAN_BE_ASKED, 'legacy'],
         [{}, 'legacy'],
       ] as const) {
-        const { entry, starts } = counted(fixture('both'));
+        const { entry, starts } = counted(fixture('dual-era'));
         await using weir = startWeir({ b: entry }, { folder });
         await weir.initialize(capabilities);
         expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe(era);
@@ -327,7 +327,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
   );
 
   verifies('ERA-2', 'a dual-era server restarts where its legacy client speaks after its start', async () => {
-    const { entry, starts } = counted(fixture('both'));
+    const { entry, starts } = counted(fixture('dual-era'));
     await using weir = serveInProcess({ b: entry });
     await weir.gateway.settled;
     expect(starts()).toBe(1);
@@ -340,7 +340,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
   });
 
   verifies('ERA-4', 'a modern-only server stays in the modern era for a legacy client', async () => {
-    const { entry, starts } = counted(fixture('both', 'modern'));
+    const { entry, starts } = counted(fixture('dual-era', 'modern'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);
     expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe('modern');
@@ -348,7 +348,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
   });
 
   verifies('ERA-4', 'a server that ends at the legacy handshake is started once more', async () => {
-    const { entry, starts } = counted(fixture('both', 'brittle'));
+    const { entry, starts } = counted(fixture('dual-era', 'brittle'));
     await using weir = serveInProcess({ b: entry });
     await weir.initialize(CAN_BE_ASKED);
     for (let call = 0; call < 2; call++)

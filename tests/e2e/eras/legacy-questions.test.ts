@@ -44,7 +44,7 @@ describe('a question of a legacy server to a modern client', () => {
       'ERA-2',
       `a modern client answers a legacy server's question in another round: ${what}`,
       async () => {
-        await using weir = serveInProcess({ c: fixture('curious') });
+        await using weir = serveInProcess({ c: fixture('asks-given-questions') });
         const ask = await open(weir, 'modern', EVERYTHING);
         const call = asking([{ method, params }]);
         const round = await ask('tools/call', call);
@@ -58,7 +58,7 @@ describe('a question of a legacy server to a modern client', () => {
   }
 
   verifies('ERA-2', "a legacy server's question and its answer keep every byte", async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     await open(weir, 'modern');
     const params =
       '{"z":1,"message":"\\u00e9 é 🜁","a":12345678901234567890,"x-more":{"b":1.10,"a":[ 1 , 2 ]}}';
@@ -80,7 +80,7 @@ describe('a question of a legacy server to a modern client', () => {
     'ERA-2',
     'the gateway finds an answer by its key, however spelled; the last one counts',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const round = await ask('tools/call', formCall);
       const [{ key } = { key: '' }] = questionsOf(round);
@@ -94,7 +94,7 @@ describe('a question of a legacy server to a modern client', () => {
   );
 
   verifies('ERA-2', 'a call may ask one question after another', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = asking([
       { method: 'elicitation/create', params: { ...FORM, message: 'First?' } },
@@ -113,7 +113,7 @@ describe('a question of a legacy server to a modern client', () => {
     'ERA-2',
     'concurrent questions share a round, and the gateway repeats unanswered ones',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const call = asking(
         ['One?', 'Two?', 'Three?'].map((message) => ({
@@ -135,11 +135,11 @@ describe('a question of a legacy server to a modern client', () => {
   );
 
   verifies('ERA-2', 'prompts/get and resources/read can ask questions', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     for (const [method, params, answer] of [
       ['prompts/get', { name: 'c:greet' }, { roots: [] }],
-      ['resources/read', { uri: 'curious://one' }, { content: {} }],
+      ['resources/read', { uri: 'asks://one' }, { content: {} }],
     ] as const) {
       const round = await ask(method, params);
       const [{ key } = { key: '' }] = questionsOf(round);
@@ -153,7 +153,7 @@ describe('a question of a legacy server to a modern client', () => {
   });
 
   verifies('ERA-2', 'the gateway drops the answer to a question that was withdrawn meanwhile', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = { name: 'c:withdraw' };
     const round = await ask('tools/call', call, { 'io.modelcontextprotocol/logLevel': 'debug' });
@@ -166,13 +166,13 @@ describe('a question of a legacy server to a modern client', () => {
   });
 
   verifies('ERA-2', 'the gateway never asks a question that is withdrawn at once', async () => {
-    await using weir = serveInProcess({ a: fixture('asks') });
+    await using weir = serveInProcess({ a: fixture('asks-client') });
     const ask = await open(weir, 'modern', EVERYTHING);
     expect(textOf(await ask('tools/call', { name: 'a:withdraw' }))).toBe('withdrawn');
   });
 
   verifies('ERA-2', 'a call may end before its question is answered', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', { name: 'c:hasty' });
     while (weir.gateway.children.get('c')?.peer.handlers().length !== 0)
@@ -187,7 +187,7 @@ describe('a question of a legacy server to a modern client', () => {
     ['ERA-2', 'AGG-CHILD-4'],
     'an answer to a question of a crashed server gets an error with its name',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious'), e: fixture('echo') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions'), e: fixture('echo') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const round = await ask('tools/call', { name: 'c:die' });
       while (weir.gateway.children.get('c')?.status === 'running')
@@ -201,7 +201,7 @@ describe('a question of a legacy server to a modern client', () => {
   );
 
   verifies('ERA-2', 'answers reach their own call among several suspended calls of one client', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const calls = ['a', 'b', 'c', 'd'].map((message) =>
       asking([
@@ -227,7 +227,7 @@ describe('a question of a legacy server to a modern client', () => {
   });
 
   verifies('ERA-2', 'progress and log messages reach the current request of a suspended call', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const call = { name: 'c:talk' };
     const level = (logLevel: string): Json => ({ 'io.modelcontextprotocol/logLevel': logLevel });
@@ -267,7 +267,7 @@ describe('a question of a legacy server to a modern client', () => {
         [EVERYTHING, 'constructor', {}, 'knows no such question'],
         [EVERYTHING, 'x/unknown', {}, 'knows no such question'],
       ];
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       await open(weir, 'modern');
       for (const [capabilities, method, params, what] of cases) {
         const call = { ...asking([{ method, params }]), ...modernMeta(capabilities) };

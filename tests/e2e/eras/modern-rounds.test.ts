@@ -45,7 +45,7 @@ describe('a round of a modern server', () => {
     ['roots', 'roots/list', undefined, '{"roots":[{"uri":"file:///a","x-more":[ 1 ]}]}'],
   ] as const) {
     verifies('ERA-2', `a modern server's round becomes requests to a legacy client: ${what}`, async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') });
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [
         round({ 'the key/é': question(method, params) }, '"st\\u00e4te \\/ é"'),
@@ -58,7 +58,7 @@ describe('a round of a modern server', () => {
   }
 
   verifies('ERA-2', 'a round with an address gets the elicitationId that legacy clients need', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const params = { mode: 'url', url: 'https://a.example/', message: 'Sign in' };
     const call = callRounds(weir, [round({ a: question('elicitation/create', JSON.stringify(params)) })]);
@@ -69,7 +69,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'a round may ask several questions, and further rounds may follow', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [
       round({ one: form, two: question('roots/list'), three: form }, '"first"'),
@@ -92,7 +92,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'a round without questions is repeated with its state', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize();
     const states = ['"wait"', '"wait more"'];
     const call = callRounds(
@@ -103,7 +103,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'an error of the client to a question becomes the error of the call', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [round({ one: form, two: question('roots/list') })]);
     const [one, two] = [await weir.call('elicitation/create'), await weir.call('roots/list')];
@@ -128,7 +128,7 @@ describe('a round of a modern server', () => {
         [{ elicitation: {}, roots: {} }, 'sampling'],
       ];
       for (const [capabilities, what] of cases) {
-        await using weir = serveInProcess({ r: fixture('rounds') });
+        await using weir = serveInProcess({ r: fixture('modern-rounds') });
         await weir.initialize(capabilities);
         const questions = { one: form, two: question('sampling/createMessage', '{"maxTokens":1}') };
         const { error } = await callRounds(weir, [round(questions)]);
@@ -142,7 +142,7 @@ describe('a round of a modern server', () => {
   );
 
   verifies('ERA-2', 'a cancelled call withdraws its questions, also right after an answer', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     for (const [last, cancelledQuestions] of [
       [undefined, 1],
@@ -172,7 +172,7 @@ describe('a round of a modern server', () => {
     ['ERA-2', 'AGG-CHILD-4'],
     'the end of a server withdraws its round and ends the call',
     async () => {
-      await using weir = serveInProcess({ r: fixture('rounds'), e: fixture('echo') });
+      await using weir = serveInProcess({ r: fixture('modern-rounds'), e: fixture('echo') });
       await weir.initialize(EVERYTHING);
       const call = weir.callTool('r:rounds', { key: 'k', rounds: [round({ one: form })] });
       const { id } = await weir.call('elicitation/create');
@@ -189,7 +189,7 @@ describe('a round of a modern server', () => {
     'ERA-2',
     "a program's call follows a round without questions, and fails for one with questions",
     async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') });
       await weir.initialize();
       const rounds = ['{"resultType":"input_required","requestState":"later"}'];
       const result = (await weir.gateway.callTool('r:rounds', { key: 'k', rounds })) as Json;
@@ -201,7 +201,7 @@ describe('a round of a modern server', () => {
   );
 
   verifies('ERA-2', 'the gateway ends a call after 32 rounds', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [round({ again: question('roots/list') })], { endless: true });
     const answerAll = async (): Promise<void> => {
@@ -215,7 +215,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'an invalid round is an error, without any question', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const broken = [
       '{"resultType":"input_required"}',
@@ -238,7 +238,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'an answer that is not JSON fails the call', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [round({ one: form })]);
     const { id } = await weir.call('elicitation/create');
@@ -251,7 +251,7 @@ describe('a round of a modern server', () => {
   });
 
   verifies('ERA-2', 'the gateway reads a round with repeated and escaped keys as a parser does', async () => {
-    await using weir = serveInProcess({ r: fixture('rounds') });
+    await using weir = serveInProcess({ r: fixture('modern-rounds') });
     await weir.initialize(EVERYTHING);
     const call = callRounds(weir, [
       '{"resultType":"complete","r\\u0065sultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"\\u0061":{"m\\u0065thod":"elicitation/create"},"__proto__":{"method":"roots/list","params":{}}}}',
@@ -267,7 +267,7 @@ describe('a call between two rounds', () => {
     ['ERA-2', 'AGG-REG-1'],
     'a lazy server keeps running while its call waits for the client',
     async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 200 });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') }, { lazy: true, idleAfter: 200 });
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [round({ a: form })]);
       const asked = await weir.call('elicitation/create');
@@ -282,7 +282,7 @@ describe('a call between two rounds', () => {
     'a call between two rounds ends normally on a server that leaves the config',
     async () => {
       const echo = fixture('echo');
-      await using weir = serveInProcess({ r: fixture('rounds'), e: echo });
+      await using weir = serveInProcess({ r: fixture('modern-rounds'), e: echo });
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [round({ a: form })]);
       const asked = await weir.call('elicitation/create');
@@ -296,7 +296,7 @@ describe('a call between two rounds', () => {
     ['ERA-2', 'AGG-CHILD-4'],
     'a call between two rounds fails at once when its server is disabled',
     async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') });
       await weir.initialize(EVERYTHING);
       const call = callRounds(weir, [round({ a: form })]);
       const asked = await weir.call('elicitation/create');

@@ -26,9 +26,9 @@ describe.concurrent('the SDK as a judge', () => {
     { name: 'pinned to 2026-07-28', mode: { pin: '2026-07-28' }, era: 'modern' },
   ] as const;
   const servers = {
-    dual: fixture('dual'),
+    dual: fixture('dual-era-echo'),
     modern: fixture('modern'),
-    old: fixture('old'),
+    old: fixture('revision-2024-11-05'),
     echo: fixture('echo'),
     notes: fixture('resources', 'note'),
   };
@@ -205,16 +205,16 @@ describe.concurrent('the era of a server', () => {
       async () => {
         for (const [name, found] of [
           ['echo', 'legacy'],
-          ['old', 'legacy'],
+          ['revision-2024-11-05', 'legacy'],
           ['modern', 'modern'],
-          ['dual', era],
+          ['dual-era-echo', era],
         ] as const) {
           const { entry, starts } = counted(fixture(name));
           await using weir = serveInProcess({ s: entry });
           const ask = await open(weir, era);
           const { result } = await ask('tools/list');
           expect(result?.['tools']).toContainEqual(expect.objectContaining({ name: 's:echo' }));
-          if (name === 'dual') expect(textOf(await ask('tools/call', { name: 's:era' }))).toBe(era);
+          if (name === 'dual-era-echo') expect(textOf(await ask('tools/call', { name: 's:era' }))).toBe(era);
           expect([weir.gateway.children.get('s')?.era, starts()]).toEqual([found, 1]);
         }
       },
@@ -263,7 +263,7 @@ describe.concurrent('the era of a server', () => {
     const state = join(temporaryFolder(), 'state');
     const script = join(temporaryFolder(), 'server.mjs');
     const entry = { command: process.execPath, args: [script] };
-    for (const name of ['echo', 'modern', 'echo', 'modern', 'dies-of-probe']) {
+    for (const name of ['echo', 'modern', 'echo', 'modern', 'exits-at-probe']) {
       writeFileSync(
         script,
         `process.argv[1] = 'server'; await import(${JSON.stringify(new URL(`../../fixtures/${name}.mjs`, import.meta.url).href)});`,
@@ -303,7 +303,7 @@ describe.concurrent('the era of a server', () => {
     'a server that exits at the probe is legacy; it starts twice, and next time once',
     async () => {
       const state = join(temporaryFolder(), 'state');
-      const { entry, starts } = counted(fixture('dies-of-probe'));
+      const { entry, starts } = counted(fixture('exits-at-probe'));
       for (const expected of [2, 3]) {
         await using weir = serveInProcess({ s: entry }, { state });
         expect(await weir.tools()).toEqual(['s:echo', 's:pid']);
@@ -321,7 +321,7 @@ describe.concurrent('the era of a server', () => {
         const servers = {
           m: delayed(2500, fixture('modern')),
           e: delayed(2500, fixture('echo')),
-          d: delayed(2500, fixture('dual')),
+          d: delayed(2500, fixture('dual-era-echo')),
         };
         await using weir = serveInProcess(servers, { startupTimeout: 15_000 });
         const ask = await open(weir, era);

@@ -26,7 +26,7 @@ const withState = (round: Received, requestState: unknown): Json => ({
 
 describe('a requestState', () => {
   verifies('ERA-2', 'the gateway refuses a changed requestState, and the right one still works', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
     const state = stateOf(round);
@@ -64,7 +64,7 @@ describe('a requestState', () => {
   });
 
   verifies('ERA-2', 'a requestState can be used once', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const twice = { ...call, arguments: { questions: [question, question] } };
     const first = await ask('tools/call', twice);
@@ -76,7 +76,7 @@ describe('a requestState', () => {
   });
 
   verifies('ERA-2', 'a requestState is valid only for its own request', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
     const { arguments: args } = call;
@@ -101,7 +101,7 @@ describe('a requestState', () => {
   });
 
   verifies('ERA-2', 'a requestState distinguishes numbers that a parser would round to one', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     await open(weir, 'modern');
     const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);
     const send = (id: string, big: string, more = ''): Promise<Received> => {
@@ -118,7 +118,7 @@ describe('a requestState', () => {
   });
 
   verifies('ERA-2', 'a requestState is invalid for another client and at another gateway', async () => {
-    const gateway = createTestGateway({ c: fixture('curious') });
+    const gateway = createTestGateway({ c: fixture('asks-given-questions') });
     onTestFinished(() => gateway.close());
     const [mine, theirs] = [connectClient(gateway, 'me'), connectClient(gateway, 'them')];
     const ask = await open(mine.client, 'modern', EVERYTHING);
@@ -126,7 +126,7 @@ describe('a requestState', () => {
     void gateway.start();
     const round = await ask('tools/call', call);
     expect((await again(steal, call, round, [ACCEPT])).error).toMatchObject(STALE);
-    await using other = serveInProcess({ c: fixture('curious') });
+    await using other = serveInProcess({ c: fixture('asks-given-questions') });
     const askOther = await open(other, 'modern', EVERYTHING);
     // The other gateway has a suspended call under the same number.
     await askOther('tools/call', call);
@@ -135,7 +135,7 @@ describe('a requestState', () => {
   });
 
   verifies('ERA-2', 'the gateway ignores answers without a requestState', async () => {
-    await using weir = serveInProcess({ c: fixture('curious'), e: fixture('echo') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions'), e: fixture('echo') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', { ...call, inputResponses: { 'question-1': ACCEPT } });
     expect(questionsOf(round)).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('a requestState', () => {
     'ERA-2',
     'the gateway answers random requestStates, arguments, answers and envelopes',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const round = await ask('tools/call', call);
       const meta = JSON.stringify(modernMeta(EVERYTHING)._meta);

@@ -13,7 +13,7 @@ describe('an address to visit before a call', () => {
     'ERA-2',
     'an address to visit is a round for a modern client, and the call repeats when it agrees',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       const round = await ask('tools/call', call);
       const params = { mode: 'url', url, message: 'Sign in', 'x-more': [1.5] };
@@ -35,7 +35,7 @@ describe('an address to visit before a call', () => {
   );
 
   verifies('ERA-2', 'a call ends when its client does not agree to visit an address', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     for (const action of ['decline', 'cancel', 'nonsense']) {
       const round = await ask('tools/call', call);
@@ -47,7 +47,7 @@ describe('an address to visit before a call', () => {
   });
 
   verifies('ERA-2', 'the requestState of an address to visit is valid only for its own call', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     const ask = await open(weir, 'modern', EVERYTHING);
     const round = await ask('tools/call', call);
     const parts = stateOf(round).split('.');
@@ -65,7 +65,7 @@ describe('an address to visit before a call', () => {
   });
 
   verifies('ERA-2', 'an address to visit is an error for a client without URL elicitation', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     await open(weir, 'modern');
     for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
       const { error } = await weir.request('tools/call', { ...call, ...modernMeta(capabilities) });
@@ -80,7 +80,7 @@ describe('an address to visit before a call', () => {
     'ERA-2',
     'invalid addresses to visit become an error with a code that is valid in the modern era',
     async () => {
-      await using weir = serveInProcess({ c: fixture('curious') });
+      await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       const ask = await open(weir, 'modern', EVERYTHING);
       for (const data of [
         undefined,
@@ -103,7 +103,7 @@ describe('an address to visit before a call', () => {
   );
 
   verifies('ERA-2', 'a legacy client gets the error with an address to visit unchanged', async () => {
-    await using weir = serveInProcess({ c: fixture('curious') });
+    await using weir = serveInProcess({ c: fixture('asks-given-questions') });
     await weir.initialize(EVERYTHING);
     expect((await weir.request('tools/call', call)).error).toEqual({
       code: -32042,

@@ -15,7 +15,7 @@ import {
 } from '../../support/http.ts';
 import { verifies } from '../../verifies.ts';
 
-const servers = { echo: fixture('echo'), stall: fixture('stall'), asks: fixture('asks') };
+const servers = { echo: fixture('echo'), stall: fixture('stall'), asks: fixture('asks-client') };
 
 /** Two starts in one folder, at one port. */
 async function restarted(use: (first: ServeProcess) => Promise<() => Promise<void>>): Promise<void> {

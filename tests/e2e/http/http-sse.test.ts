@@ -110,7 +110,7 @@ describe('a client of HTTP+SSE', () => {
       ['ERA-1', 'AGG-CALL-3'],
       `the gateway serves the SDK's HTTP+SSE client at /sse in mode ${mode}`,
       async () => {
-        await using test = await serveTest({ a: serverWith(['x']), b: fixture('asks') });
+        await using test = await serveTest({ a: serverWith(['x']), b: fixture('asks-client') });
         await using sdk = await connect(test, mode, { capabilities: { elicitation: {} } });
         const { client } = sdk;
         client.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
@@ -141,7 +141,7 @@ describe('a client of HTTP+SSE', () => {
   });
 
   verifies('ERA-1', 'a client of HTTP+SSE gets no notifications before its handshake', async () => {
-    await using test = await serveTest({ a: serverWith(['x']), b: fixture('changes') });
+    await using test = await serveTest({ a: serverWith(['x']), b: fixture('changing-lists') });
     await using stream = await Stream.open(test);
     await test.gateway.restart('a');
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -34,7 +34,7 @@ const regions = scripted(`
 
 let weir: ServeProcess;
 beforeAll(async () => {
-  weir = await startServe({ echo: fixture('echo'), asks: fixture('asks'), regions });
+  weir = await startServe({ echo: fixture('echo'), asks: fixture('asks-client'), regions });
   // Code that is compiled at its first use must not count for a single request.
   for (let round = 0; round < 30; round++) await attempt(goodCall());
 });

@@ -7,7 +7,7 @@ import { modern, open, openSession, send, serveTest, type Sent } from '../../sup
 import { verifies } from '../../verifies.ts';
 
 const KNOWS_TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-const servers = { a: fixture('modern-tasks', 'A'), b: fixture('tasks', 'B') };
+const servers = { a: fixture('modern-tasks', 'A'), b: fixture('legacy-tasks', 'B') };
 const instructions = '## a\n\nUse A.\n\n## b\n\nUse B with care.';
 
 verifies(

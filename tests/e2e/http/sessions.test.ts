@@ -144,7 +144,7 @@ describe.concurrent('a modern request', () => {
   );
 
   verifies('ERA-5', 'two subscriptions with the same id each get their own notifications', async () => {
-    await using http = await serveTest({ changes: fixture('changes') });
+    await using http = await serveTest({ changes: fixture('changing-lists') });
     const listen = async (notifications: Json): Promise<Events> =>
       new Events(await open(http.url, modern('subscriptions/listen', { notifications }, { id: 5 })));
     const [tools, prompts] = [
@@ -274,7 +274,7 @@ describe.concurrent('a session', () => {
   });
 
   verifies('ERA-1', 'a session gets earlier and later notifications on its GET stream', async () => {
-    await using http = await serveTest({ changes: fixture('changes') });
+    await using http = await serveTest({ changes: fixture('changing-lists') });
     const client = await openSession(http.url);
     const add = (name: string): Promise<Answer> => client.post(client.call('changes:add', { name }));
     await add('early');
@@ -293,7 +293,7 @@ describe.concurrent('a session', () => {
     'ERA-1',
     'a session gets questions on the stream of its call, and answers with a POST',
     async () => {
-      await using http = await serveTest({ asks: fixture('asks') });
+      await using http = await serveTest({ asks: fixture('asks-client') });
       const client = await openSession(http.url, { capabilities: { roots: {} } });
       const events = await client.stream(client.call('asks:roots'));
       const question = await events.message();

@@ -20,7 +20,7 @@ async function runProgram(text: string): Promise<Ended> {
 const callsDyingServer = (backOffMs: number, end: string): string => `
   import { createGateway } from '@weir/gateway';
   const gateway = createGateway(
-    { mcpServers: { b: ${JSON.stringify(fixture('busy'))} } },
+    { mcpServers: { b: ${JSON.stringify(fixture('timed-work'))} } },
     { env: process.env, supervision: { backOffMs: [${backOffMs}, 500, 500] } },
   );
   await gateway.start();

@@ -313,7 +313,7 @@ describe('a gateway in a program', () => {
   );
 
   verifies('AGG-API-1', 'a server of a gateway in a program cannot ask questions', async () => {
-    const gateway = createTestGateway({ a: fixture('asks') });
+    const gateway = createTestGateway({ a: fixture('asks-client') });
     expect(await gateway.callTool('a:elicit')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('the client does not offer') as string }],
@@ -324,7 +324,7 @@ describe('a gateway in a program', () => {
   verifies('AGG-API-1', 'two gateways in a program share no state', async () => {
     const [one, two] = [
       createTestGateway({ a: fixture('echo') }),
-      createTestGateway({ a: fixture('old'), b: fixture('echo') }),
+      createTestGateway({ a: fixture('revision-2024-11-05'), b: fixture('echo') }),
     ];
     await Promise.all([one.start(), two.start()]);
     expect(one.registry.size).toBe(8);

@@ -413,7 +413,7 @@ describe.concurrent('a lazy server', () => {
     ['HEALTH-3', 'ERA-2'],
     'a lazy server does not stop while its client is asked between two rounds',
     async () => {
-      await using weir = serveInProcess({ r: fixture('rounds') }, { lazy: true, idleAfter: 50 });
+      await using weir = serveInProcess({ r: fixture('modern-rounds') }, { lazy: true, idleAfter: 50 });
       await weir.initialize({ elicitation: {} });
       const question = `{"method":"elicitation/create","params":${form}}`;
       const rounds = [`{"resultType":"input_required","inputRequests":{"a":${question}}}`];

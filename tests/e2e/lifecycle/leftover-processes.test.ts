@@ -31,10 +31,10 @@ function behindNpx(): ServerEntry {
 
 const stubborn = {
   stubborn: fixture('ignores-sigterm'),
-  forks: fixture('forks'),
-  session: fixture('forks', '--own-session'),
-  pipes: fixture('forks', '--own-session', '--hold-pipes'),
-  clean: fixture('forks', '--own-session', '--clean-environment'),
+  forks: fixture('grandchild'),
+  session: fixture('grandchild', '--own-session'),
+  pipes: fixture('grandchild', '--own-session', '--hold-pipes'),
+  clean: fixture('grandchild', '--own-session', '--clean-environment'),
 };
 
 /** When the guard has had its first look: a server that ends at once with its gateway leaves no time for another. */
@@ -133,7 +133,7 @@ describe.concurrent('a gateway that ends', () => {
     ['AGG-CHILD-4', 'AGG-CHILD-5'],
     'a killed server leaves no grandchild while the gateway runs on',
     async () => {
-      await using weir = startWeir({ forks: fixture('forks'), e: fixture('echo') });
+      await using weir = startWeir({ forks: fixture('grandchild'), e: fixture('echo') });
       await weir.initialize();
       const [self, grandchild] = textOf(await weir.callTool('forks:pids'))
         .split(' ')

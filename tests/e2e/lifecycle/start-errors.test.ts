@@ -427,7 +427,7 @@ describe.concurrent('a server that fails to start', () => {
   );
 
   verifies('AGG-CHILD-2', 'a server that prints a banner on stdout first starts', async ({ expect }) => {
-    await using weir = startWeir({ babble: fixture('noisy') });
+    await using weir = startWeir({ babble: fixture('noise-on-stdout') });
     expect(await weir.tools()).toEqual(['babble:echo']);
   });
 
@@ -462,7 +462,7 @@ describe.concurrent('names that collide', () => {
     'AGG-SEP-4',
     'the start fails for names that collide because there is no prefix',
     async ({ expect }) => {
-      const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('old') };
+      const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('revision-2024-11-05') };
       expect(await failure(config, { args: ['--no-prefix'] })).toMatchInlineSnapshot(`
       "Name 'echo' is wanted by two servers: 'a' and 'b'
       Name 'add' is wanted by two servers: 'a' and 'b'

@@ -43,7 +43,7 @@ describe.concurrent('the first list', () => {
     'AGG-REG-3',
     'the first list waits for every server, and is in the order of the config',
     async () => {
-      const config = { slow: fixture('slow-start', '700'), quick: fixture('old') };
+      const config = { slow: fixture('slow-start', '700'), quick: fixture('revision-2024-11-05') };
       await using weir = startWeir(config, { args: ['--debug'] });
       expect(await weir.tools()).toEqual(['slow:echo', 'quick:echo']);
       expect(timeOf(weir, /\[quick\] ready/u)).toBeLessThan(timeOf(weir, /\[slow\] ready/u));
@@ -98,7 +98,10 @@ describe.concurrent('--keep-going', () => {
     ['AGG-CHILD-3', 'AGG-REG-3'],
     '--keep-going serves the other servers when one never answers and one does not exist',
     async () => {
-      await using weir = startWeir({ mute, gone, echo: fixture('echo'), old: fixture('old') }, keepGoing);
+      await using weir = startWeir(
+        { mute, gone, echo: fixture('echo'), old: fixture('revision-2024-11-05') },
+        keepGoing,
+      );
       await weir.initialize();
       const list = await weir.request('tools/list');
       const waited = Date.now() - Math.max(timeOf(weir, /\[echo\] ready/u), timeOf(weir, /\[old\] ready/u));
@@ -120,7 +123,7 @@ describe.concurrent('--keep-going', () => {
     'AGG-REG-3',
     'the first list comes at once where every server is ready or has failed',
     async () => {
-      await using weir = startWeir({ gone, echo: fixture('old') }, keepGoing);
+      await using weir = startWeir({ gone, echo: fixture('revision-2024-11-05') }, keepGoing);
       await weir.initialize();
       expect(listed(await weir.request('tools/list'))).toEqual(['echo:echo']);
       expect(Date.now() - timeOf(weir, /\[echo\] ready/u)).toBeLessThan(900);
@@ -131,7 +134,10 @@ describe.concurrent('--keep-going', () => {
     'AGG-REG-3',
     '--keep-going announces late servers and lists them in config order',
     async () => {
-      await using weir = startWeir({ late: fixture('slow-start', '2500'), echo: fixture('old') }, keepGoing);
+      await using weir = startWeir(
+        { late: fixture('slow-start', '2500'), echo: fixture('revision-2024-11-05') },
+        keepGoing,
+      );
       await weir.initialize();
       expect(listed(await weir.request('tools/list'))).toEqual(['echo:echo']);
       await weir.call('notifications/tools/list_changed');
@@ -228,7 +234,7 @@ describe.concurrent('client info that servers get', () => {
 
   verifies('AGG-CHILD-6', 'servers offer tools for the capabilities of the real client', async () => {
     const only = async (can: Json): Promise<string[]> => {
-      await using weir = startWeir({ asks: fixture('asks') });
+      await using weir = startWeir({ asks: fixture('asks-client') });
       await weir.initialize(can);
       return (await weir.tools()).filter((name) => name.includes('only'));
     };
