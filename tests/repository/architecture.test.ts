@@ -170,7 +170,7 @@ describe('rules of the architecture', () => {
     expect(differences({ wire: 2 }, { wire: 2 })).toEqual([]);
   });
 
-  test('plain titles are left alone', () => {
+  test('the title rules accept plain titles', () => {
     const text = [
       "describe('a line', () => socket.on('whatever', close));",
       "test.skipIf(no ? undefined : 'what')('a line that is closed is no longer read', f);",
