@@ -1,10 +1,10 @@
-/** What the product must do. A test cites an id with `verifies('AGG-CFG-1', …)`; `npm test` counts it as proved where one passed. */
+/** A requirement of the product. A test cites an id with `verifies('AGG-CFG-1', …)`; `npm test` counts it as proved where one passed. */
 export interface Requirement {
   readonly id: string;
   readonly text: string;
   /** `open`: not begun. `partial`: what is built is proved, the rest is named in `open`. `done`: all of it is proved. */
   readonly status: 'open' | 'partial' | 'done';
-  /** What is still missing from a partial requirement. */
+  /** The missing part of a partial requirement. */
   readonly open?: string;
   /** Each number that it names. `npm run mutate` tries wrong ones, so that none of them can drift. */
   readonly numbers?: readonly string[];

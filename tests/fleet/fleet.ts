@@ -14,7 +14,7 @@ const folder = dirname(fileURLToPath(import.meta.url));
 
 /**
  * Real servers from npm, by a short key, as a config file would list them; installed when they are not there yet.
- * What they read or write stays in `dir`.
+ * Their files stay in `dir`.
  */
 export function fleet(dir: string): Record<string, FleetServer> {
   ensureInstalled(folder, 'real MCP servers for the tests');

@@ -1,6 +1,6 @@
-// What differs between two runs of the same server, by name. Nothing is hidden that has no name here.
+// Values that differ between two runs of the same server, by name. All other values must be equal.
 
-/** Puts a name in the place of what cannot be equal; `key` is where the value stands. */
+/** Replaces a value that cannot be equal by a name; `key` is the key of the value. */
 export type Mask = (value: unknown, key: string) => unknown;
 
 /** A moment: a time stamp, the time of day, milliseconds where a key says so, any of them inside a blob. */
@@ -24,7 +24,7 @@ export const fileTimes: Mask = (value) =>
 export const randomId: Mask = (value) =>
   typeof value === 'string' ? value.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu, '<id>') : value;
 
-/** The variables that the gateway adds to a server's environment: its mark, and its id in the chain of gateways. The order is no promise. */
+/** The variables that the gateway adds to a server's environment: its mark, and its id in the chain of gateways. Their order may change. */
 export const environment: Mask = (value, key) => {
   if (key !== 'text') return value;
   const all = JSON.parse(value as string) as Record<string, string>;

@@ -9,13 +9,13 @@ import { environment, fileTimes, randomId, time, type Mask } from './masks.ts';
 export interface Step {
   readonly method: string;
   readonly params: Json;
-  /** What may differ from run to run, by name; everything else must be equal. */
+  /** Values that may differ from run to run, by name; all others must be equal. */
   readonly masks: readonly Mask[];
   /** The tool exists only for clients that can be asked something. */
   readonly asks: boolean;
 }
 
-/** The fleet in the order of its config. What it reads and writes stays in `folder`, what it asks the internet goes to `api`. */
+/** The fleet in the order of its config. Its files stay in `folder`, and its requests to the internet go to `api`. */
 export function realServers(folder: string, api: string): Record<string, FleetServer> {
   const files = join(folder, 'files');
   const servers = fleet(folder);
@@ -71,7 +71,7 @@ trailer<</Root 1 0 R>>
 %%EOF
 `;
 
-/** What each server is asked, in this order. */
+/** Requests to each server, in this order. */
 export function realSteps(folder: string): Record<string, Step[]> {
   return {
     everything: everything(),

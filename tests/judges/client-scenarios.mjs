@@ -1,5 +1,5 @@
-// What a client has to do in each client scenario of the conformance suite. `client` is connected; `toolCalls` are the
-// scenario's wish, and `isDirect` says that nobody stands between the client and the scenario's server.
+// The actions of a client in each client scenario of the conformance suite. `client` is connected; `toolCalls` are the
+// scenario's wish, and `isDirect` is true where no gateway stands between the client and the scenario's server.
 import { createHash } from 'node:crypto';
 
 /** Anything goes: results of methods that the SDK does not know. */
@@ -36,7 +36,7 @@ export const scenarios = {
     await client.listTools();
     for (const call of toolCalls) await client.callTool(call);
   },
-  // Whatever is still listed is fit to be called. The SDK overlooks headers of numbers; a gateway must not.
+  // Every tool still listed can be called. The SDK overlooks headers of numbers; a gateway must not.
   'http-invalid-tool-headers': async (client, { isDirect }) => {
     for (const { name, inputSchema } of (await client.listTools()).tools) {
       const fields = inputSchema.required ?? [];

@@ -68,7 +68,7 @@ try {
   await stop();
 }
 
-/** What has no default is confirmed; the SDK fills in the rest. */
+/** Confirms the fields without a default; the SDK fills in the rest. */
 function fillIn({ requestedSchema: { properties } }) {
   const open = Object.entries(properties).filter(([, schema]) => schema.default === undefined);
   return Object.fromEntries(open.map(([name]) => [name, true]));

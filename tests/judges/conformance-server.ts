@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../fixtures/conformance.mjs', import.meta.url));
 
-/** Which revisions it knows: 2026-07-28 and those before, or only those before. */
+/** Revisions of the server: 2026-07-28 and those before, or only those before. */
 export type Make = 'dual' | 'legacy';
 
 const options = { dual: [], legacy: ['--legacy'] } as const;
@@ -25,7 +25,7 @@ export interface ConformanceServer {
   stop(): Promise<void>;
 }
 
-/** Starts it at a port that nobody else has. */
+/** Starts the server at a free port. */
 export async function startConformanceServer(make: Make = 'dual'): Promise<ConformanceServer> {
   const child = spawn(process.execPath, [program, '--http', '0', ...options[make]], {
     env: {},

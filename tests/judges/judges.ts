@@ -10,7 +10,7 @@ export const noJudges: string | undefined =
     ? undefined
     : `the judges bring their own Node for linux-x64, this is ${process.platform}-${process.arch}`;
 
-// Whoever imports this module is about to use a judge.
+// A test that imports this module uses a judge.
 if (noJudges === undefined) ensureInstalled(folder, 'judges for the tests');
 
 /** Executables of other Node releases than the one that runs the tests; `undefined` where there are no judges. */

@@ -13,7 +13,7 @@ export const EXCEPTIONS: Readonly<Partial<Record<Leg, Record<string, string>>>> 
   },
 };
 
-/** What the suite says of the server by this road. */
+/** Returns the verdicts of the suite on the server by this road. */
 export async function runLeg(leg: Leg, requirements: Requirements, make: Make = 'dual'): Promise<Verdict[]> {
   await using target = await startTarget(leg, make);
   const verdicts = await runConformance(target.url, requirements);
@@ -53,7 +53,7 @@ export function byScenario(verdicts: readonly Verdict[]): Record<string, string[
   return Object.fromEntries(Object.entries(table).map(([scenario, checks]) => [scenario, checks.toSorted()]));
 }
 
-/** What differs between two legs, scenario by scenario and check by check; both may leave out scenarios. */
+/** Lists the differences between two legs, scenario by scenario and check by check; both may leave out scenarios. */
 export function differences(direct: readonly Verdict[], through: readonly Verdict[]): string[] {
   const [expected, found] = [byScenario(direct), byScenario(through)];
   const reasons = new Map(

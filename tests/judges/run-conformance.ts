@@ -14,7 +14,7 @@ export interface Verdict {
   readonly check: string;
   /** WARNING is a SHOULD that was not met, INFO no more than a remark. */
   readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
-  /** Why it is no success, in the suite's words. */
+  /** The suite's reason where the check did not succeed. */
   readonly message?: string;
 }
 

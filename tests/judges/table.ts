@@ -1,7 +1,7 @@
-// What the suite said, for people: a line for each scenario when the whole table is asked for, and always the totals.
+// Prints the verdicts of the suite: a line for each scenario when the whole table is wanted, and always the totals.
 import type { Verdict } from './run-conformance.ts';
 
-/** What the suite said on each road, and why a scenario means nothing on one. */
+/** Verdicts of the suite on each road, and the reasons why a scenario means nothing on one. */
 export interface Table<Leg extends string> {
   readonly title: string;
   readonly legs: readonly Leg[];

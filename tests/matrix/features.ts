@@ -1,4 +1,4 @@
-// What must work between a client and a server, whatever lies between them. Each function proves one feature.
+// Features that must work between a client and a server, whatever lies between them. Each function proves one feature.
 import { expect, vi } from 'vitest';
 import {
   completion,
@@ -15,7 +15,7 @@ import { rawAt } from '../fixtures/stdio.mjs';
 import type { Era, Json, Received } from '../support/harness.ts';
 import { ANSWERS, call, request, type Seat } from './seat.ts';
 
-/** What a cell of the matrix is about. */
+/** One cell of the matrix. */
 export interface Cell {
   /** Unlike any other cell's. */
   readonly key: string;
@@ -223,7 +223,7 @@ async function hearResourceUpdates({ seat, key }: Cell): Promise<void> {
   await vi.waitFor(() => expect(updates().slice(before)).toEqual([uri]), PATIENT);
   if (era === 'legacy') await client.unsubscribeResource({ uri });
   await subscription?.close();
-  // What has been let go is told no more, though the server hears of it a moment later.
+  // The client gets no further update, although the unsubscription reaches the server a moment later.
   await call(seat, 'echo');
   await call(seat, 'touch', { uri });
   await call(seat, 'echo');
@@ -234,7 +234,7 @@ async function getBigResult({ seat }: Cell): Promise<void> {
   const line = await seat.raw('tools/call', '{"name":"big","arguments":{}}');
   const { result } = JSON.parse(line) as { result?: { content: { text: string }[] } };
   const text = result?.content[0]?.text ?? line.slice(0, 1000);
-  // Compared by hand: nobody wants to see a difference of 32 MB.
+  // Compared by hand: a difference of 32 MB would fill the report.
   expect({ length: text.length, isWhole: text === 'x'.repeat(BIG) }).toEqual({ length: BIG, isWhole: true });
 }
 
@@ -262,7 +262,7 @@ async function beSentToUrl({ seat, key, client, upstream }: Cell): Promise<void>
   }, PATIENT);
 }
 
-/** Between clients and servers of 2025-11-25 it is an error; whoever is modern has the client asked, and the call goes on. */
+/** Between a legacy client and a legacy server this is an error; else the client is asked, and the call goes on. */
 async function visitFirst({ seat, key, client, upstream }: Cell): Promise<void> {
   const before = seat.heard.length;
   const visit = call(seat, 'visit-first', { key });
@@ -312,7 +312,7 @@ interface Question {
   readonly params?: Json;
 }
 
-/** What the client was asked, as it stood on the wire: in requests, or in results that require input. */
+/** Questions to the client, as they stood on the wire: in requests, or in results that require input. */
 function askedIn({ heard }: Seat, since: number): Question[] {
   return heard.slice(since).flatMap(({ id, method, params, result }) => {
     if (method !== undefined) return id === undefined ? [] : [question({ method, params })];

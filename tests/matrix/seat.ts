@@ -10,12 +10,12 @@ import type { Command, Era, Json, Received } from '../support/harness.ts';
 import { modernMeta } from '../support/harness.ts';
 import { LineTransport } from './line-transport.ts';
 
-/** Where a server can be reached. */
+/** The address of a server. */
 export type Address =
   | { readonly command: Omit<Command, 'cwd'> }
   | { readonly url: string; readonly token?: string; readonly isSse?: boolean };
 
-/** What the client answers when it is asked. */
+/** The client's answers to questions. */
 export const ANSWERS = {
   form: { action: 'accept', content: { name: 'Ann', age: 41 } },
   url: { action: 'accept' },

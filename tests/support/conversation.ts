@@ -4,7 +4,7 @@ import { masked } from '../fleet/masks.ts';
 import type { Step } from '../fleet/real-fleet.ts';
 import type { Json } from './harness.ts';
 
-/** What one request led to. */
+/** The outcome of one request. */
 export interface Outcome {
   readonly request: string;
   readonly result?: unknown;
@@ -54,7 +54,7 @@ export class Conversation {
     return items;
   }
 
-  /** Waits until a tool is there, listed or not: calls it without arguments until nobody says that it is not found. */
+  /** Waits until a tool is there, listed or not: calls it without arguments until the answer is not "not found". */
   async untilCallable(name: string): Promise<void> {
     const deadline = performance.now() + 20_000;
     const answer = async (): Promise<string> =>

@@ -106,7 +106,7 @@ export interface Command {
 }
 
 /**
- * How a host would start the gateway over a config; the config file is written here. Most tests are about names joined by
+ * Returns the command by which a host starts the gateway, and writes its config file. Most tests are about names joined by
  * a colon and starts that fail fast, so they run the name that has these defaults; `as: 'weir'` has those of hosts.
  */
 export function commandFor(config: Config, options: StartOptions = {}): Command {
@@ -164,7 +164,7 @@ export async function runOver(
   return await weir.ended;
 }
 
-/** How a run of the command ended, and all that it wrote. */
+/** Exit code, signal and output of a run of the command. */
 export interface Ended {
   /** Null where a signal ended it. */
   readonly code: number | null;
@@ -266,7 +266,7 @@ export function textOf({ result }: Received): string {
   return content.map(({ text }) => text ?? '').join('\n');
 }
 
-/** What every request of the modern era carries; `more` are further members of `_meta`. */
+/** Returns the envelope of a modern request; `more` are further members of `_meta`. */
 export function modernMeta(capabilities: Json = {}, more: Json = {}): { _meta: Json } {
   const prefix = 'io.modelcontextprotocol/';
   return {

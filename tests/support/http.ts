@@ -141,7 +141,7 @@ export class ServeProcess implements AsyncDisposable {
   }
 }
 
-/** What came back; of a stream what has come so far. */
+/** The answer to a request; of a stream the part that has come so far. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -193,7 +193,7 @@ export function wireText(url: string, { method = 'POST', headers = {}, body = ''
   return `${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${String(body)}`;
 }
 
-/** Sends a request of which nobody waits for the answer; the function hangs up. */
+/** Sends a request without waiting for its answer; the returned function hangs up. */
 export function begin(url: string, sent: Sent): () => void {
   const outgoing = request(url, { method: 'POST', headers: headersOf(sent.headers), agent: false });
   outgoing.on('error', () => {}).end(sent.body);

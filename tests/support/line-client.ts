@@ -24,9 +24,9 @@ export const PATIENCE_MS = 30_000;
 const NEWLINE = 0x0a;
 
 export interface LineClientOptions {
-  /** What the client writes to. */
+  /** The stream that the client writes to. */
   readonly input: Writable;
-  /** What the client reads from. */
+  /** The stream that the client reads from. */
   readonly output: Readable;
   /** Settles when nothing more can come. */
   readonly over: Promise<unknown>;
@@ -83,7 +83,7 @@ export class LineClient {
     return this.next((message) => message.method === method, method);
   }
 
-  /** The first message that matches and that nobody has taken yet. */
+  /** Takes the first message that matches and was not taken yet. */
   next(matches: (message: Received) => boolean, what = 'a message'): Promise<Received> {
     const found = this.#untaken.findIndex(matches);
     if (found >= 0) return Promise.resolve(this.#untaken.splice(found, 1)[0] as Received);
@@ -128,7 +128,7 @@ export class LineClient {
     return this.request('tools/call', { name, arguments: args });
   }
 
-  /** What came last, for the message of a test that fails. */
+  /** Returns the last lines, for the error of a failed test. */
   protected story(): string {
     const lines = this.lines.slice(-10).map((line) => (line.length > 300 ? `${line.slice(0, 300)} …` : line));
     return `last lines of stdout:\n${lines.join('\n')}`;

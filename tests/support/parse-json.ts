@@ -1,4 +1,4 @@
-// What a text says, for the tests that compare our reading of it with a parser's.
+// The value of a JSON text, for tests that compare our reading with a parser's.
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]|[^\s{}[\],:"]+/g;
 

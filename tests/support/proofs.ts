@@ -8,7 +8,7 @@ export interface Outcome {
   readonly isKnownFailure: boolean;
 }
 
-/** What a run has shown of the requirements. */
+/** Proofs of requirements by a run. */
 export interface Proofs {
   readonly proved: readonly string[];
   /** Requirements whose tests were all skipped on this machine, with the titles of these tests. */

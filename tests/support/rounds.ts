@@ -15,7 +15,7 @@ export interface Question {
   readonly params: Json;
 }
 
-/** What an answer asks for; a test that expects a round fails with what came instead. */
+/** Returns the questions of a round; fails with the answer where that is not a round. */
 export function questionsOf({ result, error }: Received): Question[] {
   if (result?.['resultType'] !== 'input_required') throw new Error(JSON.stringify(error ?? result));
   const requests = result['inputRequests'] as Record<string, Omit<Question, 'key'>>;
