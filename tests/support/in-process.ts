@@ -24,7 +24,7 @@ import { LineClient, type Json, type Received } from './line-client.ts';
 export interface InProcessOptions extends Omit<GatewayOptions, 'log' | 'env'> {
   /** Keys of the config beside the servers. */
   readonly config?: Omit<McpConfig, 'mcpServers'>;
-  /** The group that the client sees. */
+  /** The group that the client sees; servers outside it run as well, so that a test can look at what they do. */
   readonly group?: string;
 }
 
@@ -84,7 +84,7 @@ export class InProcess extends LineClient implements AsyncDisposable {
 /** A gateway over these servers that reads nothing of the test's own environment but PATH. */
 export function createTestGateway(
   servers: Record<string, ServerEntry>,
-  { config, ...options }: InProcessOptions = {},
+  { config, group: _group, ...options }: InProcessOptions = {},
   logged: string[] = [],
 ): Gateway {
   const state = join(temporaryFolder(), 'state');

@@ -3,7 +3,9 @@ import { VERSION } from './program.ts';
 import type { Environment } from './values.ts';
 
 /** Returns what the gateway of this process reports about itself. */
-export function gatewayInfo(known: Pick<GatewayInfo, 'mode' | 'configPath' | 'url' | 'token'>): GatewayInfo {
+export function gatewayInfo(
+  known: Pick<GatewayInfo, 'mode' | 'configPath' | 'group' | 'url' | 'token'>,
+): GatewayInfo {
   return { pid: process.pid, version: VERSION, startedAt: Date.now(), ...known };
 }
 

@@ -172,6 +172,8 @@ export const Texts = {
     `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
   notSupervised: (serverKey: string): string =>
     `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
+  outsideGroup: (serverKey: string, group = ''): string =>
+    `Server '${serverKey}' does not run here: this gateway serves group '${group}', which has nothing of it`,
   offInFile: (serverKey: string): string =>
     `Server '${serverKey}' is switched off in the config file, which counts for more: change its "enabled" or "disabled" there`,
 

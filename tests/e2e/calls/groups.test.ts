@@ -1,8 +1,8 @@
 // Groups in the config: the part of all servers and tools that a client sees.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { createGateway, type McpConfig } from '@weir/gateway';
+import { dirname, join } from 'node:path';
+import { createGateway, createLock, type GatewayReport, type McpConfig } from '@weir/gateway';
 import { describe, expect, test } from 'vitest';
 import {
   fixture,
@@ -12,6 +12,7 @@ import {
   startWeir,
   temporaryFolder,
   textOf,
+  type Ended,
   type Era,
   type Json,
   type Received,
@@ -30,7 +31,7 @@ import {
   type LegacyClient,
   type Sent,
 } from '../../support/http.ts';
-import { counted, serveInProcess } from '../../support/in-process.ts';
+import { counted, serveInProcess, type InProcessOptions } from '../../support/in-process.ts';
 import { until } from '../../support/processes.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
@@ -53,7 +54,8 @@ const namesIn = ({ result }: Received, list = 'tools', key = 'name'): string[] =
   ((result?.[list] ?? []) as Record<string, string>[]).map((item) => item[key] ?? '');
 
 describe('the truth table of group, allow, deny, rename, alias and era', () => {
-  const OWN = ['read_file', 'write_file', 'stat'];
+  // In the order that a lock file has.
+  const OWN = ['read_file', 'stat', 'write_file'];
   const GROUPS: Record<string, (tool: string) => boolean> = {
     whole: () => true,
     all: () => true,
@@ -76,48 +78,108 @@ describe('the truth table of group, allow, deny, rename, alias and era', () => {
   const filters = [undefined, ['read_*', 'stat']].flatMap((allow) =>
     [undefined, ['stat']].flatMap((deny) => [undefined, 'read'].map((rename) => ({ allow, deny, rename }))),
   );
+  /** How the config has come into force. */
+  const MOMENTS = {
+    'from the start': { separator: '__' },
+    'after a reload, with plain names': { noPrefix: true },
+    'before the server runs, from a lock file without any of it': { separator: '__', lazy: true },
+  } satisfies Record<string, Partial<InProcessOptions>>;
+  /** Names that lead to a tool, and others that look as if they might. */
+  const aliases = (name: string): string[] => [
+    ...[':', '__', '.', '/'].map((separator) => `files${separator}${name}`),
+    name,
+  ];
+  const lookAlikes = (name: string): string[] => [
+    `mcp__files__${name}`,
+    `files:files:${name}`,
+    `files__files__${name}`,
+    `weir:files:${name}`,
+    `FILES__${name}`,
+    `files___${name}`,
+    `files::${name}`,
+    `files__${name}__`,
+    `${name}:files`,
+  ];
 
-  for (const { allow, deny, rename } of filters)
-    test(`groups list and call the right tools with ${JSON.stringify({ allow, deny, rename })}`, async () => {
-      const entry = {
-        ...serverWith(OWN, 'files'),
-        ...(allow && { includeTools: allow }),
-        ...(deny && { excludeTools: deny }),
-        ...(rename !== undefined && { tools: { read_file: { rename } } }),
-      };
-      const isOffered = (tool: string): boolean =>
-        (allow === undefined || tool !== 'write_file') && (deny === undefined || tool !== 'stat');
-      const newName = (tool: string): string => (tool === 'read_file' ? (rename ?? tool) : tool);
-      await using http = await serveTest(
-        { files: entry, other: serverWith(['open'], 'other') },
-        { separator: '__', config: { groups } },
-      );
-      for (const group of [undefined, ...Object.keys(GROUPS)])
-        for (const era of ERAS) {
-          const ask = await asking(http, group, era);
-          const has = group === undefined ? () => true : (GROUPS[group] as (tool: string) => boolean);
-          const seen = OWN.filter((tool) => isOffered(tool) && has(tool));
-          const row = `${group} ${era}`;
-          const listed = namesIn(await ask('tools/list')).filter((name) => name.startsWith('files'));
-          expect([row, listed]).toEqual([row, seen.map((tool) => `files__${newName(tool)}`)]);
+  for (const [moment, options] of Object.entries(MOMENTS))
+    for (const { allow, deny, rename } of filters)
+      test.concurrent(`groups list and call the right tools ${moment}: ${JSON.stringify({ allow, deny, rename })}`, async () => {
+        const [isLazy, isReloaded] = ['lazy' in options, 'noPrefix' in options];
+        const isWhole = !isLazy && !isReloaded;
+        const entry = serverWith(OWN, 'files');
+        const other = serverWith(['open'], 'other');
+        const description = 'Reads “one” file.';
+        const meant = {
+          ...entry,
+          ...(allow && { includeTools: allow }),
+          ...(deny && { excludeTools: deny }),
+          ...(rename !== undefined && { tools: { read_file: { rename, description } } }),
+        };
+        const isOffered = (tool: string): boolean =>
+          (allow === undefined || tool !== 'write_file') && (deny === undefined || tool !== 'stat');
+        const newName = (tool: string): string => (tool === 'read_file' ? (rename ?? tool) : tool);
+        const configPath = join(temporaryFolder(), 'mcp.json');
+        if (isLazy) {
+          const env = { PATH: process.env['PATH'] };
+          const text = await createLock(
+            { mcpServers: { files: entry, other } },
+            { configPath, unexpanded: {}, env },
+          );
+          writeFileSync(join(dirname(configPath), 'weir.lock.json'), text);
+        }
+        await using http = await serveTest(
+          { files: isReloaded ? entry : meant, other },
+          { ...options, configPath, config: { groups } },
+        );
+        if (isReloaded) await http.gateway.reload({ mcpServers: { files: meant, other }, groups });
+        const asks = await Promise.all(
+          [undefined, ...Object.keys(GROUPS).slice(isWhole ? 0 : 2)].flatMap((group) =>
+            ERAS.map(async (era) => {
+              const has = group === undefined ? () => true : (GROUPS[group] as (tool: string) => boolean);
+              return { row: `${group} ${era}`, has, ask: await asking(http, group, era) };
+            }),
+          ),
+        );
+        const lists = new Map<string, Received>();
+        for (const { row, has, ask } of asks) {
+          const listed = await ask('tools/list');
+          const prefix = isReloaded ? '' : 'files__';
+          const seen = OWN.filter((tool) => isOffered(tool) && has(tool)).map(
+            (tool) => prefix + newName(tool),
+          );
+          expect([row, namesIn(listed).filter((name) => !name.endsWith('open'))]).toEqual([row, seen]);
+          const isDescribed = rename !== undefined && has('read_file');
+          expect([row, JSON.stringify(listed).includes(description)]).toEqual([row, isDescribed]);
+          lists.set(row, listed);
+        }
+        const states = http.gateway.reports().map(({ health }) => health.connectionState);
+        expect(new Set(states)).toEqual(new Set([isLazy ? 'disconnected' : 'connected']));
+        for (const { row, has, ask } of asks) {
+          // Nothing but a call leads to a tool.
+          for (const name of ['files__read_file', 'read_file']) {
+            const completed = { ref: { type: 'ref/prompt', name }, argument: { name: 'a', value: 'a' } };
+            expect((await ask('completion/complete', completed)).error).toBeDefined();
+            expect((await ask('prompts/get', { name })).error).toBeDefined();
+          }
           for (const tool of OWN)
             for (const name of new Set([tool, newName(tool)]))
-              for (const alias of [
-                `files__${name}`,
-                `files:${name}`,
-                `files.${name}`,
-                `files/${name}`,
-                name,
-              ]) {
+              for (const alias of [...aliases(name), ...(isWhole ? lookAlikes(name) : [])]) {
                 const answer = await ask('tools/call', { name: alias, arguments: {} });
-                const isCallable = seen.includes(tool) && name === newName(tool);
+                const isRight = name === newName(tool) && aliases(name).includes(alias);
+                const isCallable = isRight && isOffered(tool) && has(tool);
                 const cell = `${row} ${alias}`;
                 if (isCallable) expect([cell, textOf(answer)]).toEqual([cell, `files: ${tool}`]);
                 else expect([cell, answer.error?.code]).toEqual([cell, -32602]);
                 if (!has(tool)) expect(answer.error?.message).not.toMatch(/held back|renamed/u);
               }
         }
-    });
+        for (const { row, ask } of asks) {
+          const again = await ask('tools/list');
+          expect([row, again]).toEqual([row, lists.get(row)]);
+          // A lock file has its own order of the keys in a definition.
+          if (!isLazy) expect(JSON.stringify(again)).toBe(JSON.stringify(lists.get(row)));
+        }
+      });
 });
 
 /** `prompt` of a server of these fixtures, under its public name. */
@@ -384,6 +446,9 @@ describe('a group', () => {
       expect(await gateway.listTools()).toHaveLength(3);
       expect(() => gateway.group('dve1')).toThrow(`There is no group 'dve1'; "groups" in the config has dev`);
       expect(() => gateway.group('devs')).toThrow("did you mean 'dev'?");
+      expect(() => createGateway({ mcpServers, groups: { dev: [] } }, { group: 'devs' })).toThrow(
+        "did you mean 'dev'?",
+      );
     } finally {
       await gateway.close();
     }
@@ -427,6 +492,88 @@ describe('weir --group', () => {
     expect(textOf(await weir.callTool('echo:say', { text: 'x' }))).toBe('x');
     expect([starts(), other.starts()]).toEqual([2, 1]);
     expect(await weir.tools()).toEqual(['echo:add', 'echo:say']);
+  });
+
+  test('weir --group runs only the servers of its group, before and after a reload', async () => {
+    const folder = temporaryFolder();
+    const state = join(folder, 'state');
+    const servers = Object.fromEntries(
+      ['files', 'git', 'a:b', 'db', 'gone'].map((key) => [key, counted(fixture('echo', key))] as const),
+    );
+    const starts = (): string =>
+      Object.entries(servers)
+        .map(([key, server]) => `${key} ${server.starts()}`)
+        .join();
+    const entries = Object.fromEntries(Object.entries(servers).map(([key, { entry }]) => [key, entry]));
+    const config = (dev: string[] | undefined): string =>
+      JSON.stringify({
+        mcpServers: {
+          ...entries,
+          broken: { command: 'no-such-command-at-all' },
+          off: { ...fixture('echo'), enabled: false },
+        },
+        groups: { ...(dev && { dev }), other: ['db', 'broken'] },
+      });
+    const ps = async (): Promise<string[]> => {
+      const { stdout } = await runWeir(['ps', '--json', '--state', state], { folder });
+      const [report] = JSON.parse(stdout) as GatewayReport[];
+      return [
+        report?.group ?? '',
+        ...(report?.servers ?? []).map(({ id, health }) => `${id} ${health?.connectionState}`),
+      ];
+    };
+    const on = (...args: string[]): Promise<Ended> => runWeir([...args, '--state', state], { folder });
+    // Another gateway has disabled a server that is outside the group: that is kept.
+    {
+      await using weir = startWeir({ ...entries }, { folder });
+      await weir.tools();
+      expect((await on('disable', 'gone')).stderr).toBe('');
+      expect(starts()).toBe('files 1,git 1,a:b 1,db 1,gone 1');
+    }
+
+    // Each start must succeed: the broken server would let it fail.
+    await using weir = startWeir(config(['files', 'git:e*', 'a:b:nothing', 'off']), {
+      folder,
+      args: ['--group', 'dev', '--separator', '__'],
+    });
+    await weir.initialize();
+    const tools = async (): Promise<string[]> =>
+      namesIn(await weir.request('tools/list')).filter((name) => name.endsWith('__echo'));
+    expect(await tools()).toEqual(['files__echo', 'git__echo']);
+    expect(starts()).toBe('files 2,git 2,a:b 2,db 1,gone 1');
+    expect(await ps()).toEqual(['dev', 'files connected', 'git connected', 'a:b connected', 'off undefined']);
+    expect((await on('ps')).stdout).toContain('mcp.json, group dev, up');
+    for (const action of ['restart', 'enable', 'disable'])
+      expect((await on(action, 'db')).stderr).toContain(
+        "Server 'db' does not run here: this gateway serves group 'dev', which has nothing of it",
+      );
+
+    const reload = async (dev: string[] | undefined): Promise<void> => {
+      const reloaded = weir.stderr.split('The config was read again').length;
+      writeFileSync(join(folder, 'mcp.json'), config(dev));
+      await until(() => weir.stderr.split('The config was read again').length > reloaded, 10_000);
+      await weir.call('notifications/tools/list_changed');
+    };
+    await reload(['db:echo', 'gone', 'files']);
+    expect(await ps()).toEqual(['dev', 'files connected', 'db connected', 'gone disconnected']);
+    expect(starts()).toBe('files 2,git 2,a:b 2,db 2,gone 1');
+    expect(await tools()).toEqual(['files__echo', 'db__echo']);
+
+    await reload(undefined);
+    expect(await ps()).toEqual(['dev']);
+    expect(await tools()).toEqual([]);
+    await reload(['files:echo']);
+    expect(await ps()).toEqual(['dev', 'files connected']);
+    expect(await tools()).toEqual(['files__echo']);
+    expect(starts()).toBe('files 3,git 2,a:b 2,db 2,gone 1');
+    expect(await weir.close()).toMatchObject({ code: 0 });
+
+    // Lists of servers outside the group are remembered still.
+    await using lazy = startWeir({ ...entries }, { folder, args: ['--lazy'] });
+    expect((await lazy.tools()).filter((name) => name.endsWith(':echo'))).toEqual(
+      ['files', 'git', 'a:b', 'db'].map((key) => `${key}:echo`),
+    );
+    expect(starts()).toBe('files 3,git 2,a:b 2,db 2,gone 1');
   });
 
   test('weir --group fails with the nearest name for an unknown group, and starts nothing', async () => {
@@ -547,7 +694,77 @@ describe('a reload of groups', () => {
     expect(starts()).toBe(1);
   });
 
-  test('sessions of a removed group get 404 until the group is back', async () => {
+  test('a reload sends list_changed in both eras to the clients whose lists differ, and to no others', async () => {
+    const own = ['read', 'write', 'stat'];
+    const files = serverWith(own, 'files');
+    const other = serverWith(['open'], 'other');
+    const config = (entry: Json = {}, dev = ['files:read', 'files:write']): McpConfig => ({
+      mcpServers: { files: { ...files, ...entry }, other },
+      groups: { dev, ops: ['files:stat', 'other'], away: ['other'] },
+    });
+    const described = { tools: { read: { rename: 'get', description: 'Gets.' } } };
+    /** A change, whose clients hear of it, and what the group `dev` has afterwards. */
+    const steps: [change: McpConfig, hears: string[], dev: string[]][] = [
+      [config({ includeTools: ['read', 'stat'] }), ['all', 'dev'], ['read']],
+      [config({ includeTools: ['*'] }), ['all', 'dev'], ['read', 'write']],
+      [config({ excludeTools: ['stat'] }), ['all', 'ops'], ['read', 'write']],
+      [config({ excludeTools: ['write'] }), ['all', 'dev', 'ops'], ['read']],
+      [config({ tools: { stat: { rename: 'state' } } }), ['all', 'dev', 'ops'], ['read', 'write']],
+      [config({ tools: { read: { rename: 'get' } } }), ['all', 'dev', 'ops'], ['get', 'write']],
+      [config(described), ['all', 'dev'], ['get Gets.', 'write']],
+      [config(described, ['files:read']), ['dev'], ['get Gets.']],
+      [config(described, ['files:get', 'files:re??']), [], ['get Gets.']],
+      [config({ ...described, timeout: 5000 }, ['files:re*']), [], ['get Gets.']],
+      [config(described, ['other']), ['dev'], []],
+      [config({}, ['files']), ['all', 'dev'], ['read', 'write', 'stat']],
+    ];
+    await using http = await serveTest({ files, other }, { config: { groups: config().groups ?? {} } });
+    const groups = ['all', 'dev', 'ops', 'away'];
+    const heard = new Map(groups.flatMap((group) => ERAS.map((era) => [`${group} ${era}`, [] as string[]])));
+    const asks = new Map<string, Ask>();
+    for (const group of groups) {
+      const url = at(http, group === 'all' ? undefined : group);
+      const session = await openSession(url);
+      void collect(await session.listen(), heard.get(`${group} legacy`) ?? []);
+      const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+      void collect(new Events(await openHttp(url, listen)), heard.get(`${group} modern`) ?? []);
+      await until(() => heard.get(`${group} modern`)?.length === 1);
+      for (const era of ERAS)
+        asks.set(`${group} ${era}`, await asking(http, group === 'all' ? undefined : group, era));
+    }
+    const expected = new Map(Array.from(heard, ([who, events]) => [who, [...events]]));
+    for (const [change, hears, dev] of steps) {
+      await http.gateway.reload(change);
+      for (const [who, events] of expected)
+        if (hears.includes(who.split(' ')[0] ?? '')) events.push('tools/list_changed');
+      await until(() =>
+        [...heard].every(([who, events]) => events.length >= (expected.get(who)?.length ?? 0)),
+      );
+      expect(Object.fromEntries(heard)).toEqual(Object.fromEntries(expected));
+      for (const era of ERAS) {
+        const ask = asks.get(`dev ${era}`) as Ask;
+        const { result } = await ask('tools/list');
+        const tools = result?.['tools'] as { name: string; description?: string }[];
+        const shown = tools
+          .filter(({ name }) => name.startsWith('files:'))
+          .map(({ name, description = '' }) => [
+            name.slice('files:'.length),
+            ...(description.startsWith('The tool ') ? [] : [description]),
+          ]);
+        expect(shown.map((parts) => parts.join(' '))).toEqual(dev);
+        const names = new Set(shown.map(([name]) => name));
+        for (const name of [...own, 'get', 'state'])
+          for (const alias of [`files:${name}`, `files__${name}`, name]) {
+            const { error } = await ask('tools/call', { name: alias, arguments: {} });
+            expect([dev, alias, error === undefined]).toEqual([dev, alias, names.has(name)]);
+          }
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(Object.fromEntries(heard)).toEqual(Object.fromEntries(expected));
+  });
+
+  test('leaves the sessions of a group that is gone with nothing, until it is back', async () => {
     const mcpServers = { files: serverWith(['read'], 'files') };
     await using http = await serveTest(mcpServers, { config: { groups: { dev: ['files'] } } });
     const session = await openSession(at(http, 'dev'));

@@ -15,7 +15,7 @@ const nobody = { request() {}, notification() {} };
 
 function createFleet(kept: Partial<Pick<FleetOptions, 'stores' | 'configPath'>> = {}): Fleet {
   return new Fleet(
-    { echo },
+    { mcpServers: { echo } },
     {
       stores: createMemoryStores(),
       ...kept,
@@ -54,7 +54,7 @@ describe('a dedicated instance', () => {
   test('a dedicated instance ends when the entry of its server changes', async () => {
     const fleet = createFleet();
     const apart = await startApart(fleet);
-    const { settled } = fleet.apply({ echo: { ...echo, env: { A: 'b' } } }, {});
+    const { settled } = fleet.apply({ mcpServers: { echo: { ...echo, env: { A: 'b' } } } }, {});
     await Promise.all([settled, apart.ended]);
     expect(apart.upstream.peer.gone).toBeDefined();
     await fleet.stop();
@@ -87,12 +87,12 @@ test('a server that is added again waits for the last calls of its old run, also
   await memory.flush();
   const fleet = createFleet({ stores, configPath });
   await fleet.start(() => {});
-  await fleet.apply({ slow }, {}).settled;
+  await fleet.apply({ mcpServers: { slow } }, {}).settled;
   const first = fleet.servers.byKey.get('slow');
   const call = first?.callTool({ name: 'wait' });
   await expect.poll(() => first?.usage.inFlight).toBe(1);
-  fleet.apply({}, {});
-  await fleet.apply({ slow }, {}).settled;
+  fleet.apply({ mcpServers: {} }, {});
+  await fleet.apply({ mcpServers: { slow } }, {}).settled;
   expect(first?.peer.gone).toBeDefined();
   await expect(call).resolves.toMatchObject({ content: [{ text: 'done' }] });
   await fleet.stop();

@@ -21,7 +21,10 @@ export function change(action: Action): Run {
   return async (values, context) => {
     const { argument: server = '', json } = values;
     const { output, program } = context;
-    for (const { socketPath } of await gatewaysToChange(action, values, context)) {
+    const found = await gatewaysToChange(action, values, context);
+    // A gateway that serves a group may lack the server that others with this config run.
+    const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
+    for (const { socketPath } of having.length > 0 ? having : found) {
       await carriedOut(socketPath.pid, askGateway(socketPath, action, { server }));
       const report = await answered(askGateway(socketPath, 'ps', {}));
       const problem = whyNotRunning(action, report, server);

@@ -86,7 +86,7 @@ async function serveClient(
   });
   const control = openControlSocket(
     gateway,
-    gatewayInfo({ mode: 'stdio', configPath: path }),
+    gatewayInfo({ mode: 'stdio', configPath: path, group }),
     socketLocation(args),
   );
   const serving = serveStdio(gateway, {

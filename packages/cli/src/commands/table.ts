@@ -54,7 +54,7 @@ const GROUP: Option = {
   name: '--group',
   value: 'NAME',
   example: 'dev',
-  summary: 'offer only this group of the config',
+  summary: 'serve only this group of the config',
   hint: 'on HTTP the path /mcp/NAME chooses a group',
   set: (values, text) => (values.group = text),
 };

@@ -11,12 +11,13 @@ export function showGateways(reports: readonly GatewayReport[], view: View): str
 }
 
 function headline(report: GatewayReport, { now, program }: View): string {
-  const { pid, mode, url, token, configPath, startedAt, isStopped, calls } = report;
+  const { pid, mode, url, token, configPath, group, startedAt, isStopped, calls } = report;
   const parts = [
     `Gateway ${pid}`,
     url === undefined ? mode : `${mode} at ${printable(url)}`,
     ...(token === undefined ? [] : [`token=${printable(token)}`]),
     printable(configPath ?? 'no config file'),
+    ...(group === undefined ? [] : [`group ${printable(group)}`]),
     `up ${span(now - startedAt)}`,
     `${calls.total} ${calls.total === 1 ? 'call' : 'calls'}, ${calls.active} running`,
   ];

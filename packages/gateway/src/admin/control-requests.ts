@@ -16,6 +16,8 @@ export interface GatewayReport {
   /** Bearer token of a gateway on HTTP, only where the request asks for it. */
   readonly token?: string | undefined;
   readonly configPath?: string | undefined;
+  /** Group of a gateway on stdio that serves one. */
+  readonly group?: string | undefined;
   readonly startedAt: number;
   /** True while the user has paused its calls. */
   readonly isStopped: boolean;
@@ -35,7 +37,7 @@ export interface ReportedServer extends MCPServerConfig {
 /** The part of the report that does not change while the gateway runs. */
 export type GatewayInfo = Pick<
   GatewayReport,
-  'pid' | 'version' | 'mode' | 'url' | 'token' | 'configPath' | 'startedAt'
+  'pid' | 'version' | 'mode' | 'url' | 'token' | 'configPath' | 'group' | 'startedAt'
 >;
 
 /** A gateway that answers its owner. */
@@ -116,7 +118,8 @@ async function done(act: Promise<void> | void): Promise<null> {
 function report(gateway: Gateway, info: GatewayInfo): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
   const routes = [...gateway.registry.values()];
-  const servers = serverConfigs(gateway).map((server): ReportedServer => {
+  const configured = serverConfigs(gateway).filter(({ id }) => !gateway.isOutside(id));
+  const servers = configured.map((server): ReportedServer => {
     const { health, lastError } = reports.get(server.id) ?? {};
     return {
       ...server,

@@ -1,3 +1,4 @@
+import type { McpConfig } from './config.generated.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { isList, isReadable, type Findings } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
@@ -16,6 +17,17 @@ export function readGroupPattern(pattern: string, serverKeys: readonly string[])
     .filter((key) => pattern.startsWith(`${key}:`))
     .toSorted((one, other) => other.length - one.length);
   return serverKey === undefined ? undefined : { serverKey, tools: pattern.slice(serverKey.length + 1) };
+}
+
+/** Returns the servers of which a group has anything; none where the config has no such group. */
+export function serversOfGroup(
+  { mcpServers, groups = {} }: McpConfig,
+  group: string,
+): McpConfig['mcpServers'] {
+  const keys = Object.keys(mcpServers);
+  const patterns = Object.hasOwn(groups, group) ? (groups[group] ?? []) : [];
+  const inGroup = new Set(patterns.map((pattern) => readGroupPattern(pattern, keys)?.serverKey));
+  return Object.fromEntries(Object.entries(mcpServers).filter(([key]) => inGroup.has(key)));
 }
 
 /** Each is a view of all tools that is built anew whenever these change. */

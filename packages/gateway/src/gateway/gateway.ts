@@ -137,6 +137,8 @@ export class Gateway implements AggregatorServer {
       capabilities: this.#opening.promise,
     });
     this.server = this.#parts.clients;
+    // Throws where the config has no such group.
+    this.view(options.group);
     // Prevents an unhandled rejection where no caller waits for the start.
     this.#settled.promise.catch(() => {});
   }
@@ -154,6 +156,11 @@ export class Gateway implements AggregatorServer {
   /** True for a server that the config does not leave out. */
   hasServer(serverKey: string): boolean {
     return this.#parts.fleet.servers.byKey.has(serverKey);
+  }
+
+  /** True for a server of the config that never runs here, because the group of this gateway has nothing of it. */
+  isOutside(serverKey: string): boolean {
+    return this.#parts.fleet.isOutside(serverKey);
   }
 
   /** Number of servers that the config does not switch off. */
@@ -418,7 +425,7 @@ export class Gateway implements AggregatorServer {
     this.#parts.publish();
     const groups = this.#parts.setGroups(config);
     const isFilterChanged = publication.builder.filter(config.mcpServers);
-    const applied = fleet.apply(config.mcpServers, unexpanded);
+    const applied = fleet.apply(config, unexpanded);
     publication.builder.setServers(Object.keys(config.mcpServers));
     tasks.setServers(fleet.servers.byKey.keys());
     restartWaiters.setServers(fleet.servers.byKey);
@@ -443,8 +450,9 @@ export class Gateway implements AggregatorServer {
     await this.history.close();
   }
 
-  /** Looks after it, unless the file leaves it out. */
+  /** Looks after it, unless the file or the group leaves it out. */
   async #supervisorOf(serverKey: string): Promise<Supervisor> {
+    if (this.isOutside(serverKey)) throw new Error(Texts.outsideGroup(serverKey, this.#options.group));
     const entry = this.config.mcpServers[serverKey];
     if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Texts.offInFile(serverKey));
     await this.#decided();

@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly state?: string | Stores;
   /** The file that the config came from: what is known of its servers is kept under its path, and not kept without. */
   readonly configPath?: string;
+  /** A group of the config: only the servers of which it has anything are started. Without it, all are. */
+  readonly group?: string;
   /** The entries of the servers before variables were replaced: a changed one is tried anew. */
   readonly unexpanded?: Readonly<Record<string, unknown>>;
   /** `arguments` keeps those of every call in the history, too. */

@@ -202,8 +202,8 @@ export class Parts {
     return view.own.offer({ hasStatus: statusTool && this.#away.among(hasServer).length > 0, texts: cut });
   }
 
-  #createFleet({ mcpServers }: McpConfig, heard: DedicatedEvents): Fleet {
-    return new Fleet(mcpServers, {
+  #createFleet(config: McpConfig, heard: DedicatedEvents): Fleet {
+    return new Fleet(config, {
       ...this.#options,
       onlyEra: () => this.clients.onlyEra,
       on: {

@@ -1,5 +1,6 @@
-import type { ServerConfig } from '../../config/config.generated.ts';
+import type { McpConfig, ServerConfig } from '../../config/config.generated.ts';
 import { configChanges, type ConfigChanges } from '../../config/diff.ts';
+import { serversOfGroup } from '../../config/groups.ts';
 import { isSwitchedOff } from '../../config/server-kind.ts';
 import { withoutLiveKeys } from '../../config/tool-lists.ts';
 import { Texts } from '../../errors.ts';
@@ -10,31 +11,36 @@ import { isRecord } from '../../wire/json/is-record.ts';
 import { isOwnEntry } from '../gateway-chain.ts';
 
 /** Validated entries of servers. */
-export type ServerConfigs = Readonly<Record<string, ServerConfig>>;
+type ServerConfigs = Readonly<Record<string, ServerConfig>>;
 /** Entries of servers in the config file, before variables were replaced. */
 export type ServerEntries = Readonly<Record<string, unknown>>;
 
 export interface DesiredServersOptions {
   readonly unexpanded?: ServerEntries;
   readonly configPath?: string;
+  /** The group of which servers run; all unless set. */
+  readonly group?: string;
   readonly log: Log;
 }
 
-/** Servers of the current config. */
+/** Servers of the current config: all of them, and those that are meant to run. */
 export class DesiredServers {
   readonly #options: DesiredServersOptions;
-  #servers: ServerConfigs;
+  #all: ServerConfigs;
+  /** The servers of which the group has anything; all without a group. */
+  #ofGroup: ServerConfigs;
   #entries: ServerEntries;
 
-  constructor(servers: ServerConfigs, options: DesiredServersOptions) {
+  constructor(config: McpConfig, options: DesiredServersOptions) {
     this.#options = options;
-    this.#servers = servers;
+    this.#all = config.mcpServers;
+    this.#ofGroup = this.#narrow(config);
     this.#entries = options.unexpanded ?? {};
   }
 
-  /** Returns the keys of servers that the config does not switch off, in its order. */
+  /** Returns the keys of servers that neither the config nor the group leaves out, in the order of the config. */
   keys(): string[] {
-    return Object.keys(this.#servers).filter((key) => !isSwitchedOff(this.configOf(key)));
+    return Object.keys(this.#ofGroup).filter((key) => !isSwitchedOff(this.configOf(key)));
   }
 
   /** Leaves out the servers whose entries start this very gateway. */
@@ -47,34 +53,45 @@ export class DesiredServers {
     });
   }
 
+  /** The config has such a server, and the group has nothing of it. */
+  isOutside(key: string): boolean {
+    return Object.hasOwn(this.#all, key) && !Object.hasOwn(this.#ofGroup, key);
+  }
+
   configOf(key: string): ServerConfig {
-    return this.#servers[key] ?? {};
+    return this.#all[key] ?? {};
   }
 
   #entryOf(key: string): unknown {
-    return this.#entries[key] ?? this.#servers[key];
+    return this.#entries[key] ?? this.#all[key];
   }
 
   /** Returns undefined where the config has no such server. */
   entryHash(key: string): string | undefined {
-    return Object.hasOwn(this.#servers, key) ? entryHash(this.#entryOf(key)) : undefined;
+    return Object.hasOwn(this.#all, key) ? entryHash(this.#entryOf(key)) : undefined;
   }
 
   /** All of them, also those that are left out. */
   known(): KnownServer[] {
-    return Object.entries(this.#servers).map(([serverKey, server]) => ({
+    return Object.entries(this.#all).map(([serverKey, server]) => ({
       serverKey,
       entry: this.#entryOf(serverKey),
       enabled: !isSwitchedOff(server),
     }));
   }
 
-  /** Goes over to another config, and tells what that changes. */
-  use(servers: ServerConfigs, entries: ServerEntries): ConfigChanges {
-    const changes = configChanges(this.#servers, servers);
-    this.#servers = servers;
+  /** Goes over to another config; returns what that changes for the servers that are meant to run. */
+  use(config: McpConfig, entries: ServerEntries): ConfigChanges {
+    const before = this.#ofGroup;
+    this.#all = config.mcpServers;
+    this.#ofGroup = this.#narrow(config);
     this.#entries = entries;
-    return changes;
+    return configChanges(before, this.#ofGroup);
+  }
+
+  #narrow(config: McpConfig): ServerConfigs {
+    const { group } = this.#options;
+    return group === undefined ? config.mcpServers : serversOfGroup(config, group);
   }
 }
 

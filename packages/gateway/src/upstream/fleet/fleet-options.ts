@@ -22,6 +22,8 @@ export interface FleetOptions extends ServerContextOptions {
   readonly configPath?: string;
   /** The entries of the servers before variables were replaced. */
   readonly unexpanded?: ServerEntries;
+  /** The group of which servers run; all unless set. */
+  readonly group?: string;
   readonly supervision?: Partial<SupervisionRules>;
   /** Starts servers at their first call, unless their entry says otherwise. */
   readonly lazy?: boolean;

@@ -1,3 +1,4 @@
+import type { McpConfig } from '../../config/config.generated.ts';
 import type { ConfigChanges } from '../../config/diff.ts';
 import { Texts } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -17,7 +18,7 @@ import type { ServerLogs } from '../supervision/server-logs.ts';
 import { Supervisor, type ServerEvent } from '../supervision/supervisor.ts';
 import { ServerStatus, type Upstream } from '../upstream.ts';
 import { CurrentServers } from './current-servers.ts';
-import { DesiredServers, type ServerConfigs, type ServerEntries } from './desired-servers.ts';
+import { DesiredServers, type ServerEntries } from './desired-servers.ts';
 import type { FleetOptions } from './fleet-options.ts';
 import { LocalEras } from './local-eras.ts';
 
@@ -50,8 +51,8 @@ export class Fleet {
   #isPrepared = false;
   #hasStarted = false;
 
-  constructor(servers: ServerConfigs, options: FleetOptions) {
-    const desired = new DesiredServers(servers, options);
+  constructor(config: McpConfig, options: FleetOptions) {
+    const desired = new DesiredServers(config, options);
     const context = new ServerContext(options);
     this.#options = options;
     this.#desired = desired;
@@ -100,6 +101,11 @@ export class Fleet {
   /** Returns the placeholder of a server that does not run. */
   lazyUpstream(serverKey: string): Upstream | undefined {
     return this.supervisor.isEnabled(serverKey) ? this.#lazyUpstreams.of(serverKey) : undefined;
+  }
+
+  /** Returns true for a server of the config that never runs here, because the group has nothing of it. */
+  isOutside(serverKey: string): boolean {
+    return this.#desired.isOutside(serverKey);
   }
 
   /** Returns true for a server that starts or will start soon; false for a lazy one that waits for its first call. */
@@ -201,9 +207,9 @@ export class Fleet {
   }
 
   /** Starts servers that are new or changed in another config and ends those that are not in it; the others run on. */
-  apply(servers: ServerConfigs, entries: ServerEntries): AppliedConfig {
+  apply(config: McpConfig, entries: ServerEntries): AppliedConfig {
     void this.#lazyUpstreams.flush();
-    const changes = this.#desired.use(servers, entries);
+    const changes = this.#desired.use(config, entries);
     const { added, changed, removed } = changes;
     const healthBefore = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
     const leaving = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);
