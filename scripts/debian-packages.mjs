@@ -1,9 +1,28 @@
 // @ts-check
 // Debian's packages for the tests: unpacked into a cache and never installed.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryTo } from './steps.mjs';
+import { root, tryTo } from './steps.mjs';
+
+/**
+ * Finds a command of this machine, else unpacks Debian's. Returns undefined where neither can be had.
+ * @param {string} command
+ * @param {string[]} required the packages that it needs, beside what is installed nearly everywhere
+ * @returns {{ path: string; unpacked: string } | undefined} the program, and the folder that is the root of its packages
+ */
+export function findCommand(command, required) {
+  if (spawnSync(command, ['--version']).status === 0) return { path: command, unpacked: '/' };
+  try {
+    const unpacked = unpackPackages(join(root, '.cache', command), { required, optional: [] });
+    const path = ['usr/bin', 'bin']
+      .map((folder) => join(unpacked, folder, command))
+      .find((file) => existsSync(file));
+    return path === undefined ? undefined : { path, unpacked };
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Downloads and unpacks them where that has not been done yet; two at once do no harm.

@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { unpackPackages } from './debian-packages.mjs';
+import { findCommand } from './debian-packages.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureBuilt } from './setup.mjs';
 import { root } from './steps.mjs';
@@ -83,24 +83,13 @@ function quickTests() {
 /** Judges the guard by shellcheck, which is Debian's where there is no other. */
 function checkShell() {
   const name = 'shell program of the guard';
-  const shellcheck = findShellcheck();
+  const shellcheck = findCommand('shellcheck', ['shellcheck'])?.path;
   if (shellcheck === undefined) return add(`${name} (needs shellcheck)`, 'skipped');
   check(name, () => {
     const program = join('packages', 'gateway', 'src', 'upstream', 'process', 'guard.sh');
     const { status } = spawnSync(shellcheck, [program], { cwd: root, stdio: 'inherit' });
     if (status !== 0) throw new Error(`shellcheck ended with exit code ${status}`);
   });
-}
-
-/** @returns {string | undefined} */
-function findShellcheck() {
-  if (spawnSync('shellcheck', ['--version']).status === 0) return 'shellcheck';
-  try {
-    const packages = { required: ['shellcheck'], optional: [] };
-    return join(unpackPackages(join(root, '.cache', 'shellcheck'), packages), 'usr', 'bin', 'shellcheck');
-  } catch {
-    return undefined;
-  }
 }
 
 function installJudges() {

@@ -71,7 +71,8 @@ complete -F ${name} ${program.name}
 `;
 }
 
-const ZSH_ACTIONS: Readonly<Record<string, string>> = { FILE: '_files', DIR: '_files -/' };
+// `_files -/` would offer files where no folder fits.
+const ZSH_ACTIONS: Readonly<Record<string, string>> = { FILE: '_files', DIR: '_path_files -/' };
 
 function zsh(program: Program): string {
   const name = `_${program.name}`;
