@@ -764,7 +764,7 @@ describe('a reload of groups', () => {
     expect(Object.fromEntries(heard)).toEqual(Object.fromEntries(expected));
   });
 
-  test('leaves the sessions of a group that is gone with nothing, until it is back', async () => {
+  test('sessions of a removed group get 404 until the group is back', async () => {
     const mcpServers = { files: serverWith(['read'], 'files') };
     await using http = await serveTest(mcpServers, { config: { groups: { dev: ['files'] } } });
     const session = await openSession(at(http, 'dev'));

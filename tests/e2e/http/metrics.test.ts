@@ -1,12 +1,37 @@
 // The page that Prometheus reads: counters per server, behind the token, with labels that only the config makes.
+import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { findCommand } from '../../../scripts/debian-packages.mjs';
 import { fixture } from '../../support/harness.ts';
-import { eventually, openSession, send, serveTest, startServe, type HttpTest } from '../../support/http.ts';
+import {
+  eventually,
+  modern,
+  openSession,
+  rpc,
+  send,
+  serveTest,
+  startServe,
+  type HttpTest,
+} from '../../support/http.ts';
+
+const promtool = findCommand('promtool', ['prometheus'])?.path;
 
 async function metricsOf({ url }: HttpTest): Promise<string> {
   const { status, text } = await send(url.replace('/mcp', '/metrics'), { method: 'GET' });
   expect(status).toBe(200);
   return text;
+}
+
+/** The names and labels of all series. */
+const labelsOf = (text: string): string[] => text.split('\n').map((line) => line.replace(/ \S+$/u, ''));
+
+/** What Prometheus' own tool says of a page. */
+function judged(text: string): { status: number | null; findings: string } {
+  const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], {
+    input: text,
+    encoding: 'utf8',
+  });
+  return { status, findings: stdout + stderr };
 }
 
 describe.concurrent('/metrics', () => {
@@ -33,14 +58,43 @@ describe.concurrent('/metrics', () => {
     });
   });
 
-  test('names that clients call add no labels to /metrics', async () => {
-    await using http = await serveTest({ e: fixture('echo') });
+  test('nothing that clients send adds labels to /metrics', async () => {
+    await using http = await serveTest(
+      { e: fixture('echo') },
+      { config: { groups: { dev: ['e'] } }, separator: '__' },
+    );
     const session = await openSession(http.url);
-    const before = await metricsOf(http);
-    for (const name of ['x:y', 'e:nothing', '"}\n']) await session.post(session.call(name));
-    const after = await metricsOf(http);
-    const labels = (text: string): string[] => text.split('\n').map((line) => line.replace(/ \S+$/u, ''));
-    expect(labels(after)).toEqual(labels(before));
+    await session.post(session.call('e:echo'));
+    const before = labelsOf(await metricsOf(http));
+    const odd = '"}\n# TYPE x counter\nx{y="';
+    for (const name of [
+      'x:y',
+      'e:nothing',
+      'e__echo',
+      'echo',
+      'e:e:echo',
+      'E__echo',
+      'weir:status',
+      odd,
+      `e:${odd}`,
+    ]) {
+      await session.post(
+        session.call(name, { [odd]: odd }, { id: odd, meta: { [odd]: odd, progressToken: odd } }),
+      );
+      // A name with a line end fits no header.
+      if (!name.includes('\n')) await send(http.url, modern('tools/call', { name, arguments: {} }));
+    }
+    for (const method of ['tools/call', 'x/y', odd])
+      await session.post(rpc(method, { name: odd, uri: odd }, odd));
+    for (const path of ['dev', 'nope', encodeURIComponent(odd)])
+      await send(`${http.url}/${path}`, { ...modern('tools/list'), method: 'POST' });
+    const clientInfo = { name: odd, version: odd };
+    const opening = { protocolVersion: odd, capabilities: { [odd]: {} }, clientInfo };
+    await send(http.url, {
+      headers: { 'X-Forwarded-For': 'x', 'User-Agent': 'y' },
+      body: rpc('initialize', opening, odd),
+    });
+    expect(labelsOf(await metricsOf(http))).toEqual(before);
   });
 
   test('/metrics escapes the key of a server', async () => {
@@ -48,7 +102,38 @@ describe.concurrent('/metrics', () => {
     expect(await metricsOf(http)).toContain('weir_requests_in_flight{server="a\\"b\\\\c"} 0');
   });
 
-  test('/metrics requires the token unless --metrics-public is set', async () => {
+  // Servers crash, fail, hang and have every key that a config can give them.
+  test.skipIf(promtool === undefined)('/metrics satisfies promtool of Prometheus', async () => {
+    const keys = ['a"b\\c', 'ü 漢 {x="y"} 1', '# TYPE e counter', "it's", 'e,outcome="z"'];
+    const odd = Object.fromEntries(keys.map((key) => [key, fixture('echo')]));
+    await using http = await serveTest({
+      ...odd,
+      c: fixture('crash'),
+      hangs: { ...fixture('stall'), timeout: 50 },
+      broken: { command: 'no-such-command-at-all' },
+    });
+    const session = await openSession(http.url);
+    for (const key of keys) await session.post(session.call(`${key}:echo`, { text: 'a' }));
+    await session.post(session.call(`${keys[0]}:fail`));
+    await session.post(session.call('hangs:stall'));
+    await session.post(session.call('c:crash'));
+    await eventually(
+      async () => (await metricsOf(http)).includes('_restarts_total{server="c"} 1') || undefined,
+    );
+    const text = await metricsOf(http);
+    for (const line of [
+      'weir_calls_total{server="a\\"b\\\\c",outcome="error"} 1',
+      'weir_calls_total{server="hangs",outcome="timeout"} 1',
+      'weir_server_state{server="broken",state="error"} 1',
+    ])
+      expect(text.split('\n')).toContain(line);
+    expect(judged(text)).toEqual({ status: 0, findings: '' });
+    // It is a judge: it finds a counter without its suffix, and a label that is not escaped.
+    expect(judged(text.replaceAll('weir_calls_total', 'weir_calls')).findings).toContain('_total');
+    expect(judged(text.replaceAll('\\"', '"')).status).toBe(1);
+  });
+
+  test('needs the token, unless it is public', async () => {
     await using closed = await startServe({ e: fixture('echo') });
     const url = (of: string): string => of.replace('/mcp', '/metrics');
     const headers = { authorization: `Bearer ${closed.token}` };
