@@ -117,7 +117,7 @@ test('every documented command is run here, or says why not', () => {
 });
 
 describe.concurrent('as it is documented', () => {
-  test('a gateway on HTTP answers the commands about it', async () => {
+  test('a gateway on HTTP answers every documented command about it', async () => {
     const machine = new Machine();
     await using serve = machine.serve(ON_HTTP[1]);
     const { url, token } = await addressOf(serve);
@@ -149,7 +149,7 @@ describe.concurrent('as it is documented', () => {
     expect((await serve.ended).code).toBe(0);
   });
 
-  test('each way to start a gateway starts it', async () => {
+  test('each documented way to start a gateway starts it', async () => {
     for (const [line, tools] of Object.entries(ON_STDIO)) {
       await using weir = new Machine().start(line);
       expect([line, await weir.tools()]).toEqual([line, tools]);
@@ -163,7 +163,7 @@ describe.concurrent('as it is documented', () => {
     }
   });
 
-  test('the other commands print what they promise', async () => {
+  test('the other documented commands print what the docs promise', async () => {
     const machine = new Machine();
     for (const [line, prints] of Object.entries(ALONE)) {
       const { code, stdout, stderr } = await machine.run(line);
@@ -176,7 +176,7 @@ describe.concurrent('as it is documented', () => {
     }
   });
 
-  test('the package is made, installed and run', async () => {
+  test('the documented commands make, install and run the package', async () => {
     const machine = new Machine({ hasWeir: false });
     const { folder } = machine;
     // The build has run: another one would take the command away from tests that use it.

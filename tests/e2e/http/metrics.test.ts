@@ -133,7 +133,7 @@ describe.concurrent('/metrics', () => {
     expect(judged(text.replaceAll('\\"', '"')).status).toBe(1);
   });
 
-  test('needs the token, unless it is public', async () => {
+  test('/metrics requires the token unless --metrics-public is set', async () => {
     await using closed = await startServe({ e: fixture('echo') });
     const url = (of: string): string => of.replace('/mcp', '/metrics');
     const headers = { authorization: `Bearer ${closed.token}` };
