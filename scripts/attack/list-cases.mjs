@@ -49,7 +49,7 @@ export const CONFIGS = [
   attackCase(10, 'Escape sequences and line breaks on stderr are escaped in the log.', [
     [
       'packages/gateway/src/upstream/process/output-tail.test.ts',
-      'a server can neither forge a line nor speak to the terminal',
+      'the output tail escapes control characters, so that a server cannot forge a line',
     ],
   ]),
   attackCase(11, 'A server that ignores SIGTERM, and its children, are killed.', [
@@ -61,7 +61,7 @@ export const CONFIGS = [
   attackCase(13, 'On Windows an argument that could leave its quotes is refused.', [
     [
       'packages/gateway/src/upstream/process/windows-command.test.ts',
-      'an argument that could leave its quotes is refused, and is not shown',
+      'windowsCommand refuses an argument that could leave its quotes, and does not show it',
     ],
   ]),
   attackCase(14, 'A command or "cwd" in a folder that every user can write to is started with a warning.'),
@@ -69,7 +69,7 @@ export const CONFIGS = [
     [START, "a volume that hands the engine's socket to a container is an error, also without a socket"],
     [
       'packages/gateway/src/upstream/container/create-arguments.test.ts',
-      'are hardened by default, whatever the entry looks like',
+      'the arguments of docker create are hardened by default for every form of entry',
     ],
   ]),
   attackCase(

@@ -23,7 +23,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/server-context.ts'),
     from: '2 * availableParallelism()',
     to: ['availableParallelism()', '3 * availableParallelism()'],
-    proofs: [test('upstream/server-context.test.ts', 'as many servers start at a time')],
+    proofs: [test('upstream/server-context.test.ts', 'ServerContext starts twice as many servers at a time')],
   },
   {
     id: 'AGG-CHILD-1',
@@ -32,7 +32,7 @@ export const AGGREGATOR = [
     from: 'silenceMs = 1000',
     to: ['silenceMs = 900', 'silenceMs = 1100'],
     proofs: [
-      test('upstream/process/start-slots.test.ts', 'gives up its place after a second, and not before'),
+      test('upstream/process/start-slots.test.ts', 'gives up its start slot after a second, and not before'),
     ],
   },
   {
@@ -81,7 +81,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/process/process-group.ts'),
     from: 'eofMs: 2000',
     to: ['eofMs: 1000', 'eofMs: 3000'],
-    proofs: [test('upstream/process/process-group.test.ts', 'the stages are two seconds each')],
+    proofs: [test('upstream/process/process-group.test.ts', 'the stages of a stop are two seconds each')],
   },
   {
     id: 'AGG-CHILD-5',
@@ -89,7 +89,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/process/process-group.ts'),
     from: 'termMs: 2000',
     to: ['termMs: 1000', 'termMs: 3000'],
-    proofs: [test('upstream/process/process-group.test.ts', 'the stages are two seconds each')],
+    proofs: [test('upstream/process/process-group.test.ts', 'the stages of a stop are two seconds each')],
   },
   {
     id: 'AGG-CHILD-5',
@@ -123,7 +123,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/server-context.ts'),
     from: 'AFTER_KILL_MS = 1000',
     to: ['AFTER_KILL_MS = 500', 'AFTER_KILL_MS = 2000'],
-    proofs: [test('upstream/server-context.test.ts', 'is left one second after the time to kill it')],
+    proofs: [test('upstream/server-context.test.ts', 'one second after the kill timeout')],
   },
   {
     id: 'AGG-REG-1',
@@ -183,7 +183,7 @@ export const AGGREGATOR = [
     file: gateway('upstream/start/start-all.ts'),
     from: 'LATECOMERS_MS = 1000',
     to: ['LATECOMERS_MS = 900', 'LATECOMERS_MS = 1100'],
-    proofs: [test('upstream/start/start-all.test.ts', 'waits for latecomers until a second')],
+    proofs: [test('upstream/start/start-all.test.ts', 'waits for slow servers until a second')],
   },
   {
     id: 'AGG-REG-3',

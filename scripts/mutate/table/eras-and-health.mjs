@@ -4,7 +4,7 @@ import { gateway, test } from './places.mjs';
 const noLimit = { file: 'tests/e2e/calls/limits.test.ts', name: '"mcpSessionLimit" of -1 sets no limit' };
 const lost = test(
   'upstream/supervision/supervisor.test.ts',
-  'is tried after 1, 5 and 15 s, then disabled for good',
+  'a lost server is tried after 1, 5 and 15 s, then disabled for good',
 );
 const settled = test('upstream/supervision/supervisor.test.ts', 'counts as back after 30 s, not before');
 const revisions = test('protocol/eras.test.ts', 'the protocol versions of both eras are listed');
@@ -25,7 +25,7 @@ export const ERAS_AND_HEALTH = [
     file: gateway('upstream/transports.ts'),
     from: 'probe: 2000',
     to: ['probe: 1000', 'probe: 3500'],
-    proofs: [test('upstream/start/negotiate.test.ts', 'is greeted in the old way after 2 s')],
+    proofs: [test('upstream/start/negotiate.test.ts', 'gets the legacy handshake after 2 s')],
   },
   {
     id: 'ERA-4',
@@ -42,7 +42,7 @@ export const ERAS_AND_HEALTH = [
     file: gateway('upstream/supervision/health.ts'),
     from: 'probeEveryMs: 30_000',
     to: ['probeEveryMs: 20_000', 'probeEveryMs: 40_000'],
-    proofs: [test('upstream/supervision/supervisor.test.ts', 'is asked every 30 s whether it is there')],
+    proofs: [test('upstream/supervision/supervisor.test.ts', 'a connected server is probed every 30 s')],
   },
   {
     id: 'HEALTH-2',
@@ -90,7 +90,12 @@ export const ERAS_AND_HEALTH = [
     file: gateway('upstream/supervision/health.ts'),
     from: 'silenceMs: 5000',
     to: ['silenceMs: 4000', 'silenceMs: 6000'],
-    proofs: [test('upstream/supervision/supervisor.test.ts', 'that is silent for 5 s is lost')],
+    proofs: [
+      test(
+        'upstream/supervision/supervisor.test.ts',
+        'a connected server that does not answer a probe within 5 s is lost',
+      ),
+    ],
   },
   {
     id: 'HEALTH-2',

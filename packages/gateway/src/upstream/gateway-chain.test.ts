@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const id = (digit: number): string => String(digit).repeat(16);
 const ids = (count: number): string => Array.from({ length: count }, (_, index) => id(index)).join(',');
 
-verifies('AGG-CFG-4', 'a chain hands on where it came from, then itself', () => {
+verifies('AGG-CFG-4', 'a chain names the gateways before it and then its own', () => {
   expect(new Chain(() => id(1)).text).toBe(id(1));
   expect(new Chain(() => id(2), id(1)).text).toBe(`${id(1)},${id(2)}`);
 });
@@ -26,13 +26,13 @@ verifies('AGG-CFG-4', 'a gateway refuses a chain that contains it, and one of ei
   expect(new Chain(() => id(9), id(9)).refusal).toBeInstanceOf(RpcError);
 });
 
-verifies('AGG-CFG-4', 'whatever is no id in a chain is left out, and its length is bounded', () => {
+verifies('AGG-CFG-4', 'a chain leaves out invalid ids and has a bounded length', () => {
   const odd = `x, ${id(1)}\u0000,\n, ${id(2)} ,${id(3).slice(1)}`;
   expect(new Chain(() => id(9), odd).text).toBe(`${id(2)},${id(9)}`);
   expect(new Chain(() => id(9), `${id(1)},`.repeat(10_000)).text.length).toBeLessThan(200);
 });
 
-verifies('AGG-CFG-4', 'an error of another kind is no refusal', () => {
+verifies('AGG-CFG-4', 'refusalIn returns undefined for errors of other kinds', () => {
   for (const error of [
     new Error('x'),
     new RpcError(1, 'x'),
@@ -41,33 +41,33 @@ verifies('AGG-CFG-4', 'an error of another kind is no refusal', () => {
     expect(refusalIn(error)).toBeUndefined();
 });
 
+verifies('AGG-CFG-4', 'gatewayId is the same for all names of a file, and unique without a file', () => {
+  const file = join(folder, 'mcp.json');
+  writeFileSync(file, '{}');
+  symlinkSync(file, join(folder, 'link.json'));
+  expect(gatewayId(join(folder, 'link.json'))).toBe(gatewayId(file));
+  expect(gatewayId(join(folder, '.', 'mcp.json'))).toBe(gatewayId(file));
+  expect(gatewayId(join(folder, 'other.json'))).not.toBe(gatewayId(file));
+  expect(gatewayId(undefined)).not.toBe(gatewayId(undefined));
+});
+
 verifies(
   'AGG-CFG-4',
-  'the same file has one id under all its names, and a gateway without a file its own',
+  'a gateway refuses the gateways that its servers lead to until it forgets those servers',
   () => {
-    const file = join(folder, 'mcp.json');
-    writeFileSync(file, '{}');
-    symlinkSync(file, join(folder, 'link.json'));
-    expect(gatewayId(join(folder, 'link.json'))).toBe(gatewayId(file));
-    expect(gatewayId(join(folder, '.', 'mcp.json'))).toBe(gatewayId(file));
-    expect(gatewayId(join(folder, 'other.json'))).not.toBe(gatewayId(file));
-    expect(gatewayId(undefined)).not.toBe(gatewayId(undefined));
+    const chain = new Chain(() => id(9));
+    chain.learn('far', `${id(1)},${id(2)}, no id`);
+    expect(chain.reach).toBe(`${id(9)},${id(1)},${id(2)}`);
+    expect(refusalIn(chain.refuse(id(2)))).toEqual({ reason: 'loop', gateway: id(9) });
+    expect(chain.refuse(id(3))).toBeUndefined();
+    chain.forget('far');
+    expect(chain.refuse(id(2))).toBeUndefined();
+    chain.learn('vast', `${id(1)},`.repeat(1000));
+    expect(chain.reach.length).toBeLessThan(1200);
   },
 );
 
-verifies('AGG-CFG-4', 'a gateway refuses one that its own servers lead to, as long as they do', () => {
-  const chain = new Chain(() => id(9));
-  chain.learn('far', `${id(1)},${id(2)}, no id`);
-  expect(chain.reach).toBe(`${id(9)},${id(1)},${id(2)}`);
-  expect(refusalIn(chain.refuse(id(2)))).toEqual({ reason: 'loop', gateway: id(9) });
-  expect(chain.refuse(id(3))).toBeUndefined();
-  chain.forget('far');
-  expect(chain.refuse(id(2))).toBeUndefined();
-  chain.learn('vast', `${id(1)},`.repeat(1000));
-  expect(chain.reach.length).toBeLessThan(1200);
-});
-
-verifies('AGG-CFG-4', 'an entry that plainly starts this gateway is known without starting it', () => {
+verifies('AGG-CFG-4', 'isOwnEntry recognises an entry that starts this gateway', () => {
   const file = join(folder, 'own.json');
   writeFileSync(file, '{}');
   const entry = (command: string, ...args: string[]): boolean =>

@@ -18,15 +18,19 @@ const serverContext = (): ServerContext =>
     accounts: new Accounts(1024),
   });
 
-verifies('AGG-CHILD-1', 'as many servers start at a time as there are cores, twice', async () => {
-  const { slots } = serverContext();
-  let started = 0;
-  for (let n = 0; n < 4 * availableParallelism(); n++) void slots.acquire().then(() => started++);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(started).toBe(2 * availableParallelism());
-});
+verifies(
+  'AGG-CHILD-1',
+  'ServerContext starts twice as many servers at a time as there are cores',
+  async () => {
+    const { slots } = serverContext();
+    let started = 0;
+    for (let n = 0; n < 4 * availableParallelism(); n++) void slots.acquire().then(() => started++);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started).toBe(2 * availableParallelism());
+  },
+);
 
-verifies('AGG-CHILD-2', 'limits grow once more servers start than twice the cores', async () => {
+verifies('AGG-CHILD-2', 'startup limits grow once more servers start than twice the cores', async () => {
   const { startClock } = serverContext();
   const begin = (count: number): void => void Array.from({ length: count }, () => startClock.begin());
   const pace = async (): Promise<number> => {
@@ -40,14 +44,18 @@ verifies('AGG-CHILD-2', 'limits grow once more servers start than twice the core
   expect(await pace()).toBeCloseTo(0.5, 1);
 });
 
-verifies('AGG-CHILD-5', 'what cannot be killed is left one second after the time to kill it', async () => {
-  vi.useFakeTimers();
-  const began = Date.now();
-  const unkillable = { stop: () => new Promise<void>(() => undefined) };
-  const ended = serverContext()
-    .end([unkillable], stopTiming(4000))
-    .then(() => Date.now() - began);
-  await vi.advanceTimersByTimeAsync(10_000);
-  vi.useRealTimers();
-  expect(await ended).toBe(5000);
-});
+verifies(
+  'AGG-CHILD-5',
+  'ServerContext abandons an unkillable server one second after the kill timeout',
+  async () => {
+    vi.useFakeTimers();
+    const began = Date.now();
+    const unkillable = { stop: () => new Promise<void>(() => undefined) };
+    const ended = serverContext()
+      .end([unkillable], stopTiming(4000))
+      .then(() => Date.now() - began);
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    expect(await ended).toBe(5000);
+  },
+);

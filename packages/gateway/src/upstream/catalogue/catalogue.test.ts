@@ -35,7 +35,7 @@ async function read(...pages: readonly (string | Buffer)[]): Promise<Read> {
 const definitions = ({ items }: Listing): string[] => items.map((item) => definitionOf(item).toString());
 
 describe('a list', () => {
-  test('keeps definitions as they were written, page after page', async () => {
+  test('readList keeps definitions byte for byte, page after page', async () => {
     const { listing, asked } = await read(
       '{"tools":[{"name":"a", "x":1.0}],"nextCursor":"ü"}',
       '{"tools":[ {"z":1,"name":"b"} ]}',
@@ -47,7 +47,7 @@ describe('a list', () => {
     ]);
   });
 
-  verifies('AGG-CALL-1', 'loses what cannot be used and nothing else', async () => {
+  verifies('AGG-CALL-1', 'readList drops unusable definitions and keeps the others', async () => {
     const { listing, warnings } = await read(
       '{"tools":[1,{"name":"a"},{"x":1},{"name":2},null,{"name":"a","x":1},{"name":"c"}]}',
     );
@@ -57,7 +57,7 @@ describe('a list', () => {
   });
 
   test.each(['{}', '[]', 'null', '{"tools":{}}', '{"tools":null}'])(
-    'is empty where the answer is %s',
+    'readList returns an empty list for the result %s',
     async (result) => {
       const { listing, warnings } = await read(result);
       expect(definitions(listing)).toEqual([]);
@@ -65,7 +65,7 @@ describe('a list', () => {
     },
   );
 
-  test('of a name that is written twice has the last, as a parser would have it', async () => {
+  test('readList takes the last of two names in one definition', async () => {
     const { listing } = await read('{"tools":[{"name":"a","n\\u0061me":"b","x":1}]}');
     expect(listing.items.map(({ key }) => key)).toEqual(['b']);
     expect(definitions(listing)).toEqual(['{"name":"b","x":1}']);
@@ -73,7 +73,7 @@ describe('a list', () => {
 
   verifies(
     'AGG-CALL-1',
-    'with bytes that are no text spoils neither itself nor what others list',
+    'readList repairs bytes that are not UTF-8 and keeps the other definitions',
     async () => {
       const noText = Buffer.from([0xff, 0xe2, 0x82]);
       for (const space of ['', ' ']) {
@@ -91,7 +91,7 @@ describe('a list', () => {
     },
   );
 
-  test('without end is read until a page comes again', async () => {
+  test('readList stops at a cursor that repeats', async () => {
     const { listing, asked, warnings } = await read('{"tools":[{"name":"a"}],"nextCursor":"same"}');
     expect(definitions(listing)).toEqual(['{"name":"a"}']);
     expect(asked).toHaveLength(2);
@@ -103,12 +103,12 @@ describe('a list', () => {
     ['"ttlMs":-5,"cacheScope":"x"', { ttlMs: 0, cacheScope: 'private' }],
     ['"ttlMs":"5"', { ttlMs: 0, cacheScope: 'private' }],
     ['"ttlMs":1e400,"cacheScope":"public"', { ttlMs: 0, cacheScope: 'public' }],
-  ])('with %s may be kept so long', async (hints, expected) => {
+  ])('readList reads the cache hints %s', async (hints, expected) => {
     expect((await read(`{"tools":[],${hints}}`)).listing).toMatchObject(expected);
   });
 });
 
-test('of several hints the strictest holds', () => {
+test('strictest returns the shortest ttlMs and the narrowest cacheScope', () => {
   const [short, own] = [
     { ttlMs: 1, cacheScope: 'public' },
     { ttlMs: 9, cacheScope: 'private' },

@@ -16,7 +16,7 @@ class ByHand {
   readonly asked: { readonly params: string; answer(result: string): void }[] = [];
   readonly changes: string[] = [];
   readonly warnings: string[] = [];
-  /** How long each pause was meant to be, in milliseconds. */
+  /** Requested length of each pause, in milliseconds. */
   readonly pauses: number[] = [];
   isGone = false;
   #now = 1_000_000;
@@ -82,7 +82,7 @@ function listAnswer(result: string): Message {
   return readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${body}}`)) as Message;
 }
 
-verifies('AGG-REG-2', 'a list that changes while it is first read is as it was read last', async () => {
+verifies('AGG-REG-2', 'a list that changes during its first reading is read again', async () => {
   const server = new ByHand();
   const loaded = server.catalogue.loadAll(() => 1000);
   server.catalogue.refresh(CHANGED);
@@ -111,7 +111,7 @@ async function announcing(): Promise<ByHand> {
   return server;
 }
 
-verifies('AGG-REG-2', 'each reading that finds nothing new doubles the pause, up to 30 s', async () => {
+verifies('AGG-REG-2', 'each reading of an unchanged list doubles the pause, up to 30 s', async () => {
   const server = await announcing();
   for (let reading = 0; reading < 12; reading++) await server.readAfterNews(SAME);
   expect(server.pauses).toEqual([
@@ -122,7 +122,7 @@ verifies('AGG-REG-2', 'each reading that finds nothing new doubles the pause, up
 
 const named = (name: string | number): string => `{"tools":[{"name":"${name}",${SCHEMA}}]}`;
 
-verifies('AGG-REG-2', 'a reading that finds something new shortens the pause to 5 s', async () => {
+verifies('AGG-REG-2', 'a reading of a changed list shortens the pause to 5 s', async () => {
   const server = await announcing();
   for (let reading = 0; reading < 9; reading++) await server.readAfterNews(SAME);
   await server.readAfterNews(named('b'));
@@ -131,7 +131,7 @@ verifies('AGG-REG-2', 'a reading that finds something new shortens the pause to 
   expect(server.changes).toEqual(['tools']);
 });
 
-verifies(['SAFE-4', 'AGG-REG-2'], 'M4: a list that differs with each reading is read every 5 s', async () => {
+verifies(['SAFE-4', 'AGG-REG-2'], 'M4: a list that differs at each reading is read every 5 s', async () => {
   const server = await announcing();
   for (let reading = 0; reading < 9; reading++) await server.readAfterNews(named(reading));
   expect(server.pauses).toEqual([0, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
@@ -150,7 +150,7 @@ verifies(['SAFE-4', 'AGG-REG-2'], 'M4: a list that changes twice a minute is rea
   expect(server.pauses.slice(1)).toEqual([0, 0, 0, 0]);
 });
 
-verifies('AGG-REG-2', 'a reading that fails counts as one that finds nothing new', async () => {
+verifies('AGG-REG-2', 'a failed reading counts as a reading of an unchanged list', async () => {
   const server = await announcing();
   await server.readAfterNews(REFUSED);
   await server.readAfterNews(REFUSED);
@@ -159,7 +159,7 @@ verifies('AGG-REG-2', 'a reading that fails counts as one that finds nothing new
   expect(server.warnings).toHaveLength(2);
 });
 
-verifies('AGG-REG-2', 'the pause counts from the last reading: news after it are read at once', async () => {
+verifies('AGG-REG-2', 'a list that changes after the pause is read at once', async () => {
   const server = await announcing();
   for (let reading = 0; reading < 3; reading++) await server.readAfterNews(SAME);
   server.pass();
@@ -173,7 +173,7 @@ verifies('AGG-REG-2', 'the pause counts from the last reading: news after it are
   expect(server.pauses).toEqual([0, 100, 200, 400, 500, 0]);
 });
 
-verifies('AGG-REG-2', 'a call that waits for a list waits for no pause', async () => {
+verifies('AGG-REG-2', 'readNow reads a list without a pause', async () => {
   const server = await announcing();
   for (let reading = 0; reading < 12; reading++) await server.readAfterNews(SAME);
   const [one, other] = [server.catalogue.readNow('tools'), server.catalogue.readNow('tools')];
@@ -186,7 +186,7 @@ verifies('AGG-REG-2', 'a call that waits for a list waits for no pause', async (
   expect(server.asked).toEqual([]);
 });
 
-verifies('AGG-REG-2', 'a server that has gone is not read after the pause', async () => {
+verifies('AGG-REG-2', 'a list of a lost server is not read after the pause', async () => {
   const server = await announcing();
   server.isGone = true;
   server.pass();
@@ -196,7 +196,7 @@ verifies('AGG-REG-2', 'a server that has gone is not read after the pause', asyn
 
 verifies(
   ['AGG-REG-2', 'ERA-5'],
-  'a list in another order is the same list, in the order it had',
+  'a list in another order counts as unchanged and keeps its order',
   async () => {
     const server = new ByHand();
     const loaded = server.catalogue.loadAll(() => 1000);
@@ -213,29 +213,25 @@ verifies(
   },
 );
 
-verifies(
-  'SAFE-1',
-  'a list is charged while it is read and while it is kept; the new one replaces the old one',
-  async () => {
-    const server = new ByHand();
-    const loading = server.catalogue.loadAll(() => 1000);
-    const page = listAnswer('{"tools":[{"name":"a"}],"nextCursor":"2"}').bytes.length + 256;
-    const last = listAnswer('{"tools":[{"name":"b"}]}').bytes.length + 256;
-    await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
-    expect(server.account.listed).toBe(page);
-    await server.answer('{"tools":[{"name":"b"}]}');
-    await loading;
-    expect(server.account.listed).toBe(page + last);
-    const reading = server.catalogue.readNow('tools');
-    await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
-    expect(server.account.listed).toBe(page + last);
-    await server.answer('{"tools":[{"name":"b"}],"nextCursor":"3"}');
-    await server.answer(REFUSED);
-    await reading;
-    expect(server.account.listed).toBe(page + last);
-    const again = server.catalogue.readNow('tools');
-    await server.answer('{"tools":[{"name":"b"}]}');
-    await again;
-    expect(server.account.listed).toBe(last);
-  },
-);
+verifies('SAFE-1', 'a list is charged to its account until a new one replaces it', async () => {
+  const server = new ByHand();
+  const loading = server.catalogue.loadAll(() => 1000);
+  const page = listAnswer('{"tools":[{"name":"a"}],"nextCursor":"2"}').bytes.length + 256;
+  const last = listAnswer('{"tools":[{"name":"b"}]}').bytes.length + 256;
+  await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
+  expect(server.account.listed).toBe(page);
+  await server.answer('{"tools":[{"name":"b"}]}');
+  await loading;
+  expect(server.account.listed).toBe(page + last);
+  const reading = server.catalogue.readNow('tools');
+  await server.answer('{"tools":[{"name":"a"}],"nextCursor":"2"}');
+  expect(server.account.listed).toBe(page + last);
+  await server.answer('{"tools":[{"name":"b"}],"nextCursor":"3"}');
+  await server.answer(REFUSED);
+  await reading;
+  expect(server.account.listed).toBe(page + last);
+  const again = server.catalogue.readNow('tools');
+  await server.answer('{"tools":[{"name":"b"}]}');
+  await again;
+  expect(server.account.listed).toBe(last);
+});

@@ -23,8 +23,8 @@ function listing(result: string): Promise<Listing> {
   return readList('tools', { meta: '', ask: () => Promise.resolve(answer), warn() {} });
 }
 
-describe('a list as JavaScript writes it', () => {
-  test('is read with the places of all its names, whatever characters come before', () => {
+describe('a list in the format of JSON.stringify', () => {
+  test('readPlainList returns the positions of all names, also after multi-byte characters', () => {
     const { items } = plain('{"x":"ü","tools":[{"title":"日本","name":"a\\"b"},7,{"name":"c"}]}') ?? {};
     expect(items?.map((item) => item?.key)).toEqual(['a"b', undefined, 'c']);
     const texts = items?.map((item) => item?.page.toString('utf8', item.keyAt, item.keyEnd));
@@ -42,11 +42,11 @@ describe('a list as JavaScript writes it', () => {
     '[]',
     `{"tools":[{"name":"a","deep":${'['.repeat(10_000)}${']'.repeat(10_000)}}]}`,
     JSON.stringify({ tools: [{ name: 'a', description: 'x'.repeat(32 * 1024) }] }),
-  ])('is nothing that is written otherwise: %.60s', (text) => {
+  ])('readPlainList rejects a list in another format: %.60s', (text) => {
     expect(plain(text)).toBeUndefined();
   });
 
-  verifies('AGG-CALL-1', 'is read like one that has to be walked through byte by byte', async () => {
+  verifies('AGG-CALL-1', 'readPlainList reads a list like the byte-by-byte reader', async () => {
     const tool = oneof(
       record({ name: string({ unit: 'grapheme' }) }),
       jsonValue(),

@@ -28,8 +28,8 @@ afterEach(() => void vi.useRealTimers());
 
 const moment = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-describe('resources that clients watch', () => {
-  test('are told to a legacy server sixteen at a time, so that calls of others do not wait behind thousands', async () => {
+describe('resource subscriptions', () => {
+  test('resource subscriptions are sent to a legacy server sixteen at a time', async () => {
     const { asked, watching, told } = serverToTell();
     for (let i = 0; i < 100; i++) watching.watch(`x:${i}`, false);
     await moment();
@@ -45,7 +45,7 @@ describe('resources that clients watch', () => {
     expect(new Set(told()).size).toBe(100);
   });
 
-  test('are told to a server that never answers as well', async () => {
+  test('resource subscriptions are sent to a server that never answers, sixteen a second', async () => {
     const { watching, told } = serverToTell();
     for (let i = 0; i < 40; i++) watching.watch(`x:${i}`, false);
     await moment(999);
@@ -56,7 +56,7 @@ describe('resources that clients watch', () => {
     expect(told()).toHaveLength(40);
   });
 
-  test('are not told where they are watched no more before it is their turn', async () => {
+  test('a resource subscription that ends in the queue is not sent', async () => {
     const { asked, watching, told } = serverToTell();
     for (let i = 0; i < 100; i++) watching.watch(`x:${i}`, false);
     await moment();
@@ -69,7 +69,7 @@ describe('resources that clients watch', () => {
     expect(told().filter((what) => what.startsWith('unsubscribe'))).toHaveLength(16);
   });
 
-  test('are told in the end as they are, however often that changes', async () => {
+  test('only the final state of a resource subscription is sent after many changes', async () => {
     const { asked, watching, told } = serverToTell();
     watching.watch('x:1', false);
     await moment();
@@ -82,7 +82,7 @@ describe('resources that clients watch', () => {
     expect(told()).toEqual(['subscribe x:1', 'unsubscribe x:1']);
   });
 
-  test('are not told of where a client has done so itself', async () => {
+  test('a resource subscription that a client ended itself is not sent', async () => {
     const { asked, watching, told } = serverToTell();
     for (let i = 0; i < 17; i++) watching.watch(`x:${i}`, false);
     await moment();

@@ -1,4 +1,4 @@
-// The judge against the schemas of the SDK's clients: whatever it lets pass, they take.
+// The validation against the schemas of the SDK's clients: they accept every definition that passes.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
@@ -114,27 +114,31 @@ const READERS: Readonly<Record<Era, readonly Era[]>> = { legacy: ['legacy', 'mod
 
 for (const kind of ALL_KINDS)
   for (const era of ['legacy', 'modern'] as const)
-    verifies('AGG-CALL-1', `${kind} of a ${era} server that pass are taken by the clients of the SDK`, () => {
-      const fates = new Map<string, number>();
-      fc.assert(
-        fc.property(object(MEMBERS[kind]), (members) => {
-          const definition = JSON.stringify({ [KINDS[kind].key]: 'it', ...(members as object) });
-          const outcome = judged(kind, definition, era);
-          fates.set(outcome.fate, (fates.get(outcome.fate) ?? 0) + 1);
-          const bytes = outcome.fate === 'changed' ? outcome.definition : Buffer.from(definition);
-          // What is left out would not have been taken.
-          if (outcome.fate === 'left-out') assert.ok(!isTaken(kind, bytes, 'legacy'));
-          else for (const sdk of READERS[era]) assert.ok(isTaken(kind, bytes, sdk));
-        }),
-        { numRuns: 2000 },
-      );
-      expect(fates.get('kept')).toBeGreaterThan(50);
-      expect(fates.get('changed')).toBeGreaterThan(50);
-    });
+    verifies(
+      'AGG-CALL-1',
+      `the SDK's clients accept the ${kind} of a ${era} server that pass judgeDefinition`,
+      () => {
+        const fates = new Map<string, number>();
+        fc.assert(
+          fc.property(object(MEMBERS[kind]), (members) => {
+            const definition = JSON.stringify({ [KINDS[kind].key]: 'it', ...(members as object) });
+            const outcome = judged(kind, definition, era);
+            fates.set(outcome.fate, (fates.get(outcome.fate) ?? 0) + 1);
+            const bytes = outcome.fate === 'changed' ? outcome.definition : Buffer.from(definition);
+            // A definition that is left out would be refused.
+            if (outcome.fate === 'left-out') assert.ok(!isTaken(kind, bytes, 'legacy'));
+            else for (const sdk of READERS[era]) assert.ok(isTaken(kind, bytes, sdk));
+          }),
+          { numRuns: 2000 },
+        );
+        expect(fates.get('kept')).toBeGreaterThan(50);
+        expect(fates.get('changed')).toBeGreaterThan(50);
+      },
+    );
 
 const SCHEMA = '"inputSchema":{"type":"object"}';
 
-describe('a tool', () => {
+describe('the definition of a tool', () => {
   test.each([
     ['{"name":"a","inputSchema":{"type":"array"}}', 'its inputSchema.type is not "object"'],
     ['{"name":"a","inputSchema":"x"}', 'its inputSchema is not an object'],
@@ -148,7 +152,7 @@ describe('a tool', () => {
       `{"name":"a",${SCHEMA},"annotations":{"title":"x","title":5}}`,
       'a key in it is written twice or with escapes, beside members that clients refuse',
     ],
-  ])('%.60s is left out', (definition, fault) => {
+  ])('judgeDefinition leaves out the tool %.60s', (definition, fault) => {
     expect(judged('tools', definition)).toEqual({ fate: 'left-out', faults: [fault] });
   });
 
@@ -182,19 +186,19 @@ describe('a tool', () => {
       `{${SCHEMA},"name":"a"}`,
       ['its outputSchema.type is not "object"'],
     ],
-  ])('%s is changed', (definition, changed, faults) => {
+  ])('judgeDefinition changes the tool %s', (definition, changed, faults) => {
     const outcome = judged('tools', definition);
     expect(outcome).toMatchObject({ fate: 'changed', faults });
     expect(outcome.fate === 'changed' && outcome.definition.toString()).toBe(changed);
   });
 
-  test('of a modern server may have any output schema', () => {
+  test('judgeDefinition accepts any output schema of a modern server', () => {
     const definition = `{"name":"a",${SCHEMA},"outputSchema":{"type":"array"}}`;
     expect(judged('tools', definition, 'modern').fate).toBe('kept');
   });
 });
 
-test('arguments of a prompt keep all but what is null', () => {
+test('judgeDefinition removes null members from the arguments of a prompt', () => {
   const outcome = judged(
     'prompts',
     '{"name":"p","arguments":[{"name":"a"},{"name":"b","description":null,"x":1}]}',
@@ -204,7 +208,7 @@ test('arguments of a prompt keep all but what is null', () => {
   );
 });
 
-test('a prompt with hundreds of faults is left out', () => {
+test('judgeDefinition leaves out a prompt with more than 100 faults', () => {
   const argument = '{"name":"a","description":null}';
   const definition = `{"name":"p","arguments":[${Array.from({ length: 101 }, () => argument).join(',')}]}`;
   expect(judged('prompts', definition)).toEqual({
@@ -213,7 +217,7 @@ test('a prompt with hundreds of faults is left out', () => {
   });
 });
 
-test('a resource without a name gets its URI for one', () => {
+test('judgeDefinition names a resource without a name by its URI', () => {
   const outcome = judged('resources', '{"uri":"test:\\/\\/a"}');
   expect(outcome.fate === 'changed' && outcome.definition.toString()).toBe(
     '{"name":"test:\\/\\/a","uri":"test:\\/\\/a"}',

@@ -6,31 +6,35 @@ import { createArguments } from './create-arguments.ts';
 const base = { image: 'mcp/time', containerName: 'mcp-time' };
 
 describe('the arguments of docker create', () => {
-  verifies('MANAGED-2', 'are hardened by default, whatever the entry looks like', () => {
-    for (const config of [
-      { image: 'mcp/time' },
-      { dockerConfig: base },
-      { dockerConfig: { ...base, port: 80 } },
-    ]) {
-      const args = argumentsFor(config);
-      for (const expected of [
-        '--init',
-        '--rm',
-        '--pull=never',
-        '--cap-drop=ALL',
-        '--security-opt=no-new-privileges',
-        '--memory=2g',
-        '--memory-swap=2g',
-        '--cpus=1',
-        '--pids-limit=512',
-        '--network=bridge',
-      ])
-        expect(args).toContain(expected);
-      expect(args.join(' ')).not.toMatch(/privileged(?!es)|--mount|--volume|--cap-add|--read-only/);
-    }
-  });
+  verifies(
+    'MANAGED-2',
+    'the arguments of docker create are hardened by default for every form of entry',
+    () => {
+      for (const config of [
+        { image: 'mcp/time' },
+        { dockerConfig: base },
+        { dockerConfig: { ...base, port: 80 } },
+      ]) {
+        const args = argumentsFor(config);
+        for (const expected of [
+          '--init',
+          '--rm',
+          '--pull=never',
+          '--cap-drop=ALL',
+          '--security-opt=no-new-privileges',
+          '--memory=2g',
+          '--memory-swap=2g',
+          '--cpus=1',
+          '--pids-limit=512',
+          '--network=bridge',
+        ])
+          expect(args).toContain(expected);
+        expect(args.join(' ')).not.toMatch(/privileged(?!es)|--mount|--volume|--cap-add|--read-only/);
+      }
+    },
+  );
 
-  verifies('MANAGED-2', 'follow the config', () => {
+  verifies('MANAGED-2', 'the arguments of docker create follow the config', () => {
     const more = { memory: '512m', cpus: 0.5, network: 'none', readOnly: true, capabilities: ['CHOWN'] };
     const args = argumentsFor({ dockerConfig: { ...base, ...more } });
     for (const expected of [
@@ -45,7 +49,7 @@ describe('the arguments of docker create', () => {
       expect(args).toContain(expected);
   });
 
-  verifies('MANAGED-1', 'the image and what it runs come last', () => {
+  verifies('MANAGED-1', 'the arguments of docker create end with the image and its command', () => {
     expect(argumentsFor({ image: 'mcp/time', args: ['--local', 'UTC'] }).slice(-3)).toEqual([
       'mcp/time',
       '--local',
@@ -68,9 +72,13 @@ describe('the arguments of docker create', () => {
     [{ dockerConfig: { ...base, ports: { '8080': 0 } }, transport: 'stdio' }, ['--publish=127.0.0.1::8080']],
   ];
   for (const [config, expected] of published)
-    verifies('MANAGED-1', `${JSON.stringify(config)} publishes to this machine alone`, () => {
-      expect(argumentsFor(config).filter((arg) => arg.startsWith('--publish'))).toEqual(expected);
-    });
+    verifies(
+      'MANAGED-1',
+      `the container of ${JSON.stringify(config)} publishes to this machine alone`,
+      () => {
+        expect(argumentsFor(config).filter((arg) => arg.startsWith('--publish'))).toEqual(expected);
+      },
+    );
 
   const mounted: [volume: string, mount: string][] = [
     ['/home/me/notes:/notes:ro', 'type=bind,source=/home/me/notes,target=/notes,readonly'],
@@ -79,21 +87,21 @@ describe('the arguments of docker create', () => {
     ['C:\\notes:/notes', 'type=bind,source=C:\\notes,target=/notes'],
   ];
   for (const [volume, mount] of mounted)
-    verifies('MANAGED-2', `${volume} is mounted as ${mount}`, () => {
+    verifies('MANAGED-2', `the volume ${volume} is mounted as ${mount}`, () => {
       expect(argumentsFor({ dockerConfig: { ...base, volumes: [volume] } })).toContain(`--mount=${mount}`);
     });
 
-  verifies('MANAGED-1', 'cwd is a folder in the container', () => {
+  verifies('MANAGED-1', 'the "cwd" of a container is a folder in the container', () => {
     expect(argumentsFor({ image: 'x', cwd: '/srv' })).toContain('--workdir=/srv');
     expect(argumentsFor({ image: 'x' }).join(' ')).not.toContain('--workdir');
   });
 
-  verifies('MANAGED-1', 'a server on stdio is interactive, one on HTTP is not', () => {
+  verifies('MANAGED-1', 'a container on stdio is interactive, and one on HTTP is not', () => {
     expect(argumentsFor({ image: 'x' })).toContain('--interactive');
     expect(argumentsFor({ dockerConfig: { ...base, port: 80 } })).not.toContain('--interactive');
   });
 
-  verifies('MANAGED-1', 'how a container is spoken to follows from transport, type and ports', () => {
+  verifies('MANAGED-1', 'containerSpec derives the connection from transport, type and ports', () => {
     const http = (config: object): unknown => containerSpec('time', config).http;
     expect(http({ image: 'x' })).toBeUndefined();
     expect(http({ dockerConfig: { ...base, ports: { '80': 0 } }, type: 'stdio' })).toBeUndefined();

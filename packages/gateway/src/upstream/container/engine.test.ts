@@ -24,7 +24,7 @@ afterEach(() => vi.useRealTimers());
 const self = ownSelf();
 const noWindows = process.platform === 'win32' ? 'needs a shell script as a command' : undefined;
 
-describe('what the engine says', () => {
+describe('errors of the container engine', () => {
   const words: [said: string, meant: string][] = [
     [
       'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?',
@@ -52,11 +52,11 @@ describe('what the engine says', () => {
     ['', 'the container engine refused: it gave no reason'],
   ];
   for (const [said, meant] of words)
-    verifies('MANAGED-1', `is put into words: ${meant}`, () => {
+    verifies('MANAGED-1', `explainEngine explains an error: ${meant}`, () => {
       expect(explainEngine(said).message).toContain(meant);
     });
 
-  verifies('MANAGED-1', 'a port of a container is told from one of a program', () => {
+  verifies('MANAGED-1', 'takenPort tells whether a container or a program has the port', () => {
     expect(takenPort('Bind for 127.0.0.1:18080 failed: port is already allocated')).toEqual({
       port: 18080,
       by: 'container',
@@ -69,14 +69,18 @@ describe('what the engine says', () => {
 });
 
 describe('the docker command', () => {
-  verifies.skipIf(noWindows)('MANAGED-1', 'that does not end is given up', async () => {
-    const engine = engineThat('exec sleep 30');
-    await expect(engine.ask(['ps'], { timeoutMs: 200 })).rejects.toThrow(
-      'the container engine did not answer within 0.2 s',
-    );
-  });
+  verifies.skipIf(noWindows)(
+    'MANAGED-1',
+    'a docker command that does not end is given up after its time limit',
+    async () => {
+      const engine = engineThat('exec sleep 30');
+      await expect(engine.ask(['ps'], { timeoutMs: 200 })).rejects.toThrow(
+        'the container engine did not answer within 0.2 s',
+      );
+    },
+  );
 
-  verifies.skipIf(noWindows)('MANAGED-3', 'a container that is gone already counts as removed', async () => {
+  verifies.skipIf(noWindows)('MANAGED-3', 'a container that is already gone counts as removed', async () => {
     const gone = engineThat('echo "Error: No such container: x" >&2; exit 1');
     await expect(gone.remove('x')).resolves.toBeUndefined();
     await expect(gone.stop('x', 1)).resolves.toBeUndefined();
@@ -86,10 +90,10 @@ describe('the docker command', () => {
   });
 });
 
-describe('left-over containers', () => {
+describe('orphaned containers', () => {
   verifies.skipIf(noWindows)(
     'MANAGED-3',
-    'are looked for at the start and every minute, until the end',
+    'orphaned containers are looked for at the start and every minute until the end',
     async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       const { engine, calls } = engineWith([]);
@@ -109,7 +113,7 @@ describe('left-over containers', () => {
 
   verifies.skipIf(noWindows)(
     'MANAGED-3',
-    'are removed where their gateway is gone, and what cannot be is named',
+    'containers of a dead gateway are removed, and a failed removal is logged',
     async () => {
       const gone = { ...self, pid: '2147480000' };
       const { engine, calls } = engineWith([
@@ -138,7 +142,7 @@ describe('left-over containers', () => {
 
   verifies.skipIf(noWindows)(
     'MANAGED-3',
-    'are removed when the engine is back, where it was away at their end',
+    'containers that ended while the engine was away are removed when it is back',
     async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       const engine = engineThat(`
@@ -165,22 +169,26 @@ describe('left-over containers', () => {
     },
   );
 
-  verifies.skipIf(noWindows)('MANAGED-3', 'an engine that comes later is asked again', async () => {
-    const engine = engineThat(
-      '[ -e "$0.up" ] && exit 0; echo "Cannot connect to the Docker daemon" >&2; exit 1',
-    );
-    const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
-    await expect(containers.ready()).rejects.toThrow('the container engine cannot be reached');
-    writeFileSync(`${pathOf(engine)}.up`, '');
-    await expect(containers.ready()).resolves.toBeUndefined();
-    containers.end();
-  });
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'an engine that starts later is asked for orphaned containers again',
+    async () => {
+      const engine = engineThat(
+        '[ -e "$0.up" ] && exit 0; echo "Cannot connect to the Docker daemon" >&2; exit 1',
+      );
+      const containers = new Containers(engine, { info() {}, warn() {}, error() {} });
+      await expect(containers.ready()).rejects.toThrow('the container engine cannot be reached');
+      writeFileSync(`${pathOf(engine)}.up`, '');
+      await expect(containers.ready()).resolves.toBeUndefined();
+      containers.end();
+    },
+  );
 });
 
-describe('variables', () => {
+describe('variables of a container', () => {
   verifies(
     'MANAGED-2',
-    'go into a file without a name; only those of several lines into the environment',
+    'variables are passed in an unnamed file, those of several lines in the environment',
     () => {
       const handed = handOver({ A: 'x', PATH: '/x', LINES: 'a\nb' }, { PATH: '/bin' });
       expect(handed.args).toEqual(['--env-file=/dev/stdin', '--env=LINES']);
@@ -193,20 +201,24 @@ describe('variables', () => {
     },
   );
 
-  verifies('MANAGED-2', 'that would mislead the docker command or have no name are refused', () => {
-    expect(() => handOver({ DOCKER_HOST: 'a\nb' }, {})).toThrow(
-      'the value of "DOCKER_HOST" in its "env" has several lines',
-    );
-    expect(() => handOver({ PATH: 'a\nb' }, { PATH: '/bin' })).toThrow('the value of "PATH"');
-    for (const name of ['', 'A B', 'A=B', '#A', 'A\nB'])
-      expect(() => handOver({ [name]: 'x' }, {})).toThrow('is no name of a variable');
-  });
+  verifies(
+    'MANAGED-2',
+    'variables that would mislead the docker command or have invalid names are refused',
+    () => {
+      expect(() => handOver({ DOCKER_HOST: 'a\nb' }, {})).toThrow(
+        'the value of "DOCKER_HOST" in its "env" has several lines',
+      );
+      expect(() => handOver({ PATH: 'a\nb' }, { PATH: '/bin' })).toThrow('the value of "PATH"');
+      for (const name of ['', 'A B', 'A=B', '#A', 'A\nB'])
+        expect(() => handOver({ [name]: 'x' }, {})).toThrow('is no name of a variable');
+    },
+  );
 });
 
-describe('volumes', () => {
+describe('volumes of a container', () => {
   verifies.skipIf(noWindows)(
     'MANAGED-2',
-    'that hold the machine or its engine are refused, others are not',
+    'volumes that hold the machine or its engine are refused, and others are accepted',
     () => {
       const socket = join(folder, 'engine.sock');
       writeFileSync(socket, '');
@@ -227,7 +239,7 @@ describe('volumes', () => {
 
   verifies.skipIf(noWindows)(
     'MANAGED-2',
-    'are refused by their names, also where nothing of that name is here',
+    'unsafe volumes are refused by name even where their folders do not exist',
     () => {
       const env = {
         HOME: '/srv/homes/me',
@@ -253,7 +265,7 @@ describe('volumes', () => {
 
   verifies.skipIf(noWindows)(
     'MANAGED-2',
-    'of an engine on another machine are judged by their names only',
+    'volumes of an engine on another machine are checked by name only',
     () => {
       const link = join(folder, 'link-to-root');
       symlinkSync('/', link);
@@ -301,7 +313,7 @@ interface Listed {
   readonly labels: Record<string, string>;
 }
 
-/** An engine that has these containers, and keeps a list of what it was asked. */
+/** An engine that has these containers and records its calls. */
 function engineWith(listed: readonly Listed[]): { engine: Engine; calls: () => string[] } {
   const inspected = listed.map(({ Id, Name, labels }) => ({
     Id,

@@ -14,8 +14,8 @@ import {
 
 const self = ownSelf();
 
-describe('whose a container is', () => {
-  verifies('MANAGED-3', 'goes into labels and comes back from them', () => {
+describe('the owner of a container', () => {
+  verifies('MANAGED-3', 'the owner of a container is written to labels and read from them', () => {
     expect(ownerIn(labelsOf(self))).toEqual(self);
     for (const label of Object.keys(labelsOf(self)))
       for (const value of [undefined, ''])
@@ -23,25 +23,29 @@ describe('whose a container is', () => {
     expect(ownerIn({})).toBeUndefined();
   });
 
-  verifies('MANAGED-3', 'this process is alive, and says so by all its parts', () => {
+  verifies('MANAGED-3', 'ownSelf describes this process, and stateOf finds it alive', () => {
     expect(stateOf(self, self)).toBe(OwnerState.ALIVE);
     expect(Object.values(self)).not.toContain('');
     expect(self.pid).toBe(String(process.pid));
   });
 
-  verifies('MANAGED-3', 'one of another machine, boot or namespace is never judged', () => {
-    for (const part of ['machine', 'boot', 'namespace'] as const)
-      expect(stateOf({ ...self, [part]: 'another', pid: '2147480000' }, self)).toBe(OwnerState.ELSEWHERE);
-    expect(stateOf(undefined, self)).toBe(OwnerState.ELSEWHERE);
-    for (const pid of ['0', '-1', 'x', '1.5'])
-      expect(stateOf({ ...self, pid }, self, () => undefined)).toBe(OwnerState.ELSEWHERE);
-  });
+  verifies(
+    'MANAGED-3',
+    'stateOf returns "elsewhere" for an owner on another machine, boot or namespace',
+    () => {
+      for (const part of ['machine', 'boot', 'namespace'] as const)
+        expect(stateOf({ ...self, [part]: 'another', pid: '2147480000' }, self)).toBe(OwnerState.ELSEWHERE);
+      expect(stateOf(undefined, self)).toBe(OwnerState.ELSEWHERE);
+      for (const pid of ['0', '-1', 'x', '1.5'])
+        expect(stateOf({ ...self, pid }, self, () => undefined)).toBe(OwnerState.ELSEWHERE);
+    },
+  );
 
   const truths: [name: string, start: string | undefined, state: ContainerOwner['pid']][] = [
-    ['a process that is not there', undefined, OwnerState.GONE],
-    ['a later process with the same id', 'another start', OwnerState.GONE],
-    ['the process itself', self.start, OwnerState.ALIVE],
-    ['one that may not be looked at', 'unknown', OwnerState.ALIVE],
+    ['an owner whose process is missing', undefined, OwnerState.GONE],
+    ['an owner whose process id belongs to a later process', 'another start', OwnerState.GONE],
+    ['an owner whose process runs', self.start, OwnerState.ALIVE],
+    ['an owner whose process cannot be inspected', 'unknown', OwnerState.ALIVE],
   ];
   for (const [name, start, state] of truths)
     verifies('MANAGED-3', `${name} is ${state}`, () => {
@@ -50,9 +54,9 @@ describe('whose a container is', () => {
 
   verifies.skipIf(process.platform === 'linux' ? undefined : 'only Linux shows it')(
     'MANAGED-3',
-    'a process that has ended and awaits burial is gone',
+    'startOfProcess finds no start of a zombie process',
     async () => {
-      // The shell has replaced itself by a program that never buries its child.
+      // The shell has replaced itself by a program that never reaps its child.
       const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 30'], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });

@@ -64,7 +64,7 @@ async function catalogues({
   return { folder, memory };
 }
 
-/** Opens what is remembered in a folder, for a client. */
+/** Opens the stored catalogues of a folder, for a client. */
 async function open({
   folder,
   capabilities = '{}',
@@ -80,7 +80,7 @@ async function open({
   return memory;
 }
 
-/** Learns this, and writes it at once. */
+/** Stores a catalogue at once. */
 async function learn(memory: Catalogues, found: CatalogueSnapshot, serverKey = 's'): Promise<void> {
   memory.learn(serverKey, found);
   await memory.flush();
@@ -94,7 +94,7 @@ function writeLock(folder: string, found: CatalogueSnapshot, entry = 'e'): void 
 const A = '{"name":"a","max":12345678901234567890,"text":"ü"}';
 const B = '{"name":"b"}';
 
-verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', async () => {
+verifies('AGG-REG-1', 'a stored catalogue is recalled byte for byte', async () => {
   const { folder, memory } = await catalogues();
   expect(memory.recall('s')).toBeUndefined();
   await learn(memory, snapshot(A, B));
@@ -111,7 +111,7 @@ verifies('AGG-REG-1', 'what was learnt is recalled byte by byte', async () => {
 
 verifies(
   'AGG-REG-1',
-  'what another entry or server has offered is not, and for another client it is told',
+  'a catalogue is not recalled for another entry or server, and is marked for another client',
   async () => {
     const { folder, memory } = await catalogues();
     await learn(memory, snapshot(A));
@@ -126,7 +126,7 @@ verifies(
 
 verifies(
   'AGG-REG-1',
-  'the lock file counts, until a server is seen to differ, until the lock file changes',
+  'the lock file applies until a server differs, and again once the lock file changes',
   async () => {
     const { folder } = await catalogues();
     writeLock(folder, snapshot(A));
@@ -143,7 +143,7 @@ verifies(
   },
 );
 
-test('what is the same in another order is no news, and not written', async () => {
+test('a catalogue that differs only in order is not stored', async () => {
   const { folder, memory } = await catalogues();
   writeLock(folder, snapshot(A, B));
   (await catalogues({ folder })).memory.learn('s', snapshot(B, A));
@@ -154,7 +154,7 @@ test('what is the same in another order is no news, and not written', async () =
   await learn(memory, snapshot(A));
 });
 
-test('a file that is damaged is as good as none', async () => {
+test('a damaged file of catalogues is ignored', async () => {
   const { folder, memory } = await catalogues();
   await learn(memory, snapshot(A));
   const [name = ''] = readdirSync(join(folder, 'state', 'catalogues'));
@@ -195,7 +195,7 @@ test('a lock file is not copied into the state folder', async () => {
   expect(existsSync(join(folder, 'state'))).toBe(false);
 });
 
-test('what was learnt of an entry is not written once the config has another one', async () => {
+test('a catalogue is not stored once its entry has left the config', async () => {
   const { folder } = await catalogues();
   for (const later of [undefined, 'other']) {
     let entry: string | undefined = 'e';
@@ -208,7 +208,7 @@ test('what was learnt of an entry is not written once the config has another one
   }
 });
 
-test('what was learnt is written after two seconds', async () => {
+test('a catalogue is stored after two seconds', async () => {
   vi.useFakeTimers();
   const { folder, memory } = await catalogues();
   memory.learn('s', snapshot(A));
@@ -221,7 +221,7 @@ test('what was learnt is written after two seconds', async () => {
   expect(readdirSync(join(folder, 'state', 'catalogues'))).toHaveLength(1);
 });
 
-test('nothing is kept, and nothing worse happens, where a file is in the way of the folder', async () => {
+test('a catalogue is not stored where a file blocks the state folder', async () => {
   const { folder, memory } = await catalogues();
   writeFileSync(join(folder, 'state'), '');
   await learn(memory, snapshot(A));
@@ -230,7 +230,7 @@ test('nothing is kept, and nothing worse happens, where a file is in the way of 
 
 verifies(
   'AGG-REG-3',
-  'gateways of one config keep what each of them has learnt, and nothing of others',
+  'gateways of one config share their stored catalogues, and other configs do not see them',
   async () => {
     const { folder, memory: one } = await catalogues();
     const { memory: other } = await catalogues({ folder });
@@ -245,7 +245,7 @@ verifies(
   },
 );
 
-verifies('AGG-REG-3', 'eight sets of client capabilities are remembered, the latest of them', async () => {
+verifies('AGG-REG-3', 'catalogues are stored for the latest eight sets of client capabilities', async () => {
   const { folder } = await catalogues();
   const clients = Array.from({ length: 10 }, (_, index) => `{"roots":{"x":${index}}}`);
   const files = join(folder, 'state', 'catalogues');
@@ -280,7 +280,7 @@ test.each([
   lockOf('{"entry":"e","era":"legacy"}', 2),
   lockOf('{"entry":"e","era":"legacy","capabilities":null}'),
   lockOf(`{"entry":"e","era":"legacy","capabilities":{"x":"${'y'.repeat(60)}\\q"}}`),
-])('no lock file: %j', async (text) => {
+])('an invalid lock file is ignored with a warning: %j', async (text) => {
   const { folder } = await catalogues();
   writeFileSync(join(folder, LOCK_FILE), text);
   const warnings: string[] = [];
@@ -289,7 +289,7 @@ test.each([
   expect(warnings.join()).toContain('Write it anew with "weir lock"');
 });
 
-test('a lock file whose lines end as they do on Windows is the same', async () => {
+test('a lock file with Windows line ends is accepted', async () => {
   const { folder } = await catalogues();
   writeLock(folder, snapshot(A, B));
   const file = join(folder, LOCK_FILE);

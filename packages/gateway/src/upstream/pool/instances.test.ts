@@ -59,7 +59,7 @@ test.each([
   [20, 1000],
   [56, 10_000],
   [100, 10_000],
-])('after %i processes that sessions have left, the next one starts after %i ms', async (left, ms) => {
+])('after %i processes of sessions that have left, the next process starts after %i ms', async (left, ms) => {
   const instances = newInstances();
   await leave(instances, left);
   const calling = call(instances, client(true));
@@ -70,14 +70,14 @@ test.each([
   await calling;
 });
 
-test('processes of sessions that listen or wait keep nobody waiting', async () => {
+test('processes of attended sessions do not delay the next process', async () => {
   const instances = newInstances();
   await leave(instances, 100, true);
   await call(instances, client(true));
   expect(started).toBe(1);
 });
 
-test('processes that were left more than a minute ago keep nobody waiting', async () => {
+test('processes that were left more than a minute ago do not delay the next process', async () => {
   const instances = newInstances();
   await leave(instances, 100);
   uptime += 59;
@@ -90,14 +90,14 @@ test('processes that were left more than a minute ago keep nobody waiting', asyn
   await calling;
 });
 
-test('a server at an address, for which no process is started, is not waited for', async () => {
+test('a remote instance starts at once, because it needs no process', async () => {
   const instances = newInstances();
   await leave(instances, 100);
   await call(instances, client(true), true);
   expect(started).toBe(1);
 });
 
-test('a client that has left while it waited gets no process, one of which that is not known does', async () => {
+test('a client that left the queue gets no process, and one of unknown state does', async () => {
   const instances = newInstances();
   await leave(instances, 20);
   const settled = Promise.allSettled([call(instances, client(false)), call(instances, client(undefined))]);

@@ -18,8 +18,8 @@ function opening(): { dedicated: DedicatedServer; end: () => void } {
   return { dedicated, end: () => ended.resolve() };
 }
 
-describe('second conversations', () => {
-  test('are opened once, by the first who needs them', async () => {
+describe('legacy connections', () => {
+  test('a legacy connection is opened once, for the first client that needs it', async () => {
     const opened: Upstream[] = [];
     const { dedicated } = opening();
     const legacyConnections = new LegacyConnections((asked) => {
@@ -38,9 +38,9 @@ describe('second conversations', () => {
   });
 
   test.each([
-    ['has none to offer', () => Promise.resolve(undefined)],
+    ['does not offer one', () => Promise.resolve(undefined)],
     ['cannot be reached', () => Promise.reject(new Error('no'))],
-  ])('are not asked for again where the server %s', async (_, open) => {
+  ])('a legacy connection is not requested again where the server %s', async (_, open) => {
     const legacyConnections = new LegacyConnections(open);
     expect(legacyConnections.mayHave(server)).toBe(true);
     expect(await legacyConnections.of(server)).toBeUndefined();
@@ -48,7 +48,7 @@ describe('second conversations', () => {
     expect(legacyConnections.running).toEqual([]);
   });
 
-  test('are opened anew after their end, at most three times in a row where they do not last', async () => {
+  test('a legacy connection is opened anew after its end, at most three times in a row', async () => {
     let [time, opened] = [0, 0];
     let end = (): void => {};
     const legacyConnections = new LegacyConnections(
@@ -74,7 +74,7 @@ describe('second conversations', () => {
     expect(opened).toBe(6);
   });
 
-  test('of a start that is over say nothing about the next one', async () => {
+  test('the failed legacy connection of an earlier start does not affect the next start', async () => {
     const opened = new Deferred<DedicatedServer | undefined>();
     const legacyConnections = new LegacyConnections(() => opened.promise);
     const late = legacyConnections.of(server);

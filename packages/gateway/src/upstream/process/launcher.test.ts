@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { isLauncher } from './launcher.ts';
 
-verifies('AGG-CHILD-2', 'knows the commands that may download first', () => {
+verifies('AGG-CHILD-2', 'isLauncher recognises the commands that may download first', () => {
   const launchers = [
     'npx -y @scope/server',
     '/usr/local/bin/npx server',
@@ -36,7 +36,7 @@ verifies('AGG-CHILD-2', 'knows the commands that may download first', () => {
   expect(launchers.filter((line) => !launches(line))).toEqual([]);
 });
 
-test('takes nothing else for one', () => {
+test('isLauncher rejects all other commands', () => {
   const others = [
     'node npx',
     'node /srv/npx/server.js run',

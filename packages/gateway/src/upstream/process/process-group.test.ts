@@ -27,29 +27,33 @@ function groupThatEndsAfter(last: string, seen: string[]): ProcessGroup {
 
 const quick = { eofMs: 40, termMs: 40, killMs: 40 };
 
-verifies('AGG-CHILD-5', 'a group is asked first and killed only if it does not go', async () => {
-  for (const [last, expected] of [
-    ['nothing', []],
-    ['SIGTERM', ['SIGTERM']],
-    ['SIGKILL', ['SIGTERM', 'SIGKILL']],
-  ] as const) {
-    const seen: string[] = [];
-    expect(await clearGroup(groupThatEndsAfter(last, seen), quick)).toBe(true);
-    expect(seen).toEqual(expected);
-  }
-});
+verifies(
+  'AGG-CHILD-5',
+  'clearGroup sends SIGTERM first and SIGKILL only if the group does not end',
+  async () => {
+    for (const [last, expected] of [
+      ['nothing', []],
+      ['SIGTERM', ['SIGTERM']],
+      ['SIGKILL', ['SIGTERM', 'SIGKILL']],
+    ] as const) {
+      const seen: string[] = [];
+      expect(await clearGroup(groupThatEndsAfter(last, seen), quick)).toBe(true);
+      expect(seen).toEqual(expected);
+    }
+  },
+);
 
-test('the dead that nobody buries are not waited for', async () => {
+test('clearGroup does not wait for zombie processes', async () => {
   const seen: string[] = [];
   expect(await clearGroup(groupThatEndsAfter('burial', seen), quick)).toBe(true);
   expect(seen).toEqual(['SIGTERM']);
 });
 
-test('what cannot be killed is given up, and said so', async () => {
+test('clearGroup gives up on a group that cannot be killed and returns false', async () => {
   expect(await clearGroup(groupThatEndsAfter('never', []), quick)).toBe(false);
 });
 
-verifies('AGG-CHILD-5', 'the stages are two seconds each', () => {
+verifies('AGG-CHILD-5', 'the stages of a stop are two seconds each', () => {
   expect(STOP_TIMING).toMatchObject({ eofMs: 2000, termMs: 2000 });
 });
 
@@ -59,11 +63,11 @@ verifies('AGG-CHILD-5', 'the stages of a server that is starting are one second 
   expect(stopTiming()).toEqual(STOP_TIMING);
 });
 
-test('a group that is not there cannot be signalled', () => {
+test('posixGroup cannot signal a missing group', () => {
   expect(posixGroup(2 ** 30).signal(0)).toBe(false);
 });
 
-verifies('AGG-QA-2', 'on Windows a tree is there as long as its root runs', () => {
+verifies('AGG-QA-2', 'a Windows process tree lives as long as its root runs', () => {
   const tree = (state: object): ProcessGroup => windowsTree({ pid: 2 ** 30, ...state } as ChildProcess, {});
   expect(tree({ exitCode: null, signalCode: null }).signal('SIGKILL')).toBe(true);
   expect(tree({ exitCode: null, signalCode: null }).hasLiving()).toBe(true);

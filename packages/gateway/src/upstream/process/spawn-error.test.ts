@@ -18,7 +18,7 @@ async function explain(code: string, attempt: Omit<Attempt, 'env'>): Promise<[st
   return [error.failure, error.message];
 }
 
-test('tells the mistakes behind ENOENT and EACCES apart', async () => {
+test('explainSpawnFailure distinguishes the causes of ENOENT and EACCES', async () => {
   expect(await explain('ENOENT', { command: 'nosuch' })).toEqual([
     SpawnFailure.COMMAND_NOT_FOUND,
     'command not found: "nosuch"; check the spelling, install it, or give its full path (a host\'s PATH is often shorter than a shell\'s)',
@@ -37,7 +37,7 @@ test('tells the mistakes behind ENOENT and EACCES apart', async () => {
   expect((await explain('EACCES', { command: `${folder}/folder` }))[0]).toBe(SpawnFailure.NOT_EXECUTABLE);
 });
 
-test('a bad working directory is named before the command', async () => {
+test('explainSpawnFailure names a bad working directory before the command', async () => {
   expect(await explain('ENOENT', { command: 'node', cwd: '/no/such/folder' })).toEqual([
     SpawnFailure.NO_WORKING_DIRECTORY,
     'working directory does not exist: "/no/such/folder"; create it or correct "cwd"',
@@ -47,7 +47,7 @@ test('a bad working directory is named before the command', async () => {
   );
 });
 
-test("a client's bad root is the client's", async () => {
+test('explainSpawnFailure names the root of the client where that is the bad folder', async () => {
   const own = { command: 'node', isClientFolder: true };
   expect(await explain('ENOENT', { ...own, cwd: '/no/such/folder' })).toEqual([
     SpawnFailure.NO_WORKING_DIRECTORY,
@@ -58,7 +58,7 @@ test("a client's bad root is the client's", async () => {
   );
 });
 
-test('a shortage is called one, and anything else keeps its code', async () => {
+test('explainSpawnFailure names a shortage of resources, and keeps the code of other errors', async () => {
   expect(await explain('EMFILE', { command: 'node' })).toEqual([
     SpawnFailure.NO_RESOURCES,
     'too many open files; raise the limit (ulimit -n) or start fewer servers',
@@ -66,7 +66,7 @@ test('a shortage is called one, and anything else keeps its code', async () => {
   expect((await explain('EPERM', { command: 'node' }))[1]).toBe('the system refused to start "node" (EPERM)');
 });
 
-test('an explained error stays as it is, and none repeats what it was given', async () => {
+test('explainSpawnFailure keeps an explained error and repeats no arguments', async () => {
   const known = new SpawnError(SpawnFailure.OTHER, 'known');
   expect(await explainSpawnFailure(known, { command: 'x', env })).toBe(known);
   const raw = Object.assign(new Error("Received 'secret'"), {

@@ -65,7 +65,7 @@ interface Answer {
   readonly isComplete: boolean;
 }
 
-/** Resolves with the whole answer; rejects with the reason why none came. */
+/** Resolves with the whole answer; rejects with the reason of a failure. */
 function ask(client: HttpClient, request: Partial<HttpRequest>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     client.send(
@@ -84,8 +84,8 @@ async function readAll(response: HttpResponse): Promise<Answer> {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n';
 const answerOk = (socket: Socket): boolean => socket.write(`${OK}\r\nok`);
 
-describe('a client', () => {
-  test('sends the head that a server expects, and the body byte by byte', async () => {
+describe('the HTTP client', () => {
+  test('the HTTP client sends the head of a request, and the body byte for byte', async () => {
     let seen = '';
     await using server = await serve((_, socket, request) => {
       seen = request;
@@ -108,7 +108,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('sends the credentials of its address with every request', async () => {
+  test('the HTTP client sends the credentials of its URL with every request', async () => {
     const seen: string[] = [];
     await using server = await serve((_, socket, request) => {
       seen.push(request);
@@ -123,7 +123,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('uses one connection for requests that follow one another', async () => {
+  test('the HTTP client uses one connection for consecutive requests', async () => {
     await using server = await serve((_, socket) => answerOk(socket));
     const { client, ask } = await connect(server);
     for (let count = 0; count < 5; count++) expect((await ask()).body).toBe('ok');
@@ -134,11 +134,11 @@ describe('a client', () => {
   });
 
   test.each([
-    ['says that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'],
+    ['announces that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'],
     ['speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok'],
     ['sends more than its answer', `${OK}\r\nok${OK}\r\nno`],
     ['closes unused connections within a second', `${OK}keep-alive: timeout=1\r\n\r\nok`],
-  ])('uses no connection again whose server %s', async (_, bytes) => {
+  ])('the HTTP client does not reuse a connection whose server %s', async (_, bytes) => {
     await using server = await serve((count, socket) =>
       count === 1 ? socket.write(bytes) : answerOk(socket),
     );
@@ -151,7 +151,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('closes a connection on which bytes come that answer nothing', async () => {
+  test('the HTTP client closes a connection that sends bytes without a request', async () => {
     await using server = await serve((_, socket) => answerOk(socket));
     const { client, ask } = await connect(server);
     await ask();
@@ -162,7 +162,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('takes the end of a connection for the end of a body without a length', async () => {
+  test('the HTTP client ends a body without a length at the end of its connection', async () => {
     await using server = await serve((count, socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nall of it');
       if (count === 1) socket.end();
@@ -174,7 +174,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('uses no connection again whose server answers before it has read the request', async () => {
+  test('the HTTP client does not reuse a connection whose server answers before it has read the request', async () => {
     await using server = await serve((_, socket) => answerOk(socket));
     const { client, ask } = await connect(server);
     await ask();
@@ -188,7 +188,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('leaves a connection alone when a request is aborted that is over', async () => {
+  test('the HTTP client keeps a connection open when a finished request is aborted', async () => {
     await using server = await serve((count, socket) =>
       setTimeout(() => answerOk(socket), count === 2 ? 50 : 0),
     );
@@ -206,7 +206,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('stops a body while it is paused', async () => {
+  test('the HTTP client stops reading a body while it is paused', async () => {
     await using server = await serve((_, socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${64 * 1024 * 1024}\r\n\r\n`);
       socket.write(Buffer.alloc(64 * 1024 * 1024));
@@ -234,7 +234,7 @@ describe('a client', () => {
     client.close();
   });
 
-  test('names a header that cannot be sent, and not its value', async () => {
+  test('the HTTP client names a header that cannot be sent without showing its value', async () => {
     await using server = await serve((_, socket) => answerOk(socket));
     for (const headers of [{ 'x-key': 'secret\r\nx-forged: 1' }, { 'x-key': 'secret ✓' }] as const)
       await expect((await connect(server, headers)).ask()).rejects.toThrow(
@@ -246,7 +246,7 @@ describe('a client', () => {
     expect(server.connections).toBe(0);
   });
 
-  test('has 256 requests of a kind in flight, and sends others when those are answered', async () => {
+  test('the HTTP client has at most 256 requests of a kind in flight and queues the others', async () => {
     const waiting: Socket[] = [];
     await using server = await serve((_, socket) => waiting.push(socket));
     const { client, ask } = await connect(server);

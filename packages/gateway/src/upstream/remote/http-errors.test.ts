@@ -4,7 +4,7 @@ import { describeContentType, describeFailure, describeRedirect, describeStatus 
 const ORIGIN = 'https://example.com';
 const failure = (code: string): string => describeFailure(Object.assign(new Error('x'), { code }), ORIGIN);
 
-describe('why no answer came', () => {
+describe('errors of a connection', () => {
   test.each([
     ['CERT_HAS_EXPIRED', 'has a certificate'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'has a certificate'],
@@ -20,15 +20,15 @@ describe('why no answer came', () => {
     ['EPIPE', 'closed the connection'],
     ['CONNECT_TIMEOUT', 'did not accept a connection'],
     ['EWHATEVER', 'cannot be reached'],
-  ])('%s', (code, beginning) => {
+  ])('describeFailure explains %s', (code, beginning) => {
     expect(failure(code).startsWith(beginning)).toBe(true);
     expect(failure(code)).toContain(ORIGIN);
     expect(failure(code)).toContain(`(${code})`);
   });
 });
 
-describe('answers that say no', () => {
-  test('a status says what to look at', () => {
+describe('error responses', () => {
+  test('describeStatus names the status and a remedy', () => {
     expect(describeStatus(429, 'tools/call')).toBe(
       'answered tools/call with HTTP 429 Too Many Requests; it wants fewer calls, try again later',
     );
@@ -36,17 +36,17 @@ describe('answers that say no', () => {
     expect(describeStatus(599, 'tools/call')).toContain('HTTP 599; try again');
   });
 
-  test('a redirection to nowhere', () => {
+  test('describeRedirect reports a redirect without a location', () => {
     expect(describeRedirect(302, undefined, ORIGIN)).toBe('answered with HTTP 302 and no address to go to');
   });
 
-  test('a redirection to what is no address of the web', () => {
+  test('describeRedirect refuses a redirect to a file: URL', () => {
     expect(describeRedirect(307, new URL('file:///etc/passwd'), ORIGIN)).toMatch(
       /^redirects to a file: address \(HTTP 307\)/u,
     );
   });
 
-  test('a content type is shown only where it is one', () => {
+  test('describeContentType shows only a valid content type', () => {
     expect(describeContentType('text/html', 'x')).toContain('text/html');
     expect(describeContentType('\u001b[31m', 'x')).toContain('no usable content type');
   });

@@ -10,7 +10,7 @@ function push(reader: ChunkReader, chunk: Buffer): void {
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}';
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"text":"grüße"}}';
 
-/** What comes of a body that arrives in chunks of this size: the lines, and the text where it is one. */
+/** Reads a body in chunks of this size; returns its lines, or its text where it is one message. */
 function read(text: string, size: number, limit = 1000): { lines: string[]; text: string | undefined } {
   const lines: string[] = [];
   const body = new JsonBody(limit, {
@@ -24,14 +24,14 @@ function read(text: string, size: number, limit = 1000): { lines: string[]; text
   return { lines, text: `too long: ${rest.size}` };
 }
 
-describe.each([1, 7, 50, 10_000])('a body of JSON in chunks of %i', (size) => {
+describe.each([1, 7, 50, 10_000])('a JSON body in chunks of %i bytes', (size) => {
   test.each([
     ['in one line', ANSWER],
     ['over several lines', JSON.stringify(JSON.parse(ANSWER), null, 2)],
     ['after empty lines', `\n \r\n${ANSWER}`],
-    ['that is no message', 'no message\nat all\n'],
-    ['of nothing', ''],
-  ])('%s is one text', (_, text) => {
+    ['without a message', 'no message\nat all\n'],
+    ['of no bytes', ''],
+  ])('a JSON body %s is read as one text', (_, text) => {
     expect(read(text, size)).toEqual({ lines: [], text: text.trimStart() });
   });
 
@@ -40,11 +40,11 @@ describe.each([1, 7, 50, 10_000])('a body of JSON in chunks of %i', (size) => {
     ['with an end like the others', `${NOTE}\n${ANSWER}\n`],
     ['as Windows writes them', `${NOTE}\r\n${ANSWER}\r\n`],
     ['with empty lines between', `\n${NOTE}\n\n${ANSWER}`],
-  ])('of several messages, %s, is told line by line', (_, text) => {
+  ])('a JSON body of several messages, %s, is read line by line', (_, text) => {
     expect(read(text, size)).toMatchObject({ lines: [NOTE, ANSWER], text: undefined });
   });
 
-  test('is bounded, as a whole and line by line', () => {
+  test('a JSON body over the limit is reported as oversized, whole or by line', () => {
     const long = ANSWER.replace('grüße', 'x'.repeat(300));
     expect(read(long, size, 100)).toEqual({ lines: [], text: `too long: ${long.length}` });
     expect(read(`${long}\n${NOTE}`, size, 100).text).toMatch(/^too long/u);
@@ -55,14 +55,14 @@ describe.each([1, 7, 50, 10_000])('a body of JSON in chunks of %i', (size) => {
   });
 });
 
-test('a line is told as soon as it is there', () => {
+test('a JSON body passes on a line as soon as it is complete', () => {
   const lines: string[] = [];
   const body = new JsonBody(1000, { line: (bytes) => lines.push(String(bytes)), oversized() {} });
   push(body, Buffer.from(`${NOTE}\n{"json`));
   expect(lines).toEqual([NOTE]);
 });
 
-test('empty lines without end before a message do no harm', () => {
+test('a JSON body may begin with 100,000 empty lines', () => {
   const empty = '\n'.repeat(100_000);
   expect(read(`${empty}${ANSWER}`, 64 * 1024)).toEqual({ lines: [], text: ANSWER });
   expect(read(`${NOTE}\n${empty}${ANSWER}`, 64 * 1024)).toEqual({ lines: [NOTE, ANSWER], text: undefined });

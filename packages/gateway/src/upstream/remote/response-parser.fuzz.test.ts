@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Reads the bytes one by one as a response; undefined where they are none, or not a whole one. `size` is where it ends. */
+/** Reads the bytes one by one as a response; undefined unless it is valid and complete. `size` is its end. */
 function readByUs(text: string): (Outcome & { size: number }) | undefined {
   let size = 0;
   const found = { status: 0, body: '', type: undefined as string | undefined };
@@ -101,13 +101,13 @@ const change = fc.option(
   }),
 );
 
-test('every response that is accepted is one for Node, too, and says the same', async () => {
+test('the response parser accepts the responses that Node accepts, with the same content', async () => {
   await fc.assert(
     fc.asyncProperty(response, change, async (text, changed) => {
       const at = changed === null ? 0 : changed.at % text.length;
       const sent = changed === null ? text : text.slice(0, at) + changed.by + text.slice(at + 1);
       const ours = readByUs(sent);
-      // Node refuses a response that bytes without a question follow; here only their connection is not used again.
+      // Node refuses a response with bytes after it; the response parser only gives up the connection.
       const theirs = await readByNode(sent.slice(0, ours?.size));
       if (ours !== undefined) expect(ours).toMatchObject({ ...theirs, size: expect.any(Number) as number });
       if (ours !== undefined || changed === null)

@@ -32,7 +32,7 @@ const LONG = 'x'.repeat(16 * 1024 + 1);
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
 describe('a response', () => {
-  test('with a length ends there', () => {
+  test('a response with a content length ends after that many bytes', () => {
     expect(read(`${OK}Content-Type: text/plain\r\ncontent-length:  5 \r\n\r\nhello`)).toEqual({
       status: 200,
       headers: { 'content-type': 'text/plain', 'content-length': '5' },
@@ -45,7 +45,7 @@ describe('a response', () => {
     expect(read(`${OK}Content-Length: 0\r\n\r\n`)).toMatchObject({ isOver: true, parts: 0 });
   });
 
-  test('in chunks ends with the empty one; extensions and trailers are dropped', () => {
+  test('a chunked response ends with the empty chunk, without extensions and trailers', () => {
     expect(read(`${CHUNKED}5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n`)).toMatchObject({
       body: 'hello!',
       parts: 1,
@@ -55,21 +55,21 @@ describe('a response', () => {
     expect(read(`${CHUNKED}5\r\nhello\r\n0\r\n\r`)).toMatchObject({ isOver: false });
   });
 
-  test('of many small chunks makes one part a read', () => {
+  test('the response parser joins the small chunks of one read into one part', () => {
     const body = 'x'.repeat(10_000);
     expect(read(CHUNKED, body.replaceAll('x', '1\r\nx\r\n'))).toMatchObject({ body, parts: 1 });
   });
 
-  test('may have any number of chunks', () => {
+  test('a response may have 20,000 chunks', () => {
     const body = 'x'.repeat(20_000);
     expect(read(CHUNKED, body.replaceAll('x', '1;a=b\r\nx\r\n'))).toMatchObject({ body });
   });
 
-  test.each([204, 304])('%i has no body', (status) => {
+  test.each([204, 304])('a response with the status %i has no body', (status) => {
     expect(read(`HTTP/1.1 ${status}\r\ncontent-length: 5\r\n\r\n`)).toMatchObject({ isOver: true, status });
   });
 
-  test('without a length ends with its connection', () => {
+  test('a response without a length ends with its connection', () => {
     const seen: string[] = [];
     const parser = new ResponseParser({ started: () => {}, data: (part) => seen.push(String(part)) });
     parser.read(Buffer.from(`${OK}\r\nhel`));
@@ -79,7 +79,7 @@ describe('a response', () => {
     expect([parser.isOver, seen]).toEqual([true, ['hel', 'lo']]);
   });
 
-  test('that breaks off is not over', () => {
+  test('a response that breaks off is reported as incomplete', () => {
     for (const text of ['HTTP/1.1 2', `${OK}content-length: 5\r\n\r\nhell`, `${CHUNKED}5\r\nhello\r\n`]) {
       const parser = new ResponseParser({ started: () => {}, data: () => {} });
       parser.read(Buffer.from(text));
@@ -88,7 +88,7 @@ describe('a response', () => {
     }
   });
 
-  test('follows heads that say that the server is at work', () => {
+  test('the response parser skips informational responses before the final one', () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n';
     expect(read(`HTTP/1.1 100 Continue\r\n\r\n${early}${OK}content-length: 1\r\n\r\n!`)).toMatchObject({
       status: 200,
@@ -98,13 +98,13 @@ describe('a response', () => {
     });
   });
 
-  test('may be announced 32 times', () => {
+  test('the response parser accepts at most 32 informational responses', () => {
     const early = 'HTTP/1.1 102 Processing\r\n\r\n';
     expect(read(`${early.repeat(32)}${OK}content-length: 0\r\n\r\n`)).toMatchObject({ isOver: true });
     expect(() => read(early.repeat(33))).toThrow(InvalidResponse);
   });
 
-  test('leaves a connection that can be used again, or not', () => {
+  test('mayReuse tells whether the connection of a response can be used again', () => {
     const after = (head: string, rest = ''): boolean =>
       read(`${head}content-length: 0\r\n\r\n${rest}`).mayReuse;
     expect(after(OK)).toBe(true);
@@ -115,14 +115,14 @@ describe('a response', () => {
     expect(after(OK, 'HTTP/1.1 200 OK\r\n')).toBe(false);
   });
 
-  test('joins headers of one name, but for those that only the first counts of', () => {
+  test('the response parser joins headers of one name, and keeps the first location', () => {
     const { headers } = read(`${OK}A: 1\r\na:2\r\nLocation: /x\r\nlocation: /y\r\ncontent-length: 0\r\n\r\n`);
     expect(headers).toEqual({ a: '1, 2', location: '/x', 'content-length': '0' });
   });
 });
 
 test.each([
-  ['no status line', '220 mail'],
+  ['an invalid status line', '220 mail'],
   ['another version', 'HTTP/2 200\r\n\r\n'],
   ['a status of two digits', 'HTTP/1.1 20\r\n\r\n'],
   ['a status of four digits', 'HTTP/1.1 2000\r\n\r\n'],
@@ -138,11 +138,11 @@ test.each([
   ['a negative length', `${OK}content-length: -1\r\n\r\n`],
   ['a length and chunks', `${OK}content-length: 9\r\ntransfer-encoding: chunked\r\n\r\n`],
   ['a version of one letter', 'HTTP/1.x 200\r\n\r\n'],
-  ['a length that is no number', `${OK}content-length: 1e3\r\n\r\n`],
+  ['a length that is not a number', `${OK}content-length: 1e3\r\n\r\n`],
   ['another encoding', `${OK}transfer-encoding: gzip, chunked\r\n\r\n`],
   ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
   ['a chunk without a size', `${CHUNKED}\r\n`],
-  ['a size that is no number', `${CHUNKED}x\r\n`],
+  ['a size that is not a number', `${CHUNKED}x\r\n`],
   ['a size of nine digits', `${CHUNKED}123456789\r\n`],
   ['a size without a return', `${CHUNKED}1\n`],
   ['a chunk longer than its size', `${CHUNKED}1\r\nab`],
@@ -152,12 +152,12 @@ test.each([
   ['a long header', `${OK}a: ${LONG}\r\n\r\n`],
   ['an endless extension', `${CHUNKED}1;${LONG}`],
   ['endless trailers', `${CHUNKED}0\r\n${'a: b\r\n'.repeat(3000)}`],
-])('is refused where it has %s', (_, text) => {
+])('the response parser refuses a response with %s', (_, text) => {
   expect(() => read(text)).toThrow(InvalidResponse);
   expect(() => read(...text.split(''))).toThrow(InvalidResponse);
 });
 
-test('a response is read the same in whatever pieces it comes', () => {
+test('the response parser reads a response alike in chunks of any size', () => {
   const chunk = fc.string({ minLength: 1, maxLength: 40, unit: 'binary-ascii' });
   const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
   fc.assert(

@@ -38,25 +38,25 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
 }
 
-describe('events', () => {
-  test('data, type and id', () => {
+describe('SSE events', () => {
+  test('the SSE parser reads data, type and id of an event', () => {
     expect(readText('event: endpoint\nid: 7\ndata: /messages\n\n').events).toEqual([
       { type: 'endpoint', data: '/messages', id: '7' },
     ]);
   });
 
-  test('several lines of data are joined, comments and unknown fields are nobody’s', () => {
+  test('the SSE parser joins lines of data and ignores comments and unknown fields', () => {
     expect(readText(': hello\ndata: one\nwhat: ever\ndata:two\ndata\n\n').events).toEqual([
       { type: 'message', data: 'one\ntwo\n', id: undefined },
     ]);
   });
 
-  test.each(['\n', '\r', '\r\n'])('lines may end with %j', (end) => {
+  test.each(['\n', '\r', '\r\n'])('the SSE parser accepts %j as a line end', (end) => {
     const text = ['data: one', '', 'data: two', '', ''].join(end);
     expect(readText(text).events.map(({ data }) => data)).toEqual(['one', 'two']);
   });
 
-  test('an id lasts until the next, and stands without data', () => {
+  test('the SSE parser keeps an id until the next one, also without data', () => {
     expect(readText('id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n').events).toEqual([
       { type: 'message', data: 'a', id: '1' },
       { type: 'message', data: 'b', id: '1' },
@@ -64,22 +64,22 @@ describe('events', () => {
     ]);
   });
 
-  test('half an event does not count, nor does its id', () => {
+  test('the SSE parser ignores an incomplete event and its id', () => {
     expect(readText('id: 1\ndata: a\n\nid: 2\ndata: b\n').events.at(-1)?.id).toBe('1');
   });
 
-  test('an id with a NUL is none, and a retry is digits alone', () => {
+  test('the SSE parser ignores an id with a NUL and a retry with other characters than digits', () => {
     const { events, retries } = readText('id: a\0b\ndata: x\n\nretry: 250\nretry: 1e3\nretry:\n\n');
     expect(events).toEqual([{ type: 'message', data: 'x', id: undefined }]);
     expect(retries).toEqual([250]);
   });
 
-  test('a byte order mark before the first line is skipped', () => {
+  test('the SSE parser skips a byte order mark before the first line', () => {
     expect(readText('\uFEFFdata: x\n\n').events.map(({ data }) => data)).toEqual(['x']);
   });
 });
 
-// What streams are made of, and a little of everything else.
+// The usual parts of streams, and a few others.
 const pieces = fc.array(
   fc.oneof(
     fc.constantFrom(
@@ -103,8 +103,8 @@ const pieces = fc.array(
 );
 const places = fc.array(fc.nat(400), { maxLength: 12 });
 
-describe('however a stream is cut', () => {
-  verifies('MANAGED-4', 'the events are the same', () => {
+describe('an SSE stream in chunks of any size', () => {
+  verifies('MANAGED-4', 'the SSE parser finds the same events in chunks of any size', () => {
     const property = fc.property(pieces, places, (parts, cuts) => {
       const bytes = Buffer.from(parts.join(''));
       expect(read(cut(bytes, cuts))).toEqual(read([bytes]));
@@ -112,7 +112,7 @@ describe('however a stream is cut', () => {
     fc.assert(property, { numRuns: 2000 });
   });
 
-  verifies('MANAGED-4', 'they are those that another parser finds', () => {
+  verifies('MANAGED-4', 'the SSE parser finds the same events as eventsource-parser', () => {
     const property = fc.property(pieces, places, (parts, cuts) => {
       // The other one waits after a carriage return to see what follows.
       const bytes = Buffer.from(`${parts.join('')}:\n`);
@@ -139,29 +139,33 @@ function readByOther(bytes: Buffer): { events: { type: string; data: string }[];
   return { events, retries };
 }
 
-describe('what is too long', () => {
+describe('long SSE lines and events', () => {
   const long = `{"jsonrpc":"2.0","id":7,"result":{"text":"${'x'.repeat(2000)}"}}`;
 
-  verifies('MANAGED-4', 'an event over the limit is not kept, but followed to the id it answers', () => {
-    const bytes = Buffer.from(`data: ${long}\n\ndata: next\n\n`);
-    for (const chunks of [
-      [bytes],
-      cut(bytes, [3, 700, 1400, 2049]),
-      [...bytes].map((byte) => Buffer.from([byte])),
-    ]) {
-      const { events, oversized } = read(chunks);
-      expect(oversized).toEqual([{ id: '7', likelyKind: 'response', size: long.length }]);
-      expect(events.filter(({ data }) => data !== '').map(({ data }) => data)).toEqual(['next']);
-    }
-  });
+  verifies(
+    'MANAGED-4',
+    'the SSE parser drops an event over the limit and finds the id that it answers',
+    () => {
+      const bytes = Buffer.from(`data: ${long}\n\ndata: next\n\n`);
+      for (const chunks of [
+        [bytes],
+        cut(bytes, [3, 700, 1400, 2049]),
+        [...bytes].map((byte) => Buffer.from([byte])),
+      ]) {
+        const { events, oversized } = read(chunks);
+        expect(oversized).toEqual([{ id: '7', likelyKind: 'response', size: long.length }]);
+        expect(events.filter(({ data }) => data !== '').map(({ data }) => data)).toEqual(['next']);
+      }
+    },
+  );
 
-  test('many short lines of data are one long event', () => {
+  test('the SSE parser counts many short lines of data as one event over the limit', () => {
     const { oversized, events } = readText(`${'data: xxxxxxxxx\n'.repeat(200)}\ndata: next\n\n`);
     expect(oversized.map(({ size }) => size)).toEqual([1999]);
     expect(events.at(-1)?.data).toBe('next');
   });
 
-  test('a line that is no data goes nowhere', () => {
+  test('the SSE parser skips long lines of other fields', () => {
     const { events, oversized } = readText(
       `what: ${'x'.repeat(5000)}\nid: ${'x'.repeat(5000)}\ndata: next\n\n`,
     );
@@ -169,7 +173,7 @@ describe('what is too long', () => {
     expect(events).toEqual([{ type: 'message', data: 'next', id: undefined }]);
   });
 
-  test('a line without an end takes no memory', () => {
+  test('the SSE parser does not keep an endless line in memory', () => {
     const parser = new SseParser(LIMIT, { event() {}, oversized() {} });
     const chunk = Buffer.alloc(1024 * 1024, 'x');
     push(parser, Buffer.from('data: '));
@@ -179,7 +183,7 @@ describe('what is too long', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * chunk.length);
   });
 
-  test('a long event in a thousand pieces costs little more than in one', () => {
+  test('the SSE parser reads 16 MiB in chunks of 1 KiB within 2 s', () => {
     const bytes = Buffer.from(`data: ${'x'.repeat(16 * 1024 * 1024)}\n\n`);
     const pieceSize = 1024;
     const chunks = Array.from({ length: Math.ceil(bytes.length / pieceSize) }, (_, index) =>

@@ -7,7 +7,7 @@ import { shakeHands } from './negotiate.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-verifies('ERA-4', 'a server that is silent to the probe is greeted in the old way after 2 s', async () => {
+verifies('ERA-4', 'a server that does not answer the probe gets the legacy handshake after 2 s', async () => {
   const asked: string[] = [];
   const silent = {
     request(method: string) {

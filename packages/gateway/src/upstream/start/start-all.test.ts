@@ -14,7 +14,7 @@ function servers(...delays: number[]): UpstreamServer[] {
   });
 }
 
-/** The milliseconds after which nobody waits any longer. */
+/** Milliseconds until startAll resolves. */
 async function waited(keepGoing: boolean, ...delays: number[]): Promise<number> {
   const began = Date.now();
   const ignore = (): void => {};
@@ -33,13 +33,17 @@ async function waited(keepGoing: boolean, ...delays: number[]): Promise<number> 
   return after;
 }
 
-verifies('AGG-REG-3', 'waits for latecomers until a second after the last one became ready', async () => {
-  expect(await waited(true, 100, 30_000)).toBe(1100);
-  expect(await waited(true, 100, 1050, 30_000)).toBe(2050);
-  expect(await waited(true, 100, 1150, 30_000)).toBe(1100);
-  expect(await waited(true, 100, 200)).toBe(200);
-});
+verifies(
+  'AGG-REG-3',
+  'startAll waits for slow servers until a second after the last one became ready',
+  async () => {
+    expect(await waited(true, 100, 30_000)).toBe(1100);
+    expect(await waited(true, 100, 1050, 30_000)).toBe(2050);
+    expect(await waited(true, 100, 1150, 30_000)).toBe(1100);
+    expect(await waited(true, 100, 200)).toBe(200);
+  },
+);
 
-verifies('AGG-REG-3', 'waits for every server where all of them have to start', async () => {
+verifies('AGG-REG-3', 'startAll waits for every server where all of them have to start', async () => {
   expect(await waited(false, 100, 30_000)).toBe(30_000);
 });

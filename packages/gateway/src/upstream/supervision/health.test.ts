@@ -13,7 +13,7 @@ const rules = DEFAULT_RULES;
 const AT = 1_000_000;
 const off = { connectionState: 'error', failureCount: 3, enabled: false, autoDisabled: true } as const;
 
-/** Every state that a server can be in, by what the table calls it. */
+/** Every state of a server, by its name in the table. */
 const STATES: Readonly<Record<string, Health>> = {
   new: NEW_SERVER,
   starting: { ...NEW_SERVER, connectionState: 'connecting' },
@@ -53,7 +53,7 @@ const EVENTS: readonly HealthEvent[] = [
   { type: 'stopped' },
 ];
 
-/** What becomes of each state; · is nothing. */
+/** Next state for each state and event; · is no change. */
 const TABLE = `
             connecting  connected  settled  lost      enabled   disabled  stopped
 new         starting    ·          ·        ·         ·         off       ·
@@ -89,28 +89,32 @@ function readTable(text: string): { from: string; event: string; to: string }[] 
   );
 }
 
-/** What the table tells apart: when things happened is another matter. */
+/** Parts of the state that the table covers, without times. */
 function essence({ lastConnectedAt: _at, lastError: _error, ...health }: Health): Partial<Health> {
   return Object.fromEntries(Object.entries(health).filter(([, value]) => value !== undefined));
 }
 
 describe('the states of a server', () => {
-  test('the table has a cell for every state and event', () => {
+  test('the table of health states has a cell for every state and event', () => {
     expect(cells).toHaveLength(Object.keys(STATES).length * EVENTS.length);
   });
 
   for (const { from, event: type, to } of cells) {
-    verifies(['HEALTH-1', 'HEALTH-2'], `${from}: ${type} makes it ${to}`, () => {
-      const before = STATES[from] as Health;
-      const event = EVENTS.find((one) => one.type === type) as HealthEvent;
-      const after = nextHealth(before, event, { at: AT, rules });
-      expect(essence(after)).toEqual(essence(STATES[to] as Health));
-      if (from === to) expect(after).toBe(before);
-    });
+    verifies(
+      ['HEALTH-1', 'HEALTH-2'],
+      `the health of a server goes from "${from}" by ${type} to "${to}"`,
+      () => {
+        const before = STATES[from] as Health;
+        const event = EVENTS.find((one) => one.type === type) as HealthEvent;
+        const after = nextHealth(before, event, { at: AT, rules });
+        expect(essence(after)).toEqual(essence(STATES[to] as Health));
+        if (from === to) expect(after).toBe(before);
+      },
+    );
   }
 });
 
-verifies('HEALTH-1', 'an answered probe is noted while the server is connected, and only then', () => {
+verifies('HEALTH-1', 'an answered probe is recorded only while the server is connected', () => {
   const pinged = { type: 'pinged', latency: 12 } as const;
   for (const [name, health] of Object.entries(STATES)) {
     const { lastPingAt, pingLatency } = nextHealth(health, pinged, { at: AT, rules });
@@ -156,7 +160,7 @@ verifies('HEALTH-2', 'a server that starts and dies each time is disabled at its
   expect(after.lastConnectedAt).toBe(28_000);
 });
 
-verifies('HEALTH-2', 'thirty seconds of running reset the count', () => {
+verifies('HEALTH-2', 'a server that runs for thirty seconds has its failure count reset', () => {
   const after = live(
     [0, 'connecting'],
     [1, 'lost'],
@@ -170,7 +174,7 @@ verifies('HEALTH-2', 'thirty seconds of running reset the count', () => {
   expect(after).toMatchObject({ failureCount: 0, isRetrying: true, nextRetryAt: 51_000 });
 });
 
-describe('a server that cannot be reached', () => {
+describe('an unreachable server', () => {
   /** Lets all attempts of a row fail, those named because of the network. */
   function row(...unreachable: readonly number[]): Health {
     let health = live([0, 'connecting'], [0, 'lost']);
@@ -184,23 +188,31 @@ describe('a server that cannot be reached', () => {
   }
 
   for (const unreachable of [[0], [1], [2], [0, 1, 2]])
-    verifies('HEALTH-2', `at the attempts ${unreachable.join()} is tried again after 5 minutes`, () => {
-      expect(row(...unreachable)).toMatchObject({
-        enabled: false,
-        autoDisabled: true,
-        failureCount: 3,
-        nextRetryAt: 21_000 + 5 * 60_000,
-      });
-    });
+    verifies(
+      'HEALTH-2',
+      `a server unreachable at attempts ${unreachable.join()} is tried again after 5 minutes`,
+      () => {
+        expect(row(...unreachable)).toMatchObject({
+          enabled: false,
+          autoDisabled: true,
+          failureCount: 3,
+          nextRetryAt: 21_000 + 5 * 60_000,
+        });
+      },
+    );
 
-  verifies('HEALTH-2', 'only the first time, which is no attempt, is disabled for good', () => {
-    const lost = { type: 'lost', reason: 'it went', isUnreachable: true } as const;
-    const first = nextHealth(live([0, 'connecting']), lost, { at: 0, rules });
-    expect(first).toMatchObject({ wasUnreachable: false, failureCount: 0 });
-    expect(row()).toMatchObject({ autoDisabled: true, nextRetryAt: undefined });
-  });
+  verifies(
+    'HEALTH-2',
+    'a server that was unreachable only before its first retry is disabled for good',
+    () => {
+      const lost = { type: 'lost', reason: 'it went', isUnreachable: true } as const;
+      const first = nextHealth(live([0, 'connecting']), lost, { at: 0, rules });
+      expect(first).toMatchObject({ wasUnreachable: false, failureCount: 0 });
+      expect(row()).toMatchObject({ autoDisabled: true, nextRetryAt: undefined });
+    },
+  );
 
-  verifies('HEALTH-2', 'is tried every 5 minutes, and stays disabled since the same moment', () => {
+  verifies('HEALTH-2', 'an unreachable server is tried every 5 minutes and keeps its autoDisabledAt', () => {
     const at = AT + 300_000;
     const lost = { type: 'lost', reason: 'still away', isUnreachable: true } as const;
     const health = nextHealth(STATES['reaching'] as Health, lost, { at, rules });
@@ -212,7 +224,7 @@ describe('a server that cannot be reached', () => {
   });
 });
 
-verifies(['HEALTH-1', 'HEALTH-2'], 'what others are told of it', () => {
+verifies(['HEALTH-1', 'HEALTH-2'], 'healthStatus returns the public form of the health', () => {
   const told = (health: Health): unknown => healthStatus('s', health, rules);
   expect(told(NEW_SERVER)).toEqual({
     serverId: 's',

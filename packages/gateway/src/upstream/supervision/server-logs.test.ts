@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../log.ts';
 import { Repeats, ServerLogs } from './server-logs.ts';
 
-test('the last lines of each server are kept, in order, and cut where they are long', () => {
+test('ServerLogs keeps the last 200 lines of each server in order, cut to 1000 characters', () => {
   let time = 0;
   const logs = new ServerLogs(() => time++);
   const said: string[] = [];
@@ -19,14 +19,14 @@ test('the last lines of each server are kept, in order, and cut where they are l
   expect(logs.of('c')).toEqual([]);
 });
 
-test('a server that is started again goes on where it ended', () => {
+test('the log of a server continues after a restart', () => {
   const logs = new ServerLogs(() => 0);
   logs.keeping('a', silentLog).error('one');
   logs.keeping('a', silentLog).error('two');
   expect(logs.of('a').map(({ text }) => text)).toEqual(['one', 'two']);
 });
 
-test('a text is held back for ten minutes, then said with how often that was', () => {
+test('Repeats suppresses a text for ten minutes and then counts the repetitions', () => {
   let time = 0;
   const repeats = new Repeats(() => time);
   expect(repeats.say('a')).toBe('a');
@@ -38,7 +38,7 @@ test('a text is held back for ten minutes, then said with how often that was', (
   expect(repeats.say('a')).toBe('a');
 });
 
-test('a hundred texts are remembered', () => {
+test('Repeats remembers a hundred texts', () => {
   const repeats = new Repeats(() => 0);
   for (let text = 0; text <= 100; text++) repeats.say(String(text));
   expect([repeats.say('1'), repeats.say('0')]).toEqual([undefined, '0']);

@@ -1,4 +1,4 @@
-// One server that is looked after, with a clock that only moves when it is told to.
+// One supervised server, with a clock that the test moves.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import type { Timers } from '../../time/schedule.ts';
@@ -27,7 +27,7 @@ class Clock implements Timers {
     };
   }
 
-  /** Goes on by this much; what falls due on the way happens at its time. */
+  /** Advances the clock; alarms on the way go off at their time. */
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms;
     for (;;) {
@@ -45,7 +45,7 @@ class Clock implements Timers {
 
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** A server that does as it is told. */
+/** A server that the test controls. */
 class Puppet {
   readonly serverKey = 's';
   status = 'initializing';
@@ -56,7 +56,7 @@ class Puppet {
   readonly conversation = this;
   readonly usage = this;
   readonly isUnreachable: boolean;
-  /** What becomes of a probe. */
+  /** Outcome of a probe. */
   answers: 'at once' | 'never' | 'with an error' = 'at once';
   probes = 0;
   givenUp = 0;
@@ -120,7 +120,7 @@ class Stage {
   readonly said: string[] = [];
   readonly supervisor: Supervisor;
   startsNext = true;
-  /** Whether the network is why the next one does not start. */
+  /** True if the next start fails because of the network. */
   isUnreachable = false;
   /** Undefined for a server that is not lazy. */
   idleAfterMs: number | undefined;
@@ -147,7 +147,7 @@ class Stage {
     });
   }
 
-  /** The first start, which the fleet sees to. */
+  /** Starts the server for the first time, as the fleet does. */
   async open(): Promise<Puppet> {
     const child = this.#enter();
     this.supervisor.adopt(child, NEW_SERVER);
@@ -175,7 +175,7 @@ class Stage {
 }
 
 describe('a lost server', () => {
-  verifies('HEALTH-2', 'is tried after 1, 5 and 15 s, then disabled for good', async () => {
+  verifies('HEALTH-2', 'a lost server is tried after 1, 5 and 15 s, then disabled for good', async () => {
     const stage = new Stage();
     await stage.open();
     stage.startsNext = false;
@@ -207,7 +207,7 @@ describe('a lost server', () => {
     expect(stage.clock.pending).toBe(0);
   });
 
-  verifies('HEALTH-2', 'that cannot be reached is tried every 5 minutes until it is', async () => {
+  verifies('HEALTH-2', 'an unreachable server is tried every 5 minutes until it is reached', async () => {
     const stage = new Stage();
     await stage.open();
     Object.assign(stage, { startsNext: false, isUnreachable: true });
@@ -236,7 +236,7 @@ describe('a lost server', () => {
     expect(stage.said.at(-1)).toBe("Server 's' can be reached again and is enabled");
   });
 
-  verifies('HEALTH-2', 'that is reached again and fails has three attempts more', async () => {
+  verifies('HEALTH-2', 'a server that is reached again and fails gets three more attempts', async () => {
     const stage = new Stage();
     await stage.open();
     Object.assign(stage, { startsNext: false, isUnreachable: true });
@@ -251,7 +251,7 @@ describe('a lost server', () => {
     expect(stage.clock.pending).toBe(0);
   });
 
-  verifies('HEALTH-2', 'that cannot be reached is enabled or disabled by hand as any other', async () => {
+  verifies('HEALTH-2', 'an unreachable server is enabled or disabled by command as any other', async () => {
     const stage = new Stage();
     await stage.open();
     Object.assign(stage, { startsNext: false, isUnreachable: true });
@@ -266,7 +266,7 @@ describe('a lost server', () => {
     expect(stage.clock.pending).toBe(0);
   });
 
-  verifies('HEALTH-2', 'that comes back counts as back after 30 s, not before', async () => {
+  verifies('HEALTH-2', 'a server that comes back counts as back after 30 s, not before', async () => {
     const stage = new Stage();
     await stage.open();
     for (const [failureCount, wait] of [1000, 5000, 15_000].entries()) {
@@ -284,7 +284,7 @@ describe('a lost server', () => {
 
   verifies(
     'HEALTH-2',
-    'that dies all day long, each time after it has settled, is never stormed',
+    'a server that dies every 31 s is restarted at most once per life, 1 s later',
     async () => {
       const stage = new Stage();
       await stage.open();
@@ -304,7 +304,7 @@ describe('a lost server', () => {
     },
   );
 
-  verifies('HEALTH-2', 'says when it is tried next', async () => {
+  verifies('HEALTH-2', 'retryHint says when a lost server is tried next', async () => {
     const stage = new Stage();
     await stage.open();
     expect(stage.supervisor.retryHint('s')).toBeUndefined();
@@ -315,7 +315,7 @@ describe('a lost server', () => {
     expect(stage.supervisor.retryHint('s')).toContain('"weir enable s" enables it');
   });
 
-  test('is not started while something of it is left', async () => {
+  test('a lost server is not started while its last process still runs', async () => {
     const stage = new Stage();
     const first = await stage.open();
     let end = (): void => {};
@@ -330,7 +330,7 @@ describe('a lost server', () => {
 });
 
 describe('a connected server', () => {
-  verifies('HEALTH-1', 'is asked every 30 s whether it is there', async () => {
+  verifies('HEALTH-1', 'a connected server is probed every 30 s', async () => {
     const stage = new Stage();
     const server = await stage.open();
     await stage.clock.pass(29_999);
@@ -340,21 +340,25 @@ describe('a connected server', () => {
     expect(stage.supervisor.statusOf('s')).toMatchObject({ lastPingAt: 120_000, pingLatency: 0 });
   });
 
-  verifies(['HEALTH-1', 'HEALTH-2'], 'that is silent for 5 s is lost', async () => {
-    const stage = new Stage();
-    const server = await stage.open();
-    server.answers = 'never';
-    await stage.clock.pass(34_999);
-    expect(stage.state).toBe('connected');
-    await stage.clock.pass(1);
-    expect(stage.state).toBe('error');
-    expect(stage.supervisor.healthOf('s')?.lastError).toBe('did not answer a probe within 5 s');
-    expect([server.stopped, server.givenUp]).toEqual([1, 1]);
-    await stage.clock.pass(1000);
-    expect(stage.puppets).toHaveLength(2);
-  });
+  verifies(
+    ['HEALTH-1', 'HEALTH-2'],
+    'a connected server that does not answer a probe within 5 s is lost',
+    async () => {
+      const stage = new Stage();
+      const server = await stage.open();
+      server.answers = 'never';
+      await stage.clock.pass(34_999);
+      expect(stage.state).toBe('connected');
+      await stage.clock.pass(1);
+      expect(stage.state).toBe('error');
+      expect(stage.supervisor.healthOf('s')?.lastError).toBe('did not answer a probe within 5 s');
+      expect([server.stopped, server.givenUp]).toEqual([1, 1]);
+      await stage.clock.pass(1000);
+      expect(stage.puppets).toHaveLength(2);
+    },
+  );
 
-  verifies('HEALTH-2', 'that says something else meanwhile is not lost', async () => {
+  verifies('HEALTH-2', 'a server that sends other messages during a probe is not lost', async () => {
     const stage = new Stage();
     const server = await stage.open();
     server.answers = 'never';
@@ -371,7 +375,7 @@ describe('a connected server', () => {
 
   verifies(
     'HEALTH-2',
-    'that has spoken, and then falls silent, is lost when the probe has run its time',
+    'a server that falls silent during a probe is lost when the probe times out',
     async () => {
       const stage = new Stage();
       const server = await stage.open();
@@ -385,7 +389,7 @@ describe('a connected server', () => {
     },
   );
 
-  verifies('HEALTH-1', 'that works on a call may be silent for as long as that takes', async () => {
+  verifies('HEALTH-1', 'a server that works on a call may be silent during the call', async () => {
     const stage = new Stage();
     const server = await stage.open();
     server.answers = 'never';
@@ -398,7 +402,7 @@ describe('a connected server', () => {
     expect(stage.puppets).toHaveLength(2);
   });
 
-  verifies('HEALTH-2', 'that cannot be reached is lost at once', async () => {
+  verifies('HEALTH-2', 'a server whose probe fails is lost at once', async () => {
     const stage = new Stage();
     const server = await stage.open();
     server.answers = 'with an error';
@@ -407,10 +411,10 @@ describe('a connected server', () => {
   });
 });
 
-describe('by hand', () => {
+describe('the commands of the supervisor', () => {
   verifies(
     ['HEALTH-2', 'HEALTH-3'],
-    'a server disabled by the rule is enabled with a clean slate',
+    'enabling an automatically disabled server resets its failures',
     async () => {
       const stage = new Stage();
       await stage.open();
@@ -429,7 +433,7 @@ describe('by hand', () => {
     },
   );
 
-  verifies('HEALTH-3', 'disabled it is stopped and stays so, enabled it is started', async () => {
+  verifies('HEALTH-3', 'a disabled server stays stopped, and an enabled server is started', async () => {
     const stage = new Stage();
     const server = await stage.open();
     await stage.supervisor.disable('s');
@@ -442,7 +446,7 @@ describe('by hand', () => {
     expect([stage.state, stage.puppets.length]).toEqual(['connected', 2]);
   });
 
-  verifies('HEALTH-3', 'disabled while it is being started, it is not started', async () => {
+  verifies('HEALTH-3', 'a server that is disabled during its start is not started', async () => {
     const stage = new Stage();
     await stage.open();
     stage.last.dies();
@@ -458,7 +462,7 @@ describe('by hand', () => {
   });
 
   for (const how of ['restarted', 'disabled and enabled'])
-    verifies('HEALTH-3', `${how} while it is being started, it runs in the end`, async () => {
+    verifies('HEALTH-3', `a server that is ${how} during its start runs in the end`, async () => {
       const stage = new Stage();
       await stage.open();
       stage.last.dies();
@@ -475,7 +479,7 @@ describe('by hand', () => {
       expect(stage.supervisor.healthOf('s')).toMatchObject({ failureCount: 0, isRetrying: false });
     });
 
-  test('enabled while it is being started, it is waited for', async () => {
+  test('enabling a server during its start waits for the start', async () => {
     const stage = new Stage();
     await stage.open();
     stage.last.dies();
@@ -487,20 +491,24 @@ describe('by hand', () => {
     expect(await enabled).toBe('connected');
   });
 
-  verifies('HEALTH-3', 'what clients have for themselves ends with it, whether or not it runs', async () => {
-    const stage = new Stage();
-    stage.idleAfterMs = 1000;
-    await stage.open();
-    await stage.clock.pass(2000);
-    expect([stage.state, stage.ended]).toEqual(['disconnected', 0]);
-    await stage.supervisor.restart('s');
-    expect(stage.ended).toBe(1);
-    stage.last.dies();
-    await stage.supervisor.disable('s');
-    expect(stage.ended).toBe(2);
-  });
+  verifies(
+    'HEALTH-3',
+    'a restart or disable ends the dedicated instances of a server even if it does not run',
+    async () => {
+      const stage = new Stage();
+      stage.idleAfterMs = 1000;
+      await stage.open();
+      await stage.clock.pass(2000);
+      expect([stage.state, stage.ended]).toEqual(['disconnected', 0]);
+      await stage.supervisor.restart('s');
+      expect(stage.ended).toBe(1);
+      stage.last.dies();
+      await stage.supervisor.disable('s');
+      expect(stage.ended).toBe(2);
+    },
+  );
 
-  verifies('HEALTH-3', 'restarted it is another', async () => {
+  verifies('HEALTH-3', 'a restart replaces the server and its probes', async () => {
     const stage = new Stage();
     const server = await stage.open();
     await stage.supervisor.restart('s');
@@ -509,12 +517,12 @@ describe('by hand', () => {
     expect([server.probes, stage.last.probes]).toEqual([0, 1]);
   });
 
-  test('one that is unknown is named', async () => {
+  test('restart rejects an unknown server by name', async () => {
     await expect(new Stage().supervisor.restart('x')).rejects.toThrow("no server 'x'");
   });
 });
 
-verifies('HEALTH-1', 'once stopped, nothing is due any more', async () => {
+verifies('HEALTH-1', 'a stopped supervisor has no pending timers', async () => {
   const stage = new Stage();
   await stage.open();
   stage.last.dies();
@@ -524,8 +532,8 @@ verifies('HEALTH-1', 'once stopped, nothing is due any more', async () => {
   expect(stage.puppets).toHaveLength(1);
 });
 
-describe('when the gateway ends', () => {
-  verifies('HEALTH-2', 'a server that is about to be started is not', async () => {
+describe('the end of the gateway', () => {
+  verifies('HEALTH-2', 'a pending start is dropped when the gateway ends', async () => {
     const stage = new Stage();
     const first = await stage.open();
     let end = (): void => {};
@@ -538,7 +546,7 @@ describe('when the gateway ends', () => {
     expect(stage.puppets).toHaveLength(1);
   });
 
-  verifies('HEALTH-3', 'a start that ends with it counts as no failure', async () => {
+  verifies('HEALTH-3', "a start that the gateway's end interrupts does not count as a failure", async () => {
     const stage = new Stage();
     await stage.open();
     stage.last.dies();
@@ -556,7 +564,7 @@ describe('when the gateway ends', () => {
   });
 });
 
-describe('a server that nobody uses', () => {
+describe('an unused server', () => {
   const IDLE_MS = 600_000;
 
   async function lazy(): Promise<Stage> {
@@ -568,7 +576,7 @@ describe('a server that nobody uses', () => {
 
   verifies(
     'AGG-REG-1',
-    'is ended after ten minutes, has not failed, and is not started until it is needed',
+    'an unused lazy server is stopped after ten minutes, without a failure, until it is needed',
     async () => {
       const stage = await lazy();
       await stage.clock.pass(IDLE_MS - 1);
@@ -587,33 +595,29 @@ describe('a server that nobody uses', () => {
     },
   );
 
-  verifies(
-    'AGG-REG-1',
-    'is not ended while it works or is watched, nor soon after it was asked something',
-    async () => {
-      const stage = await lazy();
-      stage.last.isInUse = true;
-      await stage.clock.pass(5 * IDLE_MS);
+  verifies('AGG-REG-1', 'a lazy server in use, or used within ten minutes, is not stopped', async () => {
+    const stage = await lazy();
+    stage.last.isInUse = true;
+    await stage.clock.pass(5 * IDLE_MS);
+    expect(stage.state).toBe('connected');
+    stage.last.isInUse = false;
+    for (let times = 0; times < 5; times++) {
+      stage.last.asked++;
+      await stage.clock.pass(IDLE_MS - 1);
       expect(stage.state).toBe('connected');
-      stage.last.isInUse = false;
-      for (let times = 0; times < 5; times++) {
-        stage.last.asked++;
-        await stage.clock.pass(IDLE_MS - 1);
-        expect(stage.state).toBe('connected');
-      }
-      await stage.clock.pass(IDLE_MS);
-      expect(stage.state).toBe('disconnected');
-    },
-  );
+    }
+    await stage.clock.pass(IDLE_MS);
+    expect(stage.state).toBe('disconnected');
+  });
 
-  test('is never ended where it is not lazy', async () => {
+  test('an unused server that is not lazy is never stopped', async () => {
     const stage = new Stage();
     await stage.open();
     await stage.clock.pass(10 * IDLE_MS);
     expect(stage.state).toBe('connected');
   });
 
-  verifies('AGG-CHILD-1', 'is started once, however many need it at once', async () => {
+  verifies('AGG-CHILD-1', 'a lazy server that ten calls need at once is started once', async () => {
     const stage = await lazy();
     await stage.clock.pass(IDLE_MS);
     let open = (): void => {};
@@ -627,8 +631,8 @@ describe('a server that nobody uses', () => {
   });
 });
 
-describe('a server that is taken out of the config', () => {
-  verifies('HEALTH-3', "is looked after no more: what happens to it is nobody's news", async () => {
+describe('a server removed from the config', () => {
+  verifies('HEALTH-3', 'a server removed from the config is neither restarted nor reported', async () => {
     const stage = new Stage();
     await stage.open();
     const before = stage.events.length;
@@ -641,18 +645,22 @@ describe('a server that is taken out of the config', () => {
     expect(stage.clock.pending).toBe(0);
   });
 
-  verifies('HEALTH-3', 'and comes back is started when nothing is left of its last start', async () => {
-    const stage = new Stage();
-    await stage.open();
-    await stage.supervisor.dismiss('s');
-    let leave = (): void => {};
-    const left = new Promise<void>((resolve) => (leave = resolve));
-    stage.supervisor.adopt(stage.last as unknown as UpstreamServer, NEW_SERVER, left);
-    const started = stage.supervisor.start('s');
-    await stage.clock.pass(60_000);
-    expect([stage.puppets.length, stage.state]).toEqual([1, 'connecting']);
-    leave();
-    await started;
-    expect([stage.puppets.length, stage.state]).toEqual([2, 'connected']);
-  });
+  verifies(
+    'HEALTH-3',
+    'a server that returns to the config starts once its last process has ended',
+    async () => {
+      const stage = new Stage();
+      await stage.open();
+      await stage.supervisor.dismiss('s');
+      let leave = (): void => {};
+      const left = new Promise<void>((resolve) => (leave = resolve));
+      stage.supervisor.adopt(stage.last as unknown as UpstreamServer, NEW_SERVER, left);
+      const started = stage.supervisor.start('s');
+      await stage.clock.pass(60_000);
+      expect([stage.puppets.length, stage.state]).toEqual([1, 'connecting']);
+      leave();
+      await started;
+      expect([stage.puppets.length, stage.state]).toEqual([2, 'connected']);
+    },
+  );
 });
