@@ -131,7 +131,7 @@ export const AGGREGATOR = [
     file: gateway('registry/tool-registry.ts'),
     from: 'this.serverKey = serverKey;',
     to: ["this.serverKey = '';"],
-    proofs: [test('registry/tool-registry.test.ts', 'holds what it was given')],
+    proofs: [test('registry/tool-registry.test.ts', 'holds client, key, name and schema')],
   },
   {
     id: 'AGG-REG-1',
@@ -139,7 +139,7 @@ export const AGGREGATOR = [
     file: gateway('registry/tool-registry.ts'),
     from: 'if (entry.serverKey === serverKey)',
     to: ['if (name.startsWith(serverKey))', 'if (name.startsWith(`${serverKey}:`))'],
-    proofs: [test('registry/tool-registry.test.ts', 'loses the tools of one server by its key')],
+    proofs: [test('registry/tool-registry.test.ts', 'removeServerTools removes the tools of one server')],
   },
   {
     id: 'AGG-REG-1',
@@ -147,7 +147,7 @@ export const AGGREGATOR = [
     file: gateway('registry/tool-registry.ts'),
     from: ' || registry.has(publicName)',
     to: [''],
-    proofs: [test('registry/tool-registry.test.ts', 'keeps the first of two equal names')],
+    proofs: [test('registry/tool-registry.test.ts', 'the tool registry keeps the first of two equal names')],
   },
   {
     id: 'AGG-REG-1',
@@ -159,7 +159,7 @@ export const AGGREGATOR = [
       'at <= 0',
       'at < 0 || at === prefixedName.length - 1',
     ],
-    proofs: [test('registry/names.test.ts', 'a public name is parsed')],
+    proofs: [test('registry/names.test.ts', 'the parts of a public name')],
   },
   {
     id: 'AGG-REG-2',
@@ -199,7 +199,9 @@ export const AGGREGATOR = [
     file: gateway('registry/names.ts'),
     from: 'LONGEST_SAFE_NAME = 64',
     to: ['LONGEST_SAFE_NAME = 63', 'LONGEST_SAFE_NAME = 65'],
-    proofs: [test('registry/names.test.ts', 'has at most 64 characters')],
+    proofs: [
+      test('registry/names.test.ts', 'a public name with a host-safe separator has at most 64 characters'),
+    ],
   },
   {
     id: 'AGG-SEP-3',
@@ -208,8 +210,11 @@ export const AGGREGATOR = [
     from: '{1,64}',
     to: ['{1,63}', '{1,65}'],
     proofs: [
-      test('registry/names.test.ts', 'has at most 64 characters'),
-      test('registry/host-name-rules.test.ts', 'are those with other characters, and long ones'),
+      test('registry/names.test.ts', 'a public name with a host-safe separator has at most 64 characters'),
+      test(
+        'registry/host-name-rules.test.ts',
+        'refusedNames returns names with other characters and names over 64 characters',
+      ),
     ],
   },
   {
@@ -226,7 +231,9 @@ export const AGGREGATOR = [
     file: gateway('gateway/instructions.ts'),
     from: 'DEFAULT_BUDGET = 2000',
     to: ['DEFAULT_BUDGET = 1999', 'DEFAULT_BUDGET = 2048'],
-    proofs: [test('gateway/instructions.test.ts', 'have 2000 characters, unless told otherwise')],
+    proofs: [
+      test('gateway/instructions.test.ts', 'merged instructions have at most 2000 characters by default'),
+    ],
   },
   {
     id: 'AGG-CLI-1',

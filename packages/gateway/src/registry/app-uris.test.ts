@@ -11,7 +11,7 @@ function urisIn(definition: string): (readonly [string, string])[] {
   );
 }
 
-verifies('AGG-CALL-3', 'the resource of a tool’s app is found wherever hosts look for it', () => {
+verifies('AGG-CALL-3', 'appUris finds the resource of a tool’s app in every member that hosts read', () => {
   expect(urisIn('{"name":"a","_meta":{"ui":{"resourceUri":"ui:\\/\\/ä"}}}')).toEqual([
     ['ui://ä', '"ui:\\/\\/ä"'],
   ]);
@@ -22,7 +22,7 @@ verifies('AGG-CALL-3', 'the resource of a tool’s app is found wherever hosts l
   ]);
 });
 
-verifies('AGG-CALL-3', 'what only looks like one is none', () => {
+verifies('AGG-CALL-3', 'appUris ignores resource URIs in other members', () => {
   const definitions = [
     '{"name":"a"}',
     '{"name":"resourceUri"}',

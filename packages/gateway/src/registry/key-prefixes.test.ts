@@ -6,13 +6,13 @@ import { joinName, prefixesOf } from './names.ts';
 const joined = (...parts: string[]): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }).map((some) => some.join(''));
 
-/** Keys that run into one another and into the separators; some become safe by a change, or are too long. */
+/** Keys that overlap with one another and with the separators; some are made host-safe, or are too long. */
 const keys = fc.oneof(
   fc.uniqueArray(joined('a', '_', '__'), { minLength: 2, maxLength: 4 }),
   fc.uniqueArray(joined('a', '_', ':', '.', 'x'.repeat(30)), { minLength: 2, maxLength: 4 }),
 );
 
-test('[AGG-SEP-2] a name belongs to the longest key that it begins with, whichever way that is found out', () => {
+test('[AGG-SEP-2] KeyPrefixes finds the same owners of a name as a search through every prefix', () => {
   fc.assert(
     fc.property(
       keys,

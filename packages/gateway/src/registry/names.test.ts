@@ -2,40 +2,40 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { isHostSafe, joinName, parseToolPrefix, validateSeparator, validateToolName } from './names.ts';
 
-describe('a public name is parsed', () => {
-  verifies('AGG-REG-1', 'with the separator :, unless another is given', () => {
+describe('the parts of a public name', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix splits a public name at ":" by default', () => {
     expect(parseToolPrefix('files:read')).toEqual({ serverKey: 'files', toolName: 'read' });
     expect(validateToolName('files:read')).toBe(true);
   });
 
-  verifies('AGG-REG-1', 'with a separator of several characters', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix accepts a separator of several characters', () => {
     expect(parseToolPrefix('files__read', '__')).toEqual({ serverKey: 'files', toolName: 'read' });
     expect(parseToolPrefix('files::read', '::')).toEqual({ serverKey: 'files', toolName: 'read' });
     expect(parseToolPrefix('files→read', '→')).toEqual({ serverKey: 'files', toolName: 'read' });
     expect(validateToolName('files__read', '__')).toBe(true);
   });
 
-  verifies('AGG-REG-1', 'at its first separator: the name of a tool may hold more of them', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix splits a public name at its first separator', () => {
     expect(parseToolPrefix('files:read:all')).toEqual({ serverKey: 'files', toolName: 'read:all' });
     expect(parseToolPrefix('a__b__c', '__')).toEqual({ serverKey: 'a', toolName: 'b__c' });
     expect(validateToolName('files:read:all')).toBe(true);
   });
 
-  verifies('AGG-REG-1', 'as null without a separator', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix returns null for a name without a separator', () => {
     for (const [name, separator] of [['read'], [''], ['files:read', '__'], ['files_read', '__']] as const) {
       expect(parseToolPrefix(name, separator)).toBeNull();
       expect(validateToolName(name, separator)).toBe(false);
     }
   });
 
-  verifies('AGG-REG-1', 'as null without a server key', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix returns null for a name without a server key', () => {
     for (const [name, separator] of [[':read'], [':'], ['__read', '__'], ['__', '__']] as const) {
       expect(parseToolPrefix(name, separator)).toBeNull();
       expect(validateToolName(name, separator)).toBe(false);
     }
   });
 
-  verifies('AGG-REG-1', 'as null without the name of a tool', () => {
+  verifies('AGG-REG-1', 'parseToolPrefix returns null for a name without a tool', () => {
     for (const [name, separator] of [['files:'], ['files__', '__']] as const) {
       expect(parseToolPrefix(name, separator)).toBeNull();
       expect(validateToolName(name, separator)).toBe(false);
@@ -44,7 +44,7 @@ describe('a public name is parsed', () => {
 });
 
 describe('a separator', () => {
-  verifies('AGG-SEP-1', 'is any text that is neither empty nor has white space', () => {
+  verifies('AGG-SEP-1', 'validateSeparator refuses an empty separator and one with white space', () => {
     for (const separator of [':', '__', '::', '--', '.', '→', '🔧']) validateSeparator(separator);
     expect(() => validateSeparator('')).toThrow(
       'Separator cannot be empty. Use --separator <chars> to specify a separator (default: ":")',
@@ -59,7 +59,7 @@ describe('a separator', () => {
 describe('a public name with a host-safe separator', () => {
   const long = (length: number): string => 'x'.repeat(length - 's__'.length);
 
-  verifies('AGG-SEP-3', 'has at most 64 characters', () => {
+  verifies('AGG-SEP-3', 'a public name with a host-safe separator has at most 64 characters', () => {
     expect(joinName('s', long(64), '__')).toBe(`s__${long(64)}`);
     const shortened = joinName('s', long(65), '__');
     expect(shortened).toHaveLength(64);
@@ -71,7 +71,7 @@ describe('a public name with a host-safe separator', () => {
     expect(isHostSafe('a:b')).toBe(false);
   });
 
-  verifies('AGG-SEP-3', 'has _ in place of other characters; with another separator nothing changes', () => {
+  verifies('AGG-SEP-3', 'a public name has "_" for other characters only with a host-safe separator', () => {
     expect(joinName('my server', 'read.all', '__')).toBe('my_server__read_all');
     expect(joinName('my server', `read.all${long(80)}`, ':')).toBe(`my server:read.all${long(80)}`);
   });

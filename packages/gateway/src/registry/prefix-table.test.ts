@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PrefixTable } from './prefix-table.ts';
 
-test('a text begins with every prefix that is found, the longest first', () => {
+test('PrefixTable returns every prefix of a text, the longest first', () => {
   const table = new PrefixTable<number>();
   for (const [value, prefix] of ['', 'a', 'ab', 'abc', 'b'].entries()) table.set(prefix, value);
   expect(table.matches('abd').map(({ prefix }) => prefix)).toEqual(['ab', 'a', '']);

@@ -12,7 +12,7 @@ function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 }
 
-test('H6: names of the first list are forgotten, too, once 10,000 others were listed after them', () => {
+test('H6: PublicNames forgets names of the first list after 10,000 others', () => {
   const book = new PublicNames(RULES);
   list(book, 'a', names('first', 100));
   list(book, 'a', names('second', 10_000));
@@ -24,14 +24,14 @@ test('H6: names of the first list are forgotten, too, once 10,000 others were li
   expect(book.publicName('a', 'second9999')).toBe('a__second9999');
 });
 
-test('a server that lists the same names again costs nothing', () => {
+test('PublicNames keeps no past names for a server that lists the same names again', () => {
   const book = new PublicNames(RULES);
   list(book, 'a', names('tool', 5));
   list(book, 'a', names('tool', 5));
   expect(book.pastBytes('a')).toBe(0);
 });
 
-test('[AGG-SEP-3] a name in which nothing is replaced is kept by the tool that has it, in whatever order they are listed', () => {
+test('[AGG-SEP-3] a tool keeps its unchanged name when the changed name of another tool is equal', () => {
   const book = new PublicNames(RULES);
   list(book, 'a', ['x.y', 'x_y']);
   expect(book.assign('a', 'x_y')).toBe('a__x_y');

@@ -18,7 +18,7 @@ function server(account: Account, ...names: string[]): Upstream {
   } as unknown as Upstream;
 }
 
-verifies('SAFE-4', 'H6: names that are kept for a server are counted with its lists', () => {
+verifies('SAFE-4', 'H6: the past names of a server are charged to the account of its lists', () => {
   const accounts = new Accounts(0);
   const account = accounts.open(() => {});
   const builder = new RegistryBuilder(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SeenNames } from './seen-names.ts';
 
-/** Takes over a list; returns what was forgotten. */
+/** Takes over a list; returns the forgotten names. */
 function list(seen: SeenNames, names: readonly string[]): string[] {
   seen.begin();
   for (const name of names) seen.see(name);
@@ -12,7 +12,7 @@ function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 }
 
-test('H6: names that are listed no more are forgotten beyond 10,000, the oldest first', () => {
+test('H6: SeenNames forgets past names beyond 10,000, the oldest first', () => {
   const seen = new SeenNames();
   expect(list(seen, names('a', 6000))).toEqual([]);
   expect(list(seen, names('b', 6000))).toEqual([]);
@@ -22,7 +22,7 @@ test('H6: names that are listed no more are forgotten beyond 10,000, the oldest 
   expect(seen.has('b5999')).toBe(true);
 });
 
-test('H6: a list may be as long as it likes, and costs nothing as long as it stays', () => {
+test('H6: SeenNames counts only past names, for lists of any length', () => {
   const seen = new SeenNames();
   expect(list(seen, names('a', 30_000))).toEqual([]);
   expect(list(seen, names('a', 30_000))).toEqual([]);
@@ -33,7 +33,7 @@ test('H6: a list may be as long as it likes, and costs nothing as long as it sta
   expect(seen.pastBytes).toBe(0);
 });
 
-test('H6: long names are forgotten beyond 4 MiB', () => {
+test('H6: SeenNames forgets long past names beyond 4 MiB', () => {
   const seen = new SeenNames();
   list(seen, names('x'.repeat(1024 * 1024), 5));
   expect(list(seen, [])).toHaveLength(4);

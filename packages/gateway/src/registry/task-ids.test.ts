@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { joinTaskId, splitTaskId } from './task-ids.ts';
 
-verifies('AGG-CALL-3', 'the id of a task tells its server, whatever both are called', () => {
+verifies('AGG-CALL-3', 'splitTaskId returns the server and the id that joinTaskId joined', () => {
   expect(joinTaskId('files', '786512e2-9e0d')).toBe('files~786512e2-9e0d');
   expect(joinTaskId('a~b', '~')).toBe('a%7Eb~~');
   fc.assert(
@@ -13,6 +13,6 @@ verifies('AGG-CALL-3', 'the id of a task tells its server, whatever both are cal
   );
 });
 
-test('an id that names no server is no id of ours', () => {
+test('splitTaskId returns undefined for an id that does not name a server', () => {
   for (const id of ['', 'plain', '%E0%A4%A~1']) expect(splitTaskId(id)).toBeUndefined();
 });

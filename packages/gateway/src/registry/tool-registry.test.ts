@@ -18,16 +18,20 @@ function registryOf(separator?: string): ToolRegistry {
   return registry;
 }
 
-describe('a registry of tools', () => {
-  verifies(['AGG-REG-1', 'AGG-SEP-1'], 'has each tool under key, separator and name', () => {
-    expect([...registryOf().keys()]).toEqual(['files:read', 'files:a:b', 'files2:read']);
-    expect([...registryOf('__').keys()]).toEqual(['files__read', 'files__a_b', 'files2__read']);
-    expect([...registryOf('::').keys()]).toEqual(['files::read', 'files::a:b', 'files2::read']);
-  });
+describe('the tool registry', () => {
+  verifies(
+    ['AGG-REG-1', 'AGG-SEP-1'],
+    'the tool registry holds each tool under key, separator and name',
+    () => {
+      expect([...registryOf().keys()]).toEqual(['files:read', 'files:a:b', 'files2:read']);
+      expect([...registryOf('__').keys()]).toEqual(['files__read', 'files__a_b', 'files2__read']);
+      expect([...registryOf('::').keys()]).toEqual(['files::read', 'files::a:b', 'files2::read']);
+    },
+  );
 
   verifies(
     ['AGG-REG-1', 'AGG-API-1'],
-    'holds what it was given, and keeps it when an entry is copied',
+    'an entry of the tool registry holds client, key, name and schema, also in a copy',
     () => {
       const entry = lookupTool(registryOf(), 'files:read');
       const fields = {
@@ -42,26 +46,30 @@ describe('a registry of tools', () => {
     },
   );
 
-  verifies('AGG-REG-1', 'keeps the first of two equal names', () => {
+  verifies('AGG-REG-1', 'the tool registry keeps the first of two equal names', () => {
     const registry = registryOf();
     addServerTools(registry, 'files', client, [{ ...read, description: 'Another one.' }]);
     expect(registry.size).toBe(3);
     expect(lookupTool(registry, 'files:read')?.schema.description).toBe('Reads.');
   });
 
-  verifies('AGG-REG-1', 'loses the tools of one server by its key, whatever the separator', () => {
-    for (const [separator, left] of [
-      [':', 'files2:read'],
-      ['__', 'files2__read'],
-      ['2', 'files22read'],
-    ] as const) {
-      const registry = registryOf(separator);
-      removeServerTools(registry, 'files');
-      expect([...registry.keys()]).toEqual([left]);
-      removeServerTools(registry, 'nobody');
-      expect(registry.size).toBe(1);
-      removeServerTools(registry, 'files2');
-      expect(registry.size).toBe(0);
-    }
-  });
+  verifies(
+    'AGG-REG-1',
+    'removeServerTools removes the tools of one server by its key with any separator',
+    () => {
+      for (const [separator, left] of [
+        [':', 'files2:read'],
+        ['__', 'files2__read'],
+        ['2', 'files22read'],
+      ] as const) {
+        const registry = registryOf(separator);
+        removeServerTools(registry, 'files');
+        expect([...registry.keys()]).toEqual([left]);
+        removeServerTools(registry, 'nobody');
+        expect(registry.size).toBe(1);
+        removeServerTools(registry, 'files2');
+        expect(registry.size).toBe(0);
+      }
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { joinUri, splitTemplateUri, splitUri } from './uris.ts';
 
-verifies('AGG-CALL-3', 'a shared URI tells its server and can be taken apart again', () => {
+verifies('AGG-CALL-3', 'splitUri returns the server and the URI that joinUri joined', () => {
   expect(joinUri('a', 'note://one')).toBe('weir://a/note%3A%2F%2Fone');
   fc.assert(
     fc.property(fc.string(), fc.webUrl(), fc.boolean(), (serverKey, url, isApp) => {
@@ -13,19 +13,19 @@ verifies('AGG-CALL-3', 'a shared URI tells its server and can be taken apart aga
   );
 });
 
-verifies('AGG-CALL-3', 'the shared URI of an app stays in its scheme, where hosts look for it', () => {
+verifies('AGG-CALL-3', 'joinUri keeps the ui: scheme of an app, where hosts look for it', () => {
   expect(joinUri('my server', 'ui://app/page.html')).toBe('ui://weir.my%20server/ui%3A%2F%2Fapp%2Fpage.html');
   expect(new URL(joinUri('Ann', 'ui://app/x')).href).toBe(joinUri('Ann', 'ui://app/x'));
 });
 
-test('a shared template of apps is taken apart in its own form alone', () => {
+test('splitTemplateUri splits the shared URI of an app template only in its own scheme', () => {
   const template = 'ui://app/{page}';
   expect(joinUri('a', template)).toBe('ui://weir.a/ui%3A%2F%2Fapp%2F{page}');
   expect(splitTemplateUri('a', template, 'ui://weir.a/ui%3A%2F%2Fapp%2Fx.html')).toBe('ui://app/x.html');
   expect(splitTemplateUri('a', template, 'weir://a/ui%3A%2F%2Fapp%2Fx.html')).toBeUndefined();
 });
 
-test('other URIs are left alone', () => {
+test('splitUri returns undefined for other URIs', () => {
   for (const uri of ['ui://app/x', 'ui://weir.a', 'weir://a', 'weir://%/x', 'note://weir.a/x'])
     expect(splitUri(uri)).toBeUndefined();
 });
