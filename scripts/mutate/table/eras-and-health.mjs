@@ -127,7 +127,7 @@ export const ERAS_AND_HEALTH = [
     file: gateway('call/stages/limits/call-queue.ts'),
     from: 'LONGEST_QUEUE = 1000',
     to: ['LONGEST_QUEUE = 999', 'LONGEST_QUEUE = 1001'],
-    proofs: [test('call/stages/limits/call-queue.test.ts', 'fill the queue when 1000 of them wait')],
+    proofs: [test('call/stages/limits/call-queue.test.ts', 'the call queue is full when 1000 calls wait')],
   },
   {
     id: 'HEALTH-5',
@@ -151,7 +151,12 @@ export const ERAS_AND_HEALTH = [
     file: gateway('call/stages/retry-when-lost.ts'),
     from: 'MAX_RETRIES = 3',
     to: ['MAX_RETRIES = 2', 'MAX_RETRIES = 4'],
-    proofs: [test('call/stages/retry-when-lost.test.ts', 'is made again three times, others never')],
+    proofs: [
+      test(
+        'call/stages/retry-when-lost.test.ts',
+        'a repeatable call is made again three times, and others never',
+      ),
+    ],
   },
   {
     id: 'HEALTH-6',
@@ -159,7 +164,12 @@ export const ERAS_AND_HEALTH = [
     file: gateway('call/stages/retry-when-lost.ts'),
     from: 'target.isRepeatable !== true',
     to: ['target.isRepeatable === undefined'],
-    proofs: [test('call/stages/retry-when-lost.test.ts', 'is made again three times, others never')],
+    proofs: [
+      test(
+        'call/stages/retry-when-lost.test.ts',
+        'a repeatable call is made again three times, and others never',
+      ),
+    ],
   },
   {
     id: 'HEALTH-7',

@@ -21,12 +21,12 @@ describe('the fingerprint of a request', () => {
     ],
     ['space', '{"name":"a"}', '{ "name" : "a" }'],
     [
-      'what changes from try to try',
+      'members that change at each attempt',
       '{"name":"a"}',
       '{"name":"a","_meta":{"x":1},"inputResponses":{},"requestState":"s"}',
     ],
     ['a key that is written twice, the last of which counts', '{"a":{"x":2}}', '{"a":{"x":1,"x":2}}'],
-  ])('does not depend on %s', (_what, a, b) => {
+  ])("a request's fingerprint does not depend on %s", (_what, a, b) => {
     expect(of(a)).toBe(of(b));
   });
 
@@ -39,28 +39,28 @@ describe('the fingerprint of a request', () => {
     ['escapes', '{"a":"\\u0141"}', '{"a":"A"}'],
     ['nothing and null', '{}', '{"a":null}'],
     ['objects and arrays', '{"a":{"x":1}}', '{"a":[["x",1]]}'],
-    ['what is hidden under an inner name', '{"a":{"_meta":1}}', '{"a":{"_meta":2}}'],
+    ['nested members named _meta', '{"a":{"_meta":1}}', '{"a":{"_meta":2}}'],
     ['prototypes', '{"a":{"__proto__":{"x":1}}}', '{"a":{"__proto__":{"x":2}}}'],
-  ])('tells apart %s', (_what, a, b) => {
+  ])("a request's fingerprint distinguishes %s", (_what, a, b) => {
     expect(of(a)).not.toBe(of(b));
   });
 
-  test('tells methods apart', () => {
+  test("a request's fingerprint distinguishes methods", () => {
     expect(of('{"name":"a"}', 'prompts/get')).not.toBe(of('{"name":"a"}'));
   });
 
-  test('knows a request again that is nested as deep as can be', () => {
+  test("a request's fingerprint covers 9,000 levels of nesting", () => {
     const deep = (inner: string): string => `{"a":${'['.repeat(9000)}${inner}${']'.repeat(9000)}}`;
     expect(of(deep('1').replace('}', ',"requestState":"s"}'))).toBe(of(deep('1')));
     expect(of(deep('2'))).not.toBe(of(deep('1')));
   });
 
-  test('takes long texts and many of them', () => {
+  test("a request's fingerprint covers long texts and 200,000 numbers", () => {
     const long = `{"a":"${'\\"x'.repeat(500_000)}","b":[${'1.5e3,'.repeat(200_000)}0]}`;
     expect(of(long)).toBe(of(long.replace('{', '{ ')));
   });
 
-  test('is that of what a parser reads', () => {
+  test("a request's fingerprint is equal exactly for values that a parser reads as equal", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

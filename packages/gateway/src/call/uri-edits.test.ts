@@ -14,7 +14,7 @@ function rewritten(result: string): string {
   return line.slice(line.indexOf('"result":') + 9, -1);
 }
 
-describe('links in a result', () => {
+describe('URIs in a result', () => {
   test.each([
     ['{"content":[{"uri":"x:1"},{"uri":"y:1"}]}', '{"content":[{"uri":"weir:x:1"},{"uri":"y:1"}]}'],
     [
@@ -27,7 +27,7 @@ describe('links in a result', () => {
     ],
     ['{"messages":[{"content":{"uri":"x:1"}}]}', '{"messages":[{"content":{"uri":"weir:x:1"}}]}'],
     ['{"messages":[{"content":[{"uri":"x:1"}]}]}', '{"messages":[{"content":[{"uri":"weir:x:1"}]}]}'],
-  ])('%s', (result, expected) => {
+  ])('uriEdits rewrites the URIs in %s', (result, expected) => {
     expect(rewritten(result)).toBe(expected);
   });
 
@@ -39,16 +39,16 @@ describe('links in a result', () => {
     '{"content":{"uri":"x:1"}}',
     '{"content":[1,"x:1",null,[{"uri":"x:1"}]]}',
     '{"content":[{"uri":1}]}',
-  ])('there are none in %s', (result) => expect(rewritten(result)).toBe(result));
+  ])('uriEdits leaves the result %s unchanged', (result) => expect(rewritten(result)).toBe(result));
 
-  test('of an error stay what they are', () => {
+  test('uriEdits leaves errors unchanged', () => {
     const error = readMessage(
       Buffer.from('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","content":[{"uri":"x:1"}]}}'),
     ) as Message;
     expect(uriEdits(error, () => 'weir:')).toEqual([]);
   });
 
-  test('by the hundred thousand are no trouble, in any order', () => {
+  test('uriEdits rewrites 600,000 URIs in any order within 10 s', () => {
     const links = Array.from({ length: 200_000 }, () => '{"uri":"x:1"}').join(',');
     const began = performance.now();
     const result = rewritten(

@@ -5,18 +5,25 @@ import { ClientNames } from './client-names.ts';
 const name = (info: unknown): unknown =>
   new ClientNames().of(Buffer.from(JSON.stringify(info)).toString('latin1'));
 
-verifies('HEALTH-7', 'a client is named as it names itself, in short and without control characters', () => {
-  expect(name({ name: 'host é', version: '1.2', title: 'x' })).toEqual({ name: 'host é', version: '1.2' });
-  expect(name({ name: 'a\u001B[31m\u202Eb\n', version: '\u0007' })).toEqual({ name: 'a[31mb', version: '' });
-  expect(name({ name: `x${'😀'.repeat(100)}`, version: 'v'.repeat(100) })).toEqual({
-    name: `x${'😀'.repeat(31)}`,
-    version: 'v'.repeat(32),
-  });
-  expect(name({ name: 'x' })).toEqual({ name: 'x', version: '' });
-  for (const nobody of [null, 5, {}, { name: 5 }, { name: '' }]) expect(name(nobody)).toBeUndefined();
-});
+verifies(
+  'HEALTH-7',
+  "ClientNames shortens a client's name and version and removes control characters",
+  () => {
+    expect(name({ name: 'host é', version: '1.2', title: 'x' })).toEqual({ name: 'host é', version: '1.2' });
+    expect(name({ name: 'a\u001B[31m\u202Eb\n', version: '\u0007' })).toEqual({
+      name: 'a[31mb',
+      version: '',
+    });
+    expect(name({ name: `x${'😀'.repeat(100)}`, version: 'v'.repeat(100) })).toEqual({
+      name: `x${'😀'.repeat(31)}`,
+      version: 'v'.repeat(32),
+    });
+    expect(name({ name: 'x' })).toEqual({ name: 'x', version: '' });
+    for (const unnamed of [null, 5, {}, { name: 5 }, { name: '' }]) expect(name(unnamed)).toBeUndefined();
+  },
+);
 
-test('what is no JSON names nobody, and a hundred clients are remembered', () => {
+test('ClientNames ignores invalid JSON and remembers a hundred clients', () => {
   const names = new ClientNames();
   expect([names.of('{'), names.of(undefined)]).toEqual([undefined, undefined]);
   const info = (call: number): string => `{"name":"n${call}"}`;

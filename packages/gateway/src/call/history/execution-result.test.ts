@@ -18,17 +18,21 @@ const rows: [string, object, [type: string, content: unknown]][] = [
   ['another type', { content: [{ type: 'audio' }] }, ['json', [{ type: 'audio' }]]],
   ['no item', { content: [] }, ['json', []]],
   ['no content', {}, ['json', undefined]],
-  ['content that is no list', { content: 5 }, ['json', 5]],
-  ['items that are no objects', { content: [null] }, ['json', [null]]],
-  ['a text that is none', { content: [{ type: 'text', text: 5 }] }, ['json', [{ type: 'text', text: 5 }]]],
+  ['content that is not a list', { content: 5 }, ['json', 5]],
+  ['items that are not objects', { content: [null] }, ['json', [null]]],
+  [
+    'a text item without a text',
+    { content: [{ type: 'text', text: 5 }] },
+    ['json', [{ type: 'text', text: 5 }]],
+  ],
 ];
 for (const [what, result, [contentType, content]] of rows)
-  verifies('HEALTH-4', `a result as a program reads it: ${what}`, () => {
+  verifies('HEALTH-4', `wholeResult reads the content of a result: ${what}`, () => {
     expect(wholeResult(bytesOf(result))).toEqual({ contentType, content });
     expect(outlineOf(readMembers(bytesOf(result), 0) as Members)).toEqual({ contentType });
   });
 
-verifies('HEALTH-4', 'a large result is outlined by its first item', () => {
+verifies('HEALTH-4', 'outlineOf reads the content type of a large result from its first item', () => {
   const outline = (result: object): unknown => outlineOf(readMembers(bytesOf(result), 0) as Members);
   const large = { type: 'text', text: 'x'.repeat(1000) };
   expect(outline({ content: [large] })).toEqual({ contentType: 'text' });
@@ -38,7 +42,7 @@ verifies('HEALTH-4', 'a large result is outlined by its first item', () => {
   expect(wholeResult(bytesOf({ content: [large, large] })).contentType).toBe('json');
 });
 
-verifies('HEALTH-4', 'the tokens used are those that _meta reports', () => {
+verifies('HEALTH-4', 'outlineOf returns the tokens that _meta reports', () => {
   const tokens = (meta: unknown): unknown =>
     outlineOf(readMembers(bytesOf({ content: [], _meta: meta }), 0) as Members).tokensUsed;
   expect(tokens({ usage: { total_tokens: 12 } })).toBe(12);

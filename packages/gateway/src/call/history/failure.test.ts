@@ -22,6 +22,6 @@ const rows: [string, unknown][] = [
 ];
 
 for (const [body, expected] of rows)
-  verifies('HEALTH-7', `what went wrong in ${body.slice(0, 70)}`, () => {
+  verifies('HEALTH-7', `failureIn reads the failure of ${body.slice(0, 70)}`, () => {
     expect(failureIn(answer(body))).toEqual(expected);
   });

@@ -21,7 +21,7 @@ function answer(body: object): Message {
   return readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))) as Message;
 }
 
-/** A place for lines, and what has been written there. */
+/** A sink for lines, and a reader of its lines. */
 function memory() {
   const sink = { append: vi.fn<(lines: string) => void>(), flush: vi.fn(async () => {}) };
   const written = (): ToolInvocationRequest[] =>
@@ -52,7 +52,7 @@ const MADE: Made = {
   result: { content: [] },
 };
 
-/** What is known of one call after something has happened to it. */
+/** Returns the record of one call after these events. */
 function after(happens: (call: Invocation) => void): unknown {
   const history = historyOf();
   happens(history.begin(SUBJECT));
@@ -63,48 +63,58 @@ describe('the states of a call', () => {
   const begun = { id: idOf(1), serverId: 'files', toolName: 'read', source: 'mcp-client', submittedAt: 1000 };
   const sent = { ...begun, startedAt: 1001, retryAttempt: 0, maxRetries: 0 };
 
-  verifies(['HEALTH-4', 'HEALTH-7'], 'pending, executing, success', () => {
-    expect(after(() => {})).toEqual({ ...begun, status: 'pending', retryAttempt: 0, maxRetries: 0 });
-    expect(after((call) => call.sent())).toEqual({ ...sent, status: 'executing' });
-    const whole = after((call) => {
-      call.sent();
-      call.answered(answer({ result: { content: [] } }));
-      call.ended('success');
-    });
-    const result = { content: [], contentType: 'json', executionDuration: 1 };
-    expect(whole).toEqual({ ...sent, status: 'success', completedAt: 1002, result });
-  });
-
-  verifies(['HEALTH-4', 'HEALTH-7'], 'error: of the protocol, of the tool, and ours', () => {
-    const failed = (body: object): unknown =>
-      after((call) => {
+  verifies(
+    ['HEALTH-4', 'HEALTH-7'],
+    'the status of a call goes from pending through executing to success',
+    () => {
+      expect(after(() => {})).toEqual({ ...begun, status: 'pending', retryAttempt: 0, maxRetries: 0 });
+      expect(after((call) => call.sent())).toEqual({ ...sent, status: 'executing' });
+      const whole = after((call) => {
         call.sent();
-        call.answered(answer(body));
-        call.ended('isError' in (body as { result?: object }) ? 'error' : 'success');
+        call.answered(answer({ result: { content: [] } }));
+        call.ended('success');
       });
-    expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).toMatchObject({
-      status: 'error',
-      error: { code: -32001, message: 'No' },
-    });
-    expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).not.toHaveProperty(
-      'error.data',
-    );
-    expect(failed({ result: { content: [{ text: 'private' }], isError: true } })).toMatchObject({
-      status: 'error',
-      error: { message: 'The tool reports a failure' },
-    });
-    expect(failed({ result: { structuredContent: { isError: true } } })).toMatchObject({ status: 'success' });
-    expect(after((call) => call.ended('error', { message: 'gone', code: 1 }))).toEqual({
-      ...begun,
-      status: 'error',
-      completedAt: 1001,
-      retryAttempt: 0,
-      maxRetries: 0,
-      error: { message: 'gone', code: 1 },
-    });
-  });
+      const result = { content: [], contentType: 'json', executionDuration: 1 };
+      expect(whole).toEqual({ ...sent, status: 'success', completedAt: 1002, result });
+    },
+  );
 
-  verifies('HEALTH-4', 'timeout and cancelled are ends of their own, and an end is final', () => {
+  verifies(
+    ['HEALTH-4', 'HEALTH-7'],
+    'a call ends in an error of the protocol, of the tool or of the gateway',
+    () => {
+      const failed = (body: object): unknown =>
+        after((call) => {
+          call.sent();
+          call.answered(answer(body));
+          call.ended('isError' in (body as { result?: object }) ? 'error' : 'success');
+        });
+      expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).toMatchObject({
+        status: 'error',
+        error: { code: -32001, message: 'No' },
+      });
+      expect(failed({ error: { code: -32001, message: 'No', data: 'secret' } })).not.toHaveProperty(
+        'error.data',
+      );
+      expect(failed({ result: { content: [{ text: 'private' }], isError: true } })).toMatchObject({
+        status: 'error',
+        error: { message: 'The tool reports a failure' },
+      });
+      expect(failed({ result: { structuredContent: { isError: true } } })).toMatchObject({
+        status: 'success',
+      });
+      expect(after((call) => call.ended('error', { message: 'gone', code: 1 }))).toEqual({
+        ...begun,
+        status: 'error',
+        completedAt: 1001,
+        retryAttempt: 0,
+        maxRetries: 0,
+        error: { message: 'gone', code: 1 },
+      });
+    },
+  );
+
+  verifies('HEALTH-4', 'a call ends as timeout or cancelled, and an end is final', () => {
     for (const status of ['timeout', 'cancelled'] as const)
       expect(
         after((call) => {
@@ -114,7 +124,7 @@ describe('the states of a call', () => {
       ).toMatchObject({ status, completedAt: 1001 });
   });
 
-  verifies(['HEALTH-4', 'HEALTH-7'], 'a retry is pending again, one attempt later', () => {
+  verifies(['HEALTH-4', 'HEALTH-7'], 'a retried call is pending again with one more attempt', () => {
     const retried = after((call) => {
       call.sent();
       call.answered(answer({ error: { code: 1, message: 'once' } }));
@@ -128,25 +138,29 @@ describe('the states of a call', () => {
 describe('the result of a call', () => {
   const output = { content: [{ type: 'text', text: 'a private word' }] };
 
-  verifies('HEALTH-4', 'is whole in memory, and without its content in files and for followers', async () => {
-    const { sink, written } = memory();
-    const history = historyOf({ sink });
-    const told = vi.fn();
-    history.follow(told);
-    const call = history.begin(SUBJECT);
-    call.sent();
-    call.answered(answer({ result: output }));
-    call.ended('success');
-    await history.close();
-    const known = { contentType: 'text', executionDuration: 1 };
-    expect(history.recent()[0]?.result).toEqual({ content: 'a private word', ...known });
-    expect(history.recent({ withContent: false })[0]?.result).toEqual(known);
-    expect(told.mock.calls).toMatchObject([[{ result: known }]]);
-    expect(written()[0]?.result).toEqual(known);
-    expect(JSON.stringify([written(), told.mock.calls])).not.toContain('private');
-  });
+  verifies(
+    'HEALTH-4',
+    'the result of a call is whole in memory, and without content in files and for followers',
+    async () => {
+      const { sink, written } = memory();
+      const history = historyOf({ sink });
+      const told = vi.fn();
+      history.follow(told);
+      const call = history.begin(SUBJECT);
+      call.sent();
+      call.answered(answer({ result: output }));
+      call.ended('success');
+      await history.close();
+      const known = { contentType: 'text', executionDuration: 1 };
+      expect(history.recent()[0]?.result).toEqual({ content: 'a private word', ...known });
+      expect(history.recent({ withContent: false })[0]?.result).toEqual(known);
+      expect(told.mock.calls).toMatchObject([[{ result: known }]]);
+      expect(written()[0]?.result).toEqual(known);
+      expect(JSON.stringify([written(), told.mock.calls])).not.toContain('private');
+    },
+  );
 
-  verifies('HEALTH-4', 'is known without its content where nobody asks for that', () => {
+  verifies('HEALTH-4', 'the result of a call is kept without its content unless results are kept', () => {
     const history = historyOf({ keepsResults: false });
     const keep = vi.spyOn(history.results, 'keep');
     const call = history.begin(SUBJECT);
@@ -157,7 +171,7 @@ describe('the result of a call', () => {
     expect(keep).not.toHaveBeenCalled();
   });
 
-  verifies('HEALTH-4', 'is none where the call failed, and that of the last attempt', () => {
+  verifies('HEALTH-4', 'a failed call has no result, and a retried one only that of its last attempt', () => {
     const failed = after((call) => {
       call.sent();
       call.answered(answer({ result: { ...output, isError: true } }));
@@ -175,7 +189,7 @@ describe('the result of a call', () => {
   });
 });
 
-verifies(['HEALTH-4', 'HEALTH-5'], 'a call counts as executed once it is sent, and once', () => {
+verifies(['HEALTH-4', 'HEALTH-5'], 'a call counts as executed once, from when it is sent', () => {
   const history = historyOf();
   history.begin(SUBJECT).ended('error', { message: 'refused' });
   const call = history.begin({ ...SUBJECT, source: 'program' });
@@ -186,8 +200,8 @@ verifies(['HEALTH-4', 'HEALTH-5'], 'a call counts as executed once it is sent, a
   expect([history.executed(), history.executed('program'), history.executed('cli')]).toEqual([2, 1, 0]);
 });
 
-describe('what is kept', () => {
-  verifies('HEALTH-7', 'of the calls the last thousand, oldest first', () => {
+describe('the records of calls', () => {
+  verifies('HEALTH-7', 'history keeps the last thousand calls, oldest first', () => {
     const history = historyOf();
     for (let call = 0; call < 2500; call++) history.begin(SUBJECT);
     const ids = history.recent().map(({ id }) => id);
@@ -195,7 +209,7 @@ describe('what is kept', () => {
     expect([ids[0], ids.at(-1)]).toEqual([idOf(1501), idOf(2500)]);
   });
 
-  verifies('HEALTH-7', 'of the arguments nothing, unless somebody wants them', () => {
+  verifies('HEALTH-7', 'history keeps arguments only if configured, and only short ones', () => {
     expect(after(() => {})).not.toHaveProperty('parameters');
     const history = historyOf({ keepsArguments: true });
     history.begin({ ...SUBJECT, argumentsText: '{"a":[1]}' });
@@ -205,13 +219,13 @@ describe('what is kept', () => {
     expect(JSON.stringify(long?.parameters).length).toBeLessThan(50);
   });
 
-  verifies('HEALTH-7', 'of errors what is fit to be read', () => {
+  verifies('HEALTH-7', 'history redacts the errors of calls', () => {
     const history = historyOf({ redact: (text) => text.replace('hunter2', '[hidden]') });
     history.begin(SUBJECT).ended('error', { message: 'wrong password hunter2' });
     expect(history.recent()[0]?.error).toEqual({ message: 'wrong password [hidden]' });
   });
 
-  test('the line of a call says what its record does', async () => {
+  test('the history line of a call equals its record', async () => {
     const { sink, written } = memory();
     const history = historyOf({ sink });
     const names = ['"read"', '"a\\"b\\u00e9"', Buffer.from('"é水"').toString('latin1')];
@@ -234,7 +248,7 @@ describe('what is kept', () => {
     ['nothing', {}],
     ['the server', { subject: { serverId: 'git' } }],
     ['the tool', { subject: { toolText: '"write"' } }],
-    ['a tool that is not ASCII', { subject: { toolText: encode('é') } }],
+    ['a tool name that is not ASCII', { subject: { toolText: encode('é') } }],
     ['the source', { subject: { source: 'cli' } }],
     ['the client', { subject: { clientText: '{"name":"a","version":"1"}' } }],
     ['the retries', { subject: { maxRetries: 3 } }],
@@ -245,7 +259,7 @@ describe('what is kept', () => {
     ['its status', { status: 'cancelled' }],
     ['the type of its result', { result: { content: [{ type: 'text', text: 'x' }] } }],
     ['the tokens', { result: { content: [], _meta: { tokensUsed: 7 } } }],
-  ])('lines of calls that differ in %s say what their records do', async (_, other) => {
+  ])('the history lines of calls that differ in %s equal their records', async (_, other) => {
     const { sink, written } = memory();
     let time = 0;
     const history = historyOf({ sink, now: () => time });
@@ -269,7 +283,7 @@ describe('what is kept', () => {
     expect(written()).toEqual(history.recent({ withContent: false }));
   });
 
-  test('finished calls are written and told, once each', async () => {
+  test('history writes and reports each finished call once', async () => {
     const { sink, written } = memory();
     const told = vi.fn();
     const history = historyOf({ sink });
@@ -287,7 +301,7 @@ describe('what is kept', () => {
     expect(sink.flush).toHaveBeenCalledTimes(1);
   });
 
-  verifies('HEALTH-7', 'is written a moment later without being asked, many lines at once', async () => {
+  verifies('HEALTH-7', 'history writes the lines of a turn together a moment later', async () => {
     const { sink, written } = memory();
     const history = historyOf({ sink });
     for (let call = 0; call < 3; call++) history.begin(SUBJECT).ended('success');
@@ -296,7 +310,7 @@ describe('what is kept', () => {
     expect(sink.append).toHaveBeenCalledTimes(1);
   });
 
-  verifies('HEALTH-7', 'loses nothing, however many end in one turn', async () => {
+  verifies('HEALTH-7', 'history writes every call of thousands that end in one turn', async () => {
     const { sink, written } = memory();
     const history = historyOf({ sink });
     const long = history.begin(SUBJECT);
@@ -309,7 +323,7 @@ describe('what is kept', () => {
     expect(sink.append.mock.calls.length).toBeLessThan(5);
   });
 
-  test('what ends while the last lines are written is written as well', async () => {
+  test('history writes a call that ends during the last flush', async () => {
     const { sink, written } = memory();
     const history = historyOf({ sink });
     history.begin(SUBJECT).ended('success');
@@ -318,7 +332,7 @@ describe('what is kept', () => {
     expect(written()).toHaveLength(2);
   });
 
-  verifies('HEALTH-7', 'of calls that go on for long their place, as long as they are among the last', () => {
+  verifies('HEALTH-7', 'history keeps the place of a long call among the last thousand', () => {
     const history = historyOf();
     const long = history.begin(SUBJECT);
     for (let call = 2; call < 1000; call++) history.begin(SUBJECT).ended('success');

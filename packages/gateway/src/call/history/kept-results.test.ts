@@ -14,7 +14,7 @@ function isKept(results: KeptResults, kept: { position: number; size: number }, 
   return bytes?.length === kept.size && bytes.every((byte) => byte === value);
 }
 
-verifies('HEALTH-4', 'small results are kept within 4 MiB, the last ones', () => {
+verifies('HEALTH-4', 'KeptResults keeps the latest small results within 4 MiB', () => {
   const results = new KeptResults();
   const all = Array.from({ length: 600 }, (_, call) => keep(results, 10 * KIB, call % 256));
   const known = all.map((kept, call) => isKept(results, kept, call % 256));
@@ -24,7 +24,7 @@ verifies('HEALTH-4', 'small results are kept within 4 MiB, the last ones', () =>
   expect(known.filter(Boolean).length).toBeLessThanOrEqual(409);
 });
 
-verifies('HEALTH-4', 'large results are kept within 16 MiB, the last ones, and not copied', () => {
+verifies('HEALTH-4', 'KeptResults keeps the latest large results within 16 MiB without copying them', () => {
   const results = new KeptResults();
   const bytes = Buffer.alloc(3 * KIB * KIB, 1);
   const all = Array.from({ length: 8 }, () => results.keep(Buffer.from(bytes), 0, bytes.length));
@@ -37,7 +37,7 @@ verifies('HEALTH-4', 'large results are kept within 16 MiB, the last ones, and n
   expect(kept?.buffer).toBe(large.buffer);
 });
 
-test('a result that is larger than all may be is not kept', () => {
+test('KeptResults does not keep a result over 16 MiB', () => {
   const results = new KeptResults();
   const huge = keep(results, 17 * KIB * KIB, 1);
   expect([huge.position, results.read(huge.position, huge.size)]).toEqual([-1, undefined]);

@@ -17,7 +17,7 @@ import { SuspendedCalls } from './suspended-calls.ts';
 const MINUTES = 60 * 1000;
 const META = JSON.stringify({ [Meta.CLIENT_CAPABILITIES]: { roots: {}, elicitation: {} } });
 
-/** One end of a wire: what was sent to it, and it as a peer. */
+/** One end of a wire: its received messages, and its peer. */
 class Wire implements Link {
   readonly sent: Received[] = [];
   readonly account = NO_ACCOUNT;
@@ -83,7 +83,7 @@ class Stage {
     });
   }
 
-  /** The client calls; the id under which the server knows it. */
+  /** Sends a call of the client; returns the id that the server sees. */
   start(id: string, more?: object): number {
     const request = this.call(id, more);
     const { client, server, caller } = this;
@@ -97,7 +97,7 @@ class Stage {
     return this.server.sent.at(-1)?.id as number;
   }
 
-  /** The server asks something in the course of a call; what the client is answered. */
+  /** Sends a question of the server during a call; returns the client's response. */
   async asks(id: string, related?: number): Promise<Received> {
     const question = read1({ jsonrpc: '2.0', id, method: 'roots/list' });
     const { suspendedCalls } = this;
@@ -124,8 +124,8 @@ class Stage {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('a call that waits for its client', () => {
-  verifies('ERA-2', 'can be taken up for ten minutes, and no longer', async () => {
+describe('a suspended call', () => {
+  verifies('ERA-2', 'a suspended call can be resumed for ten minutes and no longer', async () => {
     const stage = new Stage();
     const sentId = stage.start('first');
     const round = await stage.asks('q');
@@ -140,7 +140,7 @@ describe('a call that waits for its client', () => {
 
   verifies(
     'ERA-2',
-    'is given up then: the server hears that there is no answer, and that its call is called off',
+    "a suspended call that times out fails its question and cancels the server's call",
     async () => {
       const stage = new Stage();
       const sentId = stage.start('first');
@@ -159,7 +159,7 @@ describe('a call that waits for its client', () => {
     },
   );
 
-  verifies('ERA-2', 'leaves nothing behind, whichever way it ends', async () => {
+  verifies('ERA-2', 'a suspended call leaves no state behind however it ends', async () => {
     const stage = new Stage();
     const endings = [
       (sentId: number) => stage.server.says({ id: sentId, result: {} }),
@@ -183,33 +183,29 @@ describe('a call that waits for its client', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  verifies(
-    'ERA-2',
-    'is one of a thousand that come and go without a trace, and one too many after them',
-    async () => {
-      const stage = new Stage();
-      for (let i = 0; i < 1000; i++) {
-        const sentId = stage.start('first');
-        const round = await stage.asks(`q${i}`, sentId);
-        stage.returns('second', round, { roots: [] });
-        stage.server.says({ id: sentId, result: {} });
-      }
-      expect([
-        stage.suspendedCalls.size,
-        stage.server.peer.trackedCount,
-        stage.client.peer.trackedCount,
-      ]).toEqual([0, 0, 0]);
-      expect([stage.server.peer.handlers(), vi.getTimerCount()]).toEqual([[], 0]);
-      for (let i = 0; i < 1000; i++) await stage.asks(`r${i}`, stage.start(`call ${i}`));
-      expect(stage.suspendedCalls.size).toBe(1000);
-      await stage.asks('too many', stage.start('last'));
-      expect(stage.server.sent.at(-1)).toMatchObject({ id: 'too many', error: { code: -32000 } });
-      stage.suspendedCalls.close();
-      expect([stage.suspendedCalls.size, vi.getTimerCount()]).toEqual([0, 0]);
-    },
-  );
+  verifies('ERA-2', 'a thousand calls may be suspended at once, and one more is refused', async () => {
+    const stage = new Stage();
+    for (let i = 0; i < 1000; i++) {
+      const sentId = stage.start('first');
+      const round = await stage.asks(`q${i}`, sentId);
+      stage.returns('second', round, { roots: [] });
+      stage.server.says({ id: sentId, result: {} });
+    }
+    expect([
+      stage.suspendedCalls.size,
+      stage.server.peer.trackedCount,
+      stage.client.peer.trackedCount,
+    ]).toEqual([0, 0, 0]);
+    expect([stage.server.peer.handlers(), vi.getTimerCount()]).toEqual([[], 0]);
+    for (let i = 0; i < 1000; i++) await stage.asks(`r${i}`, stage.start(`call ${i}`));
+    expect(stage.suspendedCalls.size).toBe(1000);
+    await stage.asks('too many', stage.start('last'));
+    expect(stage.server.sent.at(-1)).toMatchObject({ id: 'too many', error: { code: -32000 } });
+    stage.suspendedCalls.close();
+    expect([stage.suspendedCalls.size, vi.getTimerCount()]).toEqual([0, 0]);
+  });
 
-  verifies('SAFE-4', 'M7: keeps 64 MiB of arguments at most, those of all such calls together', async () => {
+  verifies('SAFE-4', 'M7: suspended calls keep at most 64 MiB of arguments together', async () => {
     const stage = new Stage();
     const argument = 'x'.repeat(16 * 1024 * 1024 - 1024);
     for (let i = 0; i < 4; i++) await stage.asks(`q${i}`, stage.start(`call ${i}`, { argument }));
@@ -225,7 +221,7 @@ describe('a call that waits for its client', () => {
     stage.suspendedCalls.close();
   });
 
-  test('that ends before its question was asked has it refused', async () => {
+  test('a question is refused if its call ends before it reaches the client', async () => {
     const stage = new Stage();
     const sentId = stage.start('first');
     const asked = stage.asks('q');
@@ -238,7 +234,7 @@ describe('a call that waits for its client', () => {
     });
   });
 
-  test('is preferred last for a new question: who waits already has asked', async () => {
+  test('a new question belongs to a call that is not suspended yet', async () => {
     const stage = new Stage();
     const [older, newer] = [stage.start('older'), stage.start('newer')];
     expect(await stage.asks('of the newer')).toMatchObject({ id: 'newer' });
@@ -249,7 +245,7 @@ describe('a call that waits for its client', () => {
     ]);
   });
 
-  verifies('ERA-2', 'is not taken for another where the transport tells whose question it is', async () => {
+  verifies('ERA-2', 'a question of an ended call is refused where the transport names its call', async () => {
     const stage = new Stage();
     stage.start('mine');
     // The call that it is about is over.

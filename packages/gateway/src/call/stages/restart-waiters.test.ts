@@ -25,7 +25,7 @@ function waiting(connectionState: Connection, { currentAttempt = 0, wasSent = tr
 }
 
 describe('a call whose server is lost', () => {
-  verifies('HEALTH-6', 'goes on when the next attempt succeeds', async () => {
+  verifies('HEALTH-6', 'a call to a lost server continues when the next start succeeds', async () => {
     const { restartWaiters, isBack } = waiting('connected');
     for (const type of ['server-lost', 'server-connecting', 'server-connected'] as const)
       restartWaiters.noted({ type, serverKey: 'a' });
@@ -33,11 +33,11 @@ describe('a call whose server is lost', () => {
     expect(await isBack).toBe(true);
   });
 
-  test('does not wait for one that is merely not started', async () => {
+  test('a call does not wait for a server that is merely not started', async () => {
     expect(await waiting('disconnected').isBack).toBe(true);
   });
 
-  verifies('HEALTH-6', 'fails with the next attempt', async () => {
+  verifies('HEALTH-6', 'a call to a lost server fails with the next start', async () => {
     const { restartWaiters, isBack } = waiting('error');
     restartWaiters.noted({ type: 'server-connecting', serverKey: 'a' });
     restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
@@ -45,36 +45,32 @@ describe('a call whose server is lost', () => {
     expect(await isBack).toBe(false);
   });
 
-  test('fails with an attempt that was under way already', async () => {
+  test('a call to a lost server fails with a start that was already under way', async () => {
     const { restartWaiters, isBack } = waiting('connecting');
     restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
     expect(await isBack).toBe(false);
   });
 
   for (const type of ['server-disabled', 'server-auto-disabled'] as const)
-    test(`fails when it hears of ${type}`, async () => {
+    test(`a call to a lost server fails at ${type}`, async () => {
       const { restartWaiters, isBack } = waiting('error');
       restartWaiters.noted({ type: 'server-disabled', serverKey: 'b' });
       restartWaiters.noted({ type, serverKey: 'a' });
       expect(await isBack).toBe(false);
     });
 
-  verifies(
-    'HEALTH-6',
-    'is not what the last attempt is spent on, if it may be what kills the server',
-    async () => {
-      for (const [wasSent, expected] of [
-        [true, false],
-        [false, true],
-      ] as const) {
-        const { restartWaiters, isBack } = waiting('error', { currentAttempt: 2, wasSent });
-        restartWaiters.ready('a');
-        expect(await isBack).toBe(expected);
-      }
-    },
-  );
+  verifies('HEALTH-6', 'a call that was already sent does not wait for the last start attempt', async () => {
+    for (const [wasSent, expected] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const { restartWaiters, isBack } = waiting('error', { currentAttempt: 2, wasSent });
+      restartWaiters.ready('a');
+      expect(await isBack).toBe(expected);
+    }
+  });
 
-  test('does not wait for a server that nobody looks after, nor for ever, nor for the end of the gateway', async () => {
+  test('a call stops waiting for an unknown server, after a time limit and at the end of the gateway', async () => {
     const { restartWaiters, isBack, giveUp } = waiting('error');
     expect(await restartWaiters.wait('unknown', true)).toBe(false);
     giveUp();

@@ -9,7 +9,7 @@ function isRetried(attempt: number, isMarked: boolean, method = 'tools/call'): b
   return isRepeatable(asked, { isRepeatable: isMarked } as Target);
 }
 
-verifies('HEALTH-6', 'a call that does no harm twice is made again three times, others never', () => {
+verifies('HEALTH-6', 'a repeatable call is made again three times, and others never', () => {
   expect([0, 1, 2, 3, 4].map((attempt) => isRetried(attempt, true))).toEqual([
     true,
     true,

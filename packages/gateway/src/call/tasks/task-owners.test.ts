@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Owners } from './task-owners.ts';
 
-test('M8: a server that gives out ids without end displaces its own oldest, and none of others', () => {
+test('M8: a server with too many task ids displaces its own oldest and none of other servers', () => {
   const forgotten: string[] = [];
   const owners = new Owners(3, (serverKey, id) => forgotten.push(`${serverKey} ${id}`));
   owners.note('honest', 'a', 'me');
@@ -12,7 +12,7 @@ test('M8: a server that gives out ids without end displaces its own oldest, and 
   expect(forgotten).toEqual(['flood id 0', 'flood id 1']);
 });
 
-test('M8: an id that is too long is not kept', () => {
+test('M8: a task id that is too long is not kept', () => {
   const owners = new Owners(3);
   const long = 'x'.repeat(10_000);
   expect(owners.note('s', long, 'me')).toBe(false);

@@ -3,7 +3,7 @@ import { verifies } from '../../../../../../tests/verifies.ts';
 import type { Timers } from '../../../time/schedule.ts';
 import { CallClock } from './call-clock.ts';
 
-/** Time that passes when it is told to; it is over at once, as one timer is set at a time. */
+/** Time that the test moves; only one timer is set at a time. */
 class Time implements Timers {
   #now = 0;
   #due: { at: number; action: () => void } | undefined;
@@ -32,8 +32,8 @@ function clockOf(limit: number): { time: Time; clock: CallClock; exceeded: numbe
   return { time, clock: new CallClock(limit, time, (ms) => exceeded.push(ms)), exceeded };
 }
 
-describe('the time of a call', () => {
-  verifies('HEALTH-4', 'is over after the limit', () => {
+describe('the clock of a call', () => {
+  verifies('HEALTH-4', 'the clock of a call ends it after the limit', () => {
     const { time, clock, exceeded } = clockOf(100);
     clock.run();
     time.pass(99);
@@ -42,7 +42,7 @@ describe('the time of a call', () => {
     expect(exceeded).toEqual([100]);
   });
 
-  verifies('HEALTH-4', 'begins anew with progress, up to ten times the limit', () => {
+  verifies('HEALTH-4', 'the clock of a call restarts with progress, up to ten times the limit', () => {
     const { time, clock, exceeded } = clockOf(100);
     clock.run();
     for (let n = 1; n <= 10; n++) {
@@ -55,7 +55,7 @@ describe('the time of a call', () => {
     expect(exceeded).toEqual([1000]);
   });
 
-  verifies('HEALTH-4', 'stands while somebody else is waited for', () => {
+  verifies('HEALTH-4', 'the clock of a call stands still while the call rests', () => {
     const { time, clock, exceeded } = clockOf(100);
     clock.run();
     time.pass(60);

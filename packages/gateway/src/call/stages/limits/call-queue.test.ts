@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../../tests/verifies.ts';
 import { CallQueue, type InLine } from './call-queue.ts';
 
-describe('the calls of a server', () => {
+describe('the call queue', () => {
   const [a, b] = [{}, {}];
   const begun: string[] = [];
   const call = (client: object, name: string, then?: () => void): InLine => ({
@@ -12,7 +12,7 @@ describe('the calls of a server', () => {
       then?.();
     },
   });
-  /** One place, which is taken. */
+  /** Returns a queue with one permit, which is taken. */
   const busy = (): CallQueue => {
     begun.length = 0;
     const queue = new CallQueue(1);
@@ -20,7 +20,7 @@ describe('the calls of a server', () => {
     return queue;
   };
 
-  verifies('HEALTH-5', 'begin one client after the other, each in its own order', () => {
+  verifies('HEALTH-5', "the call queue begins calls of clients in turn, each client's in order", () => {
     const queue = busy();
     for (const name of ['a1', 'a2', 'a3']) queue.wait(call(a, name));
     for (const name of ['b1', 'b2']) queue.wait(call(b, name));
@@ -31,7 +31,7 @@ describe('the calls of a server', () => {
     expect(queue.isFree).toBe(true);
   });
 
-  test('that have left do not begin', () => {
+  test('the call queue does not begin calls that have left', () => {
     const queue = busy();
     const leaving = call(a, 'gone');
     queue.wait(leaving);
@@ -43,7 +43,7 @@ describe('the calls of a server', () => {
     expect(begun).toEqual(['stays']);
   });
 
-  verifies('HEALTH-5', 'that end as soon as they begin make way for all others', () => {
+  verifies('HEALTH-5', 'the call queue begins 1000 calls that each end at once', () => {
     const queue = busy();
     for (let n = 0; n < 1000; n++) queue.wait(call(a, `${n}`, () => queue.release()));
     queue.release();
@@ -51,7 +51,7 @@ describe('the calls of a server', () => {
     expect([queue.size, queue.isFree]).toEqual([0, true]);
   });
 
-  verifies('HEALTH-5', 'fill the queue when 1000 of them wait', () => {
+  verifies('HEALTH-5', 'the call queue is full when 1000 calls wait', () => {
     const queue = busy();
     for (let n = 0; n < 999; n++) queue.wait(call(a, `${n}`));
     expect(queue.isFull).toBe(false);
@@ -59,7 +59,7 @@ describe('the calls of a server', () => {
     expect(queue.isFull).toBe(true);
   });
 
-  test('that go on after a pause count, and new ones wait for them', () => {
+  test('the call queue counts calls that continue after a pause', () => {
     const queue = busy();
     queue.wait(call(a, 'next'));
     queue.release();
@@ -71,7 +71,7 @@ describe('the calls of a server', () => {
     expect(begun).toEqual(['next', 'last']);
   });
 
-  test('begin when the limit is raised', () => {
+  test('the call queue begins calls when its limit is raised', () => {
     const queue = busy();
     queue.wait(call(a, 'one'));
     queue.wait(call(a, 'two'));
