@@ -14,7 +14,7 @@ function described(health: Partial<Health>): string {
   }).describe(() => true);
 }
 
-verifies('AGG-CHILD-3', 'a server that an earlier gateway has disabled is not waited for', () => {
+verifies('AGG-CHILD-3', 'AwayServers does not tell clients to wait for a disabled server', () => {
   const disabled = described({ enabled: false, autoDisabled: true, autoDisabledAt: 0 });
   expect(disabled).toContain('then enable it with "weir enable s"');
   expect(disabled).not.toContain('wait until');

@@ -14,7 +14,7 @@ function streamOf(error = vi.fn()): { events: GatewayEvents; open: () => number;
 }
 
 describe('the event stream', () => {
-  test('gives every event to every listener until it unsubscribes', () => {
+  test('the event stream gives every event to every listener until it unsubscribes', () => {
     const { events } = streamOf();
     const [one, other] = [vi.fn(), vi.fn()];
     events.subscribe(other);
@@ -26,7 +26,7 @@ describe('the event stream', () => {
     expect(other).toHaveBeenCalledTimes(2);
   });
 
-  test('logs the error of a listener that throws, and goes on with the next', () => {
+  test('the event stream logs the error of a listener and continues with the next', () => {
     const { events, error } = streamOf();
     const next = vi.fn();
     events.subscribe(() => {
@@ -38,7 +38,7 @@ describe('the event stream', () => {
     expect(next).toHaveBeenCalledOnce();
   });
 
-  test('collects what is costly only while there is a listener', () => {
+  test('the event stream opens its costly sources only while it has a listener', () => {
     const { events, open } = streamOf();
     expect(open()).toBe(0);
     const leave = [events.subscribe(vi.fn()), events.subscribe(vi.fn())];

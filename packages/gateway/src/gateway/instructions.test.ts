@@ -14,7 +14,7 @@ const POINTER =
   '[Some of this is cut. The whole text of a server is in the resource weir://instructions/<server>]';
 
 describe('instructions within the budget', () => {
-  verifies('AGG-CALL-3', 'of several servers stand under their keys', () => {
+  verifies('AGG-CALL-3', 'the instructions of several servers stand under their keys', () => {
     expect(merge([server('a', '\n Be kind. '), server('b'), server('c', 'Be *short*.')])).toEqual({
       text: '## a\n\nBe kind.\n\n## c\n\nBe *short*.',
       cut: new Map(),
@@ -24,7 +24,7 @@ describe('instructions within the budget', () => {
     expect(merge([]).text).toBeUndefined();
   });
 
-  verifies('AGG-CALL-3', 'of the only server stay byte for byte', () => {
+  verifies('AGG-CALL-3', 'the instructions of an only server are kept byte for byte', () => {
     const text = `  ${'x'.repeat(DEFAULT_BUDGET - 3)}\n`;
     const { text: merged, cut } = mergeInstructions([server('a', text)], {
       budget: DEFAULT_BUDGET,
@@ -34,7 +34,7 @@ describe('instructions within the budget', () => {
     expect(cut.size).toBe(0);
   });
 
-  verifies('AGG-CHILD-3', 'follow a notice', () => {
+  verifies('AGG-CHILD-3', 'merged instructions follow a notice', () => {
     expect(merge([server('a', 'Be kind.')], 100, 'Something is missing.').text).toBe(
       'Something is missing.\n\n## a\n\nBe kind.',
     );
@@ -42,22 +42,26 @@ describe('instructions within the budget', () => {
 });
 
 describe('instructions over the budget', () => {
-  verifies('AGG-CALL-3', 'leave short texts whole and share the rest between the others', () => {
-    const long = 'This is one of many sentences. '.repeat(100);
-    const { text = '', cut } = merge([server('a', long), server('b', 'Be kind.'), server('c', long)]);
-    const [a = '', b, c = '', pointer] = text.split(/\n\n(?=## |\[Some)/u);
-    expect(b).toBe('## b\n\nBe kind.');
-    expect(pointer).toBe(POINTER);
-    for (const section of [a, c]) expect(section).toMatch(/^## [ac]\n\nThis is .* sentences\. \[…\]$/u);
-    expect(a.length).toBe(c.length);
-    expect(text.length).toBeGreaterThan(DEFAULT_BUDGET - 70);
-    expect([...cut]).toEqual([
-      ['a', long.trim()],
-      ['c', long.trim()],
-    ]);
-  });
+  verifies(
+    'AGG-CALL-3',
+    'merged instructions keep short texts whole and share the rest of the budget',
+    () => {
+      const long = 'This is one of many sentences. '.repeat(100);
+      const { text = '', cut } = merge([server('a', long), server('b', 'Be kind.'), server('c', long)]);
+      const [a = '', b, c = '', pointer] = text.split(/\n\n(?=## |\[Some)/u);
+      expect(b).toBe('## b\n\nBe kind.');
+      expect(pointer).toBe(POINTER);
+      for (const section of [a, c]) expect(section).toMatch(/^## [ac]\n\nThis is .* sentences\. \[…\]$/u);
+      expect(a.length).toBe(c.length);
+      expect(text.length).toBeGreaterThan(DEFAULT_BUDGET - 70);
+      expect([...cut]).toEqual([
+        ['a', long.trim()],
+        ['c', long.trim()],
+      ]);
+    },
+  );
 
-  verifies('AGG-CALL-3', 'of the only server are cut with the resource that holds all of it', () => {
+  verifies('AGG-CALL-3', 'the instructions of an only server are cut with a link to the whole text', () => {
     const long = 'One sentence. '.repeat(500);
     const { text = '', cut } = mergeInstructions([server('a b', long)], {
       budget: DEFAULT_BUDGET,
@@ -67,7 +71,7 @@ describe('instructions over the budget', () => {
     expect(cut.get('a b')).toBe(long);
   });
 
-  verifies('AGG-CALL-3', 'have 2000 characters, unless told otherwise', () => {
+  verifies('AGG-CALL-3', 'merged instructions have at most 2000 characters by default', () => {
     const cutAt = (length: number): number => {
       const only = [server('a', 'x'.repeat(length))];
       return mergeInstructions(only, { budget: DEFAULT_BUDGET, isOnlyOne: true }).cut.size;
@@ -75,7 +79,7 @@ describe('instructions over the budget', () => {
     expect([cutAt(2000), cutAt(2001)]).toEqual([0, 1]);
   });
 
-  verifies('AGG-CALL-3', 'leave servers out rather than say nothing of each', () => {
+  verifies('AGG-CALL-3', 'merged instructions leave servers out rather than cut each to nothing', () => {
     const servers = Array.from({ length: 100 }, (_, i) => server(`server-${i}`, 'Mind the gap. '.repeat(50)));
     const { text = '', cut } = merge(servers);
     expect(text.match(/^## /gmu)?.length).toBeGreaterThan(20);
@@ -83,7 +87,7 @@ describe('instructions over the budget', () => {
     expect(cut.size).toBe(100);
   });
 
-  verifies('AGG-CALL-3', 'of a budget of 0 are none, and all are cut', () => {
+  verifies('AGG-CALL-3', 'merged instructions are undefined with a budget of 0', () => {
     expect(merge([server('a', 'Be kind.')], 0)).toEqual({
       text: undefined,
       cut: new Map([['a', 'Be kind.']]),
@@ -97,7 +101,7 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 100 }),
 );
 
-verifies('AGG-CALL-3', 'merged instructions never exceed the budget, whatever servers say', () => {
+verifies('AGG-CALL-3', 'merged instructions never exceed the budget', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.string({ maxLength: 40 }), texts), { maxLength: 20 }),
@@ -119,8 +123,8 @@ verifies('AGG-CALL-3', 'merged instructions never exceed the budget, whatever se
   );
 });
 
-describe('a text is cut', () => {
-  verifies('AGG-CALL-3', 'after a sentence, else after a word, else after a character', () => {
+describe('cutText', () => {
+  verifies('AGG-CALL-3', 'cutText cuts after a sentence, else after a word, else after a character', () => {
     expect(cutText('Use it well. Then rest for a while.', 20)).toBe('Use it well.');
     expect(cutText('Use “it well.” Then rest.', 20)).toBe('Use “it well.”');
     expect(cutText('A. But a very long sentence that does not end', 20)).toBe('A. But a very long');
@@ -129,7 +133,7 @@ describe('a text is cut', () => {
     expect(cutText('version 1.2.3.4 of it', 13)).toBe('version');
   });
 
-  verifies('AGG-CALL-3', 'never within a character', () => {
+  verifies('AGG-CALL-3', 'cutText never cuts within a character', () => {
     expect(cutText('ab😀', 3)).toBe('ab');
     expect(cutText('ae\u0301x', 2)).toBe('a');
     expect(cutText('a👩‍👩‍👧b', 5)).toBe('a');
