@@ -221,7 +221,10 @@ export const HTTP = [
     [BAD_REQUESTS, 'the gateway refuses a missing, wrong or misplaced token'],
   ]),
   attackCase(49, 'Two Authorization headers, odd schemes and other headers are no way in.', [
-    ['packages/gateway/src/front/http/access.test.ts', 'the right one, however its scheme is written'],
+    [
+      'packages/gateway/src/front/http/access.test.ts',
+      'Admission accepts the token with its scheme in any letter case',
+    ],
   ]),
   notBuilt(
     50,

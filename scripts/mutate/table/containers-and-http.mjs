@@ -58,7 +58,7 @@ export const CONTAINERS_AND_HTTP = [
     file: gateway('front/http/serve-http.ts'),
     from: "DEFAULT_HOST = '127.0.0.1'",
     to: ["DEFAULT_HOST = '0.0.0.0'"],
-    proofs: [test('front/http/serve-http.test.ts', 'is unless another address is named')],
+    proofs: [test('front/http/serve-http.test.ts', 'listens on the loopback address by default')],
   },
   {
     id: 'SAFE-1',
@@ -66,6 +66,6 @@ export const CONTAINERS_AND_HTTP = [
     file: gateway('front/http/serve-http.ts'),
     from: 'token === undefined && !isLoopback(host)',
     to: ['false', "token === undefined && host !== '0.0.0.0' && !isLoopback(host)"],
-    proofs: [test('front/http/serve-http.test.ts', 'nothing listens on')],
+    proofs: [test('front/http/serve-http.test.ts', 'refuses to listen on')],
   },
 ];

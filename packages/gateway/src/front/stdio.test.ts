@@ -7,7 +7,7 @@ import { ServerStarter } from './stdio.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A gateway that only notes that it is started; `isSettled` where all its servers are remembered. */
+/** A gateway that only records its start; `isSettled` if the catalogues of all its servers are stored. */
 function starting(isSettled: boolean): {
   starter: ServerStarter;
   heard(method: string): void;
@@ -26,34 +26,42 @@ function starting(isSettled: boolean): {
   return { starter, heard, isStarted: () => start.mock.calls.length > 0 };
 }
 
-verifies(['AGG-REG-3', 'SCALE-2'], 'remembered servers are spawned 200 ms after the handshake', () => {
-  const { heard, isStarted } = starting(true);
-  vi.advanceTimersByTime(150);
-  heard('initialize');
-  heard('notifications/initialized');
-  heard('ping');
-  vi.advanceTimersByTime(199);
-  expect(isStarted()).toBe(false);
-  vi.advanceTimersByTime(1);
-  expect(isStarted()).toBe(true);
-});
+verifies(
+  ['AGG-REG-3', 'SCALE-2'],
+  'servers with stored catalogues are spawned 200 ms after the handshake',
+  () => {
+    const { heard, isStarted } = starting(true);
+    vi.advanceTimersByTime(150);
+    heard('initialize');
+    heard('notifications/initialized');
+    heard('ping');
+    vi.advanceTimersByTime(199);
+    expect(isStarted()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(isStarted()).toBe(true);
+  },
+);
 
-verifies(['AGG-REG-3', 'SCALE-2'], 'remembered servers are spawned right after the first list', () => {
-  const { heard, isStarted } = starting(true);
-  heard('initialize');
-  heard('tools/list');
-  expect(isStarted()).toBe(false);
-  vi.advanceTimersByTime(1);
-  expect(isStarted()).toBe(true);
-});
+verifies(
+  ['AGG-REG-3', 'SCALE-2'],
+  'servers with stored catalogues are spawned right after the first list',
+  () => {
+    const { heard, isStarted } = starting(true);
+    heard('initialize');
+    heard('tools/list');
+    expect(isStarted()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(isStarted()).toBe(true);
+  },
+);
 
-verifies('AGG-REG-3', 'servers that are not remembered are spawned with the first message', () => {
+verifies('AGG-REG-3', 'servers without stored catalogues are spawned with the first message', () => {
   const { heard, isStarted } = starting(false);
   heard('initialize');
   expect(isStarted()).toBe(true);
 });
 
-verifies(['AGG-REG-3', 'ERA-4'], 'a probe alone starts nothing for a second, remembered or not', () => {
+verifies(['AGG-REG-3', 'ERA-4'], 'a probe alone starts no server for a second', () => {
   for (const isSettled of [true, false]) {
     const { heard, isStarted } = starting(isSettled);
     heard('server/discover');

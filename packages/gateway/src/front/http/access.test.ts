@@ -14,35 +14,39 @@ function request(headers: Record<string, string>, localAddress = '127.0.0.1'): I
   return { headers, socket: { localAddress } } as unknown as IncomingMessage;
 }
 
-/** Whether a request with this Host, and this Origin if any, came to the right place. */
+/** Returns true if a request with this Host, and this Origin if any, is admitted. */
 function isAdmitted(to: Admission, host: string, origin?: string, localAddress?: string): boolean {
   const headers = { host, ...(origin !== undefined && { origin }) };
   return to.checkHostAndOrigin(request(headers, localAddress)) === undefined;
 }
 
-describe('places', () => {
-  verifies('SAFE-1', 'only the names of the loopback address and what was listened on, with the port', () => {
-    const to = admission('192.168.1.5');
-    for (const host of ['127.0.0.1:8808', 'localhost:8808', '[::1]:8808', '192.168.1.5:8808'])
-      expect([host, isAdmitted(to, host)]).toEqual([host, true]);
-    for (const host of [
-      'localhost',
-      'localhost:80',
-      '192.168.1.6:8808',
-      'localhost.evil.example:8808',
-      '',
-      '[::1]',
-    ])
-      expect([host, isAdmitted(to, host)]).toEqual([host, false]);
-    expect(to.checkHostAndOrigin(request({}))?.error.message).toContain('The Host header is missing');
-  });
+describe('the Host and Origin check', () => {
+  verifies(
+    'SAFE-1',
+    'Admission accepts the loopback names and the listening address as Host, with the port',
+    () => {
+      const to = admission('192.168.1.5');
+      for (const host of ['127.0.0.1:8808', 'localhost:8808', '[::1]:8808', '192.168.1.5:8808'])
+        expect([host, isAdmitted(to, host)]).toEqual([host, true]);
+      for (const host of [
+        'localhost',
+        'localhost:80',
+        '192.168.1.6:8808',
+        'localhost.evil.example:8808',
+        '',
+        '[::1]',
+      ])
+        expect([host, isAdmitted(to, host)]).toEqual([host, false]);
+      expect(to.checkHostAndOrigin(request({}))?.error.message).toContain('The Host header is missing');
+    },
+  );
 
-  test('the port of http may be left out', () => {
+  test('Admission accepts a Host without the port on port 80', () => {
     expect(isAdmitted(admission('localhost', [], 80), 'localhost')).toBe(true);
     expect(isAdmitted(admission('localhost', [], 80), 'localhost:80')).toBe(true);
   });
 
-  verifies('SAFE-1', 'a page only from the same place', () => {
+  verifies('SAFE-1', 'Admission accepts an Origin only of the gateway itself', () => {
     const from = (origin: string): boolean => isAdmitted(admission(), '127.0.0.1:8808', origin);
     expect(['http://127.0.0.1:8808', 'http://localhost:8808'].map(from)).toEqual([true, true]);
     const foreign = [
@@ -56,13 +60,13 @@ describe('places', () => {
     expect(foreign.filter(from)).toEqual([]);
   });
 
-  verifies('SAFE-1', 'what was allowed besides, and pages from there', () => {
+  verifies('SAFE-1', 'Admission accepts allowed hosts, and Origins of them', () => {
     const to = admission('127.0.0.1', ['Tools.Example.org']);
     expect(isAdmitted(to, 'tools.example.org', 'https://tools.example.org')).toBe(true);
     expect(isAdmitted(to, 'tools.example.org:8808')).toBe(false);
   });
 
-  verifies('SAFE-1', 'on all addresses, the one that was connected to', () => {
+  verifies('SAFE-1', 'Admission on all addresses accepts the address that the client connected to', () => {
     const to = admission('0.0.0.0');
     expect(isAdmitted(to, '10.1.2.3:8808', 'http://10.1.2.3:8808', '10.1.2.3')).toBe(true);
     expect(isAdmitted(to, '10.1.2.3:8808', undefined, '::ffff:10.1.2.3')).toBe(true);
@@ -72,15 +76,15 @@ describe('places', () => {
   });
 });
 
-describe('tokens', () => {
+describe('the token check', () => {
   const identified = (authorization: string): unknown => admission().identify(request({ authorization }));
 
-  verifies('SAFE-1', 'the right one, however its scheme is written', () => {
+  verifies('SAFE-1', 'Admission accepts the token with its scheme in any letter case', () => {
     for (const scheme of ['Bearer ', 'bearer ', 'BEARER   '])
       expect(identified(`${scheme}${TOKEN}`)).toBe('owner');
   });
 
-  verifies('SAFE-1', 'nothing else', () => {
+  verifies('SAFE-1', 'Admission refuses every other token', () => {
     const wrong = ['', 'Bearer', `Bearer${TOKEN}`, `Basic ${TOKEN}`, `Bearer ${TOKEN}, Bearer ${TOKEN}`];
     const nearly = [
       TOKEN.slice(1),
@@ -93,7 +97,7 @@ describe('tokens', () => {
       expect(identified(authorization)).toMatchObject({ status: 401 });
   });
 
-  test('none is asked for where there is none', () => {
+  test('Admission without a token accepts requests without one', () => {
     const open = new Admission({ host: '127.0.0.1', port: 1, isSame: timingSafeEqual });
     expect(open.identify(request({}))).toBe('owner');
   });
@@ -109,6 +113,6 @@ test.each([
   ['127.0.0.1.example', false],
   ['localhost.example', false],
   ['10.0.0.1', false],
-])('%s is this machine alone: %s', (host, expected) => {
+])('isLoopback of %s returns %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected);
 });

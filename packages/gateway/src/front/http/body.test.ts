@@ -8,7 +8,7 @@ function request(type: string | undefined, accept: string | undefined): Incoming
   return { headers: { 'content-type': type, accept } } as unknown as IncomingMessage;
 }
 
-describe('kinds', () => {
+describe('content types', () => {
   test.each([
     ['application/json', undefined],
     ['application/json; charset=utf-8', undefined],
@@ -17,7 +17,7 @@ describe('kinds', () => {
     ['text/plain;application/json', 415],
     ['', 415],
     [undefined, 415],
-  ])('%s → %s', (type, status) => {
+  ])('checkPost of the content type %s returns the status %s', (type, status) => {
     expect(checkPost(request(type, BOTH))?.status).toBe(status);
   });
 
@@ -30,11 +30,11 @@ describe('kinds', () => {
     ['application/jsonp, text/event-stream', 406],
     ['text/html', 406],
     [undefined, 406],
-  ])('whoever accepts %s → %s', (accept, status) => {
+  ])('checkPost of a client that accepts %s returns the status %s', (accept, status) => {
     expect(checkPost(request('application/json', accept))?.status).toBe(status);
   });
 
-  test('who only listens needs not read JSON', () => {
+  test('checkAcceptsEvents does not require a client to accept JSON', () => {
     expect(checkAcceptsEvents(request(undefined, 'text/event-stream'))).toBeUndefined();
     expect(checkAcceptsEvents(request(undefined, 'application/json'))?.status).toBe(406);
   });

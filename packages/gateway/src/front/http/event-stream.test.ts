@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { EventStream } from './event-stream.ts';
 
-/** A response that nobody reads until it is asked for what was written. */
+/** A response that is not read until the test reads it. */
 function response(): ServerResponse & PassThrough {
   return Object.assign(new PassThrough({ highWaterMark: 1 }), {
     writeHead: () => {},
@@ -18,7 +18,7 @@ function written(res: PassThrough): string {
   return text;
 }
 
-test('an event is one line of data, whether it comes as a text or in parts', () => {
+test('an event stream writes an event as one line of data, from a text or from parts', () => {
   const res = response();
   const stream = new EventStream(res);
   stream.prime('1_0');
@@ -29,7 +29,7 @@ test('an event is one line of data, whether it comes as a text or in parts', () 
   );
 });
 
-test('a silent stream says every 15 s that it lives', () => {
+test('a silent event stream sends a comment every 15 s', () => {
   const res = response();
   const stream = new EventStream(res);
   for (let second = 0; second < 30; second++) stream.beat();

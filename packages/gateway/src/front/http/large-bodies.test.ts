@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { Flow, turns } from '../../wire/turns.ts';
 import { LargeBodies, type LargeBody } from './large-bodies.ts';
 
-// Time stands still: a peer that is busy stays so, however long this machine takes.
+// Time stands still, so that a busy peer stays busy on a slow machine.
 vi.mock('../../time/clock.ts', () => ({ now: () => 1000 }));
 
 const CHUNK = 64 * 1024;
@@ -23,7 +23,7 @@ function body(left: number, done: string[]): LargeBody {
   };
 }
 
-test('bodies go on at once while nobody waits, and in the order of what they have left otherwise', async () => {
+test('large bodies continue at once while no peer waits, and otherwise in the order of their rest', async () => {
   const bodies = new LargeBodies();
   const done: string[] = [];
   expect(bodies.count(body(1, done), new Flow(), CHUNK)).toBe(true);
@@ -32,7 +32,7 @@ test('bodies go on at once while nobody waits, and in the order of what they hav
   await vi.waitFor(() => expect(done).toEqual(['10 read', '20 read', '30 read', '40 read']));
 });
 
-test('a body that is over is not read on', async () => {
+test('a large body that has ended is not resumed', async () => {
   const bodies = new LargeBodies();
   const done: string[] = [];
   const flow = busy();
@@ -42,7 +42,7 @@ test('a body that is over is not read on', async () => {
   await vi.waitFor(() => expect(done).toEqual(['2 read']));
 });
 
-test('64 bodies may wait; with one more, the one with the most left is refused', () => {
+test('at most 64 large bodies wait, and the one with the most left is refused', () => {
   const bodies = new LargeBodies();
   const done: string[] = [];
   const flow = busy();

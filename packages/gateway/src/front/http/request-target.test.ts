@@ -17,24 +17,24 @@ test.each([
   ['http:///mcp', 'http:///mcp'],
   ['*', '*'],
   ['', ''],
-])('the path of %s is %s', (url, path) => {
+])('the path of the request target "%s" is "%s"', (url, path) => {
   expect(pathOf(url)).toBe(path);
 });
 
-describe('which place is meant', () => {
+describe('the host of a request', () => {
   const verdict = (url: string, ...hosts: string[]): number | undefined => {
     const rawHeaders = hosts.flatMap((host, i) => [i % 2 === 0 ? 'Host' : 'hOST', host, 'Accept', '*/*']);
     return checkTarget({ url, headers: { host: hosts[0] }, rawHeaders } as unknown as IncomingMessage)
       ?.status;
   };
 
-  test('is said once', () => {
+  test('checkTarget refuses a second Host header', () => {
     expect(verdict('/mcp', 'localhost:1')).toBeUndefined();
     expect(verdict('/mcp', 'localhost:1', 'localhost:1')).toBe(400);
     expect(verdict('/mcp', 'localhost:1', 'evil.example')).toBe(400);
   });
 
-  test('or in two places that agree', () => {
+  test('checkTarget refuses an absolute target with another host than the Host header', () => {
     expect(verdict('http://localhost:1/mcp', 'LOCALHOST:1')).toBeUndefined();
     expect(verdict('http://evil.example/mcp', 'localhost:1')).toBe(400);
     expect(verdict('http://me@localhost:1/mcp', 'localhost:1')).toBe(400);

@@ -5,7 +5,7 @@ import { serveHttp, type HttpOptions } from './serve-http.ts';
 
 const serverInfo = { name: 'x', version: '1' };
 
-/** The address that is served, or why none is. */
+/** Resolves with the served address, or the message of the error. */
 async function addressOf(options: Partial<HttpOptions>): Promise<string> {
   const gateway = createGateway({ mcpServers: {} });
   try {
@@ -19,18 +19,18 @@ async function addressOf(options: Partial<HttpOptions>): Promise<string> {
   }
 }
 
-describe('without a token', () => {
+describe('a front without a token', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', ''])
-    verifies('SAFE-1', `nothing listens on ${JSON.stringify(host)}`, async () => {
+    verifies('SAFE-1', `serveHttp without a token refuses to listen on ${JSON.stringify(host)}`, async () => {
       expect(await addressOf({ host })).toMatch(/^Without a token only this machine may be served, not/u);
     });
 
-  verifies('SAFE-1', 'this machine may be served, and is unless another address is named', async () => {
+  verifies('SAFE-1', 'serveHttp listens on the loopback address by default', async () => {
     expect(await addressOf({})).toBe('http://127.0.0.1/mcp');
     expect(await addressOf({ host: 'localhost' })).toBe('http://localhost/mcp');
   });
 });
 
-verifies('SAFE-1', 'with a token other addresses may be served, too', async () => {
+verifies('SAFE-1', 'serveHttp with a token listens on other addresses', async () => {
   expect(await addressOf({ host: '0.0.0.0', token: 'x'.repeat(20) })).toBe('http://0.0.0.0/mcp');
 });

@@ -10,7 +10,7 @@ function numbers(store: EventStore, stream: number, after = 0): number[] {
   return store.after(stream, after).map(({ number }) => number);
 }
 
-test('the events of one stream after a given one, in their order', () => {
+test('the event store returns the events of one stream after a given one, in order', () => {
   const store = new EventStore(() => 0);
   for (const [stream, number] of [
     [1, 1],
@@ -24,13 +24,13 @@ test('the events of one stream after a given one, in their order', () => {
   expect(numbers(store, 3)).toEqual([]);
 });
 
-verifies('ERA-1', 'keeps the last 1,000 of a session', () => {
+verifies('ERA-1', 'the event store keeps the last 1,000 events of a session', () => {
   const store = new EventStore(() => 0);
   for (let number = 1; number <= 5500; number++) store.add(1, number, '{}');
   expect([store.size, numbers(store, 1)[0], numbers(store, 1).at(-1)]).toEqual([1000, 4501, 5500]);
 });
 
-verifies('ERA-1', 'keeps 16 MiB, and always the last, however large', () => {
+verifies('ERA-1', 'the event store keeps 16 MiB, and always the last event', () => {
   const store = new EventStore(() => 0);
   for (let number = 1; number <= 20; number++) store.add(1, number, ['"', Buffer.alloc(MIB), '"']);
   expect(numbers(store, 1)[0]).toBe(6);
@@ -40,7 +40,7 @@ verifies('ERA-1', 'keeps 16 MiB, and always the last, however large', () => {
   expect(numbers(store, 1)).toEqual([22]);
 });
 
-verifies('ERA-1', 'keeps everything for five minutes', () => {
+verifies('ERA-1', 'the event store keeps events for five minutes', () => {
   let now = 0;
   const store = new EventStore(() => now);
   store.add(1, 1, '{}');
@@ -54,20 +54,24 @@ verifies('ERA-1', 'keeps everything for five minutes', () => {
   expect(store.size).toBe(0);
 });
 
-verifies(['ERA-1', 'SAFE-1'], 'all sessions keep so much together; what was told last stays', () => {
-  const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 16 * MIB });
-  const budget = new EventBudget(accounts);
-  const open = (): Account => accounts.open(() => expect.unreachable());
-  const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, budget, open()));
-  const tell = (...indexes: number[]): void => {
-    for (const index of indexes) stores[index]?.add(1, 1, [Buffer.alloc(MIB)]);
-  };
-  const kept = (): number[] => stores.flatMap((store, index) => (store.size > 0 ? [index] : []));
-  tell(0, 1, 2, 3, 4, 0, 5, 6, 7, 8);
-  expect(kept()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
-  tell(9, 10);
-  expect(kept()).toEqual([0, 3, 4, 5, 6, 7, 8, 9, 10]);
-  for (const store of stores) store.clear();
-  tell(11, 12, 13, 14, 15, 16, 17, 18, 19, 0);
-  expect(kept()).toHaveLength(10);
-});
+verifies(
+  ['ERA-1', 'SAFE-1'],
+  'the event stores of all sessions share one budget, and the latest events stay',
+  () => {
+    const accounts = new Accounts(MIB, { peerBytes: MIB, totalBytes: 16 * MIB });
+    const budget = new EventBudget(accounts);
+    const open = (): Account => accounts.open(() => expect.unreachable());
+    const stores = Array.from({ length: 20 }, () => new EventStore(() => 0, budget, open()));
+    const tell = (...indexes: number[]): void => {
+      for (const index of indexes) stores[index]?.add(1, 1, [Buffer.alloc(MIB)]);
+    };
+    const kept = (): number[] => stores.flatMap((store, index) => (store.size > 0 ? [index] : []));
+    tell(0, 1, 2, 3, 4, 0, 5, 6, 7, 8);
+    expect(kept()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    tell(9, 10);
+    expect(kept()).toEqual([0, 3, 4, 5, 6, 7, 8, 9, 10]);
+    for (const store of stores) store.clear();
+    tell(11, 12, 13, 14, 15, 16, 17, 18, 19, 0);
+    expect(kept()).toHaveLength(10);
+  },
+);
