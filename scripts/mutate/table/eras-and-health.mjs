@@ -198,6 +198,6 @@ export const ERAS_AND_HEALTH = [
     file: gateway('api/server-config.ts'),
     from,
     to: [to],
-    proofs: [test('api/server-config.test.ts', 'are those of both places, complete')],
+    proofs: [test('api/server-config.test.ts', 'merges the section bindings')],
   })),
 ];

@@ -9,7 +9,7 @@ interface Limits {
   mcpSessionLimit?: number;
 }
 
-/** Tracks a gateway that has refused one call, made two, and is at two more. */
+/** Tracks a gateway that has refused one call and finished two, with two more in flight. */
 function trackerWith(limits: Limits, scope?: TrackedScope): ExecutionTracker {
   let time = 0;
   const history = new History({ now: () => (time += 5), prefix: 'x-', redact: (text) => text });
@@ -27,23 +27,27 @@ function trackerWith(limits: Limits, scope?: TrackedScope): ExecutionTracker {
   );
 }
 
-verifies(['HEALTH-5', 'HEALTH-8'], 'what is under way, what was done, and how it ended', () => {
-  const tracker = trackerWith({ mcpConcurrentLimit: 25 });
-  expect(tracker).toMatchObject({
-    concurrentLimit: 25,
-    sessionLimit: -1,
-    activeExecutions: new Set(['x-000000000004', 'x-000000000005']),
-    totalExecuted: 4,
-    stopped: false,
-  });
-  expect(tracker.executionHistory.map(({ requestId, ...entry }) => [requestId.slice(-1), entry])).toEqual([
-    ['1', { serverId: 'a', toolName: 't', timestamp: 5, duration: 5, status: 'error' }],
-    ['2', { serverId: 'a', toolName: 't', timestamp: 15, duration: 5, status: 'success' }],
-    ['3', { serverId: 'a', toolName: 't', timestamp: 30, duration: 5, status: 'error' }],
-  ]);
-});
+verifies(
+  ['HEALTH-5', 'HEALTH-8'],
+  'executionTracker lists running calls, counts executed ones and records their ends',
+  () => {
+    const tracker = trackerWith({ mcpConcurrentLimit: 25 });
+    expect(tracker).toMatchObject({
+      concurrentLimit: 25,
+      sessionLimit: -1,
+      activeExecutions: new Set(['x-000000000004', 'x-000000000005']),
+      totalExecuted: 4,
+      stopped: false,
+    });
+    expect(tracker.executionHistory.map(({ requestId, ...entry }) => [requestId.slice(-1), entry])).toEqual([
+      ['1', { serverId: 'a', toolName: 't', timestamp: 5, duration: 5, status: 'error' }],
+      ['2', { serverId: 'a', toolName: 't', timestamp: 15, duration: 5, status: 'success' }],
+      ['3', { serverId: 'a', toolName: 't', timestamp: 30, duration: 5, status: 'error' }],
+    ]);
+  },
+);
 
-verifies(['HEALTH-5', 'HEALTH-8'], 'of one server and one session', () => {
+verifies(['HEALTH-5', 'HEALTH-8'], 'executionTracker may cover one server and one source', () => {
   const tracker = trackerWith({ mcpSessionLimit: 3 }, { serverId: 'a', source: 'program' });
   expect(tracker).toMatchObject({ sessionLimit: 3, totalExecuted: 3 });
   expect(tracker.activeExecutions).toEqual(new Set(['x-000000000004']));

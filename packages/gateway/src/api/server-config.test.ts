@@ -18,7 +18,7 @@ const NOTHING_KNOWN = {
 
 const rows: [string, ServerConfig, object][] = [
   ['a program', { command: 'x', env: { KEY: 'secret' } }, { transport: 'stdio' }],
-  ['one with a label', { command: 'x', name: 'Files' }, { name: 'Files', transport: 'stdio' }],
+  ['a program with a label', { command: 'x', name: 'Files' }, { name: 'Files', transport: 'stdio' }],
   [
     'an image',
     { image: 'tools' },
@@ -43,7 +43,7 @@ const rows: [string, ServerConfig, object][] = [
     },
   ],
   [
-    'an address, of which the secrets are left out',
+    'a URL without its secrets',
     { url: 'https://me:pw@host.example:8/mcp?key=1#x' },
     {
       transport: 'streamable-http',
@@ -52,18 +52,18 @@ const rows: [string, ServerConfig, object][] = [
     },
   ],
   [
-    'an address of the older kind',
+    'a URL for HTTP+SSE',
     { sseConfig: { url: 'https://host.example/sse' } },
     { transport: 'sse', deploymentType: 'external', sseConfig: { url: 'https://host.example/sse' } },
   ],
 ];
 
 for (const [what, entry, expected] of rows)
-  verifies('HEALTH-8', `a server as it is told to others: ${what}`, () => {
+  verifies('HEALTH-8', `serverConfigs describes a server: ${what}`, () => {
     expect(described(entry)).toEqual({ ...NOTHING_KNOWN, ...expected });
   });
 
-verifies('HEALTH-8', 'the bindings of a server are those of both places, complete', () => {
+verifies('HEALTH-8', 'serverConfigs merges the section bindings of the server and of the config', () => {
   const own = { sectionType: 'heading', headingText: '## Tools' } as const;
   const common = { sectionType: 'range', startLine: 1, endLine: 5, inheritToChildren: false } as const;
   const config = {
