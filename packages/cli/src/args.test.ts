@@ -56,18 +56,22 @@ describe('options', () => {
     });
   });
 
-  verifies(['AGG-CLI-1', 'AGG-CHILD-3', 'AGG-SEP-3'], 'what is not given depends on the name', () => {
-    const defaults = (name: Parameters<typeof programNamed>[0]): unknown =>
-      readLine(['--config', 'a.json'], {}, programNamed(name));
-    const forHosts = { separator: '__', keepGoing: true, name: 'weir', version: VERSION };
-    const seeds = { separator: ':', keepGoing: false, name: 'mcp-simple-aggregator', version: '1.0.0' };
-    for (const [name, args] of [
-      ['weir', forHosts],
-      ['mcp-weir', forHosts],
-      ['mcp-simple-aggregator', seeds],
-    ] as const)
-      expect(defaults(name)).toEqual({ run: 'stdio', args: { configPath: 'a.json', ...args } });
-  });
+  verifies(
+    ['AGG-CLI-1', 'AGG-CHILD-3', 'AGG-SEP-3'],
+    'the defaults of options depend on the program name',
+    () => {
+      const defaults = (name: Parameters<typeof programNamed>[0]): unknown =>
+        readLine(['--config', 'a.json'], {}, programNamed(name));
+      const forHosts = { separator: '__', keepGoing: true, name: 'weir', version: VERSION };
+      const seeds = { separator: ':', keepGoing: false, name: 'mcp-simple-aggregator', version: '1.0.0' };
+      for (const [name, args] of [
+        ['weir', forHosts],
+        ['mcp-weir', forHosts],
+        ['mcp-simple-aggregator', seeds],
+      ] as const)
+        expect(defaults(name)).toEqual({ run: 'stdio', args: { configPath: 'a.json', ...args } });
+    },
+  );
 
   verifies(['AGG-CLI-1', 'AGG-CHILD-3'], 'an option overrides every default', () => {
     for (const name of ['weir', 'mcp-simple-aggregator'] as const) {
@@ -130,7 +134,7 @@ describe('options', () => {
     ).toEqual(expected);
   });
 
-  verifies(['AGG-CLI-1', 'AGG-CLI-2'], 'flags take no value', () => {
+  verifies(['AGG-CLI-1', 'AGG-CLI-2'], 'a flag with a value is rejected', () => {
     expect(read('--debug', '--fail-fast', '--lazy', '--no-prefix')).toEqual({
       debug: true,
       keepGoing: false,
@@ -140,11 +144,11 @@ describe('options', () => {
     expect(mistake('--config', 'x', '--debug=true')).toBe('--debug takes no value');
   });
 
-  test('the last of two values wins', () => {
+  test('the last of two values of an option wins', () => {
     expect(read('--name', 'one', '--name', 'two')).toEqual({ name: 'two' });
   });
 
-  verifies('AGG-CLI-1', 'help comes before every mistake in the options', () => {
+  verifies('AGG-CLI-1', '--help is honoured despite mistakes in other options', () => {
     for (const argv of [['--help'], ['-h'], ['--debug', '--help', '--nonsense'], ['--nonsense', '--help']]) {
       expect(readLine(argv, {})).toEqual({ run: 'help' });
     }
@@ -152,7 +156,7 @@ describe('options', () => {
 });
 
 describe('--instructions-budget', () => {
-  verifies('AGG-CALL-3', 'takes a number of characters, 0 included', () => {
+  verifies('AGG-CALL-3', '--instructions-budget takes a number of characters, including 0', () => {
     expect(read('--instructions-budget', '0')).toEqual({ instructionsBudget: 0 });
     for (const wrong of ['-1', '2k', '1.5', '10000000'])
       expect(mistake('--config', 'x', `--instructions-budget=${wrong}`)).toContain('such as 2000');
@@ -160,7 +164,7 @@ describe('--instructions-budget', () => {
 });
 
 describe('--version', () => {
-  verifies('AGG-CLI-1', 'prints the version at the end and before an option', () => {
+  verifies('AGG-CLI-1', '--version without a value prints the version', () => {
     for (const argv of [['--version'], ['--config', 'x', '--version'], ['--version', '--config', 'x']]) {
       expect(readLine(argv, {})).toEqual({ run: 'version' });
     }
@@ -168,21 +172,21 @@ describe('--version', () => {
       expect(readLine(argv, {})).toEqual({ run: 'version' });
   });
 
-  verifies('AGG-CLI-1', 'with a value sets the version that clients see', () => {
+  verifies('AGG-CLI-1', '--version with a value sets the version that clients see', () => {
     expect(read('--version', '7.0.0-beta')).toEqual({ version: '7.0.0-beta' });
     expect(read('--version=--odd')).toEqual({ version: '--odd' });
   });
 });
 
 describe('--separator', () => {
-  verifies('AGG-SEP-1', 'takes any word as its value', () => {
+  verifies('AGG-SEP-1', '--separator takes any word as its value', () => {
     for (const separator of ['--', '-', '--debug', '=', '::', '→', '🌊', '-h', '--help']) {
       expect(read('--separator', separator)).toEqual({ separator });
       expect(read(`--separator=${separator}`)).toEqual({ separator });
     }
   });
 
-  verifies('AGG-SEP-1', 'rejects an empty separator and one with whitespace', () => {
+  verifies('AGG-SEP-1', '--separator rejects an empty separator and one with whitespace', () => {
     const empty = 'Separator cannot be empty. Use --separator <chars> to specify a separator (default: "__")';
     const blank = 'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"';
     expect(mistake('--config', 'x', '--separator', '')).toBe(empty);
@@ -196,14 +200,14 @@ describe('--separator', () => {
     expect(mistake('--config', 'x', '--separator')).toBe('--separator needs a value, as in --separator __');
   });
 
-  verifies('AGG-SEP-4', 'excludes --no-prefix', () => {
+  verifies('AGG-SEP-4', '--separator excludes --no-prefix', () => {
     const text = '--separator and --no-prefix exclude each other: plain names have no separator';
     expect(mistake('--config', 'x', '--separator', '__', '--no-prefix')).toBe(text);
   });
 });
 
-describe('mistakes', () => {
-  verifies('AGG-CLI-1', 'a line without --config is rejected', () => {
+describe('usage errors', () => {
+  verifies('AGG-CLI-1', 'a command line without --config is rejected', () => {
     expect(mistake()).toBe('--config is missing: it names the file with your servers');
     expect(mistake('--debug')).toBe('--config is missing: it names the file with your servers');
     for (const argv of [['--config'], ['--config', ''], ['--config='], ['--config', '--debug']]) {
@@ -211,7 +215,7 @@ describe('mistakes', () => {
     }
   });
 
-  verifies('AGG-CLI-1', 'the error names an unknown option and the nearest one', () => {
+  verifies('AGG-CLI-1', 'a usage error names an unknown option and the nearest one', () => {
     expect(mistake('--nonsense=secret')).toBe('Unknown option: --nonsense');
     expect(mistake('-x')).toBe('Unknown option: -x');
     expect(mistake('--')).toBe('Unknown option: --');
@@ -223,7 +227,7 @@ describe('mistakes', () => {
     expect(mistake('--debug', 'service')).toBe('Unexpected argument: service');
   });
 
-  verifies('AGG-CLI-1', 'the error names an unknown command and the nearest one', () => {
+  verifies('AGG-CLI-1', 'a usage error names an unknown command and the nearest one', () => {
     for (const [written, meant] of [
       ['sreve', 'serve'],
       ['service', 'serve'],
@@ -273,7 +277,7 @@ describe('mistakes', () => {
     expect(read('--max-message-size', size)).toEqual({ maxMessageSize });
   });
 
-  test('the error shows how a time and a size look', () => {
+  test('a usage error shows the format of a time and of a size', () => {
     expect(mistake('--startup-timeout', 'soon')).toBe(
       "--startup-timeout takes a time such as 20s or 500ms, not 'soon'",
     );
@@ -289,17 +293,21 @@ describe('the state folder', () => {
     return command.run === 'stdio' ? command.args.state : 'no start';
   }
 
-  verifies(['AGG-CLI-1', 'ERA-4'], 'is named by --state, then $WEIR_STATE, then the system', () => {
-    const env = { WEIR_STATE: '/weir', XDG_STATE_HOME: '/xdg', HOME };
-    expect(folder(env, '--state', '/mine')).toBe('/mine');
-    expect(folder(env)).toBe('/weir');
-    expect(folder({ ...env, WEIR_STATE: '' })).toBe('/xdg/weir');
-    expect(folder({ HOME })).toBe(STATE);
-    expect(folder({ LOCALAPPDATA: '/AppData' })).toBe('/AppData/weir');
-    expect(folder({})).toBeUndefined();
-  });
+  verifies(
+    ['AGG-CLI-1', 'ERA-4'],
+    'the state folder comes from --state, then $WEIR_STATE, then the system',
+    () => {
+      const env = { WEIR_STATE: '/weir', XDG_STATE_HOME: '/xdg', HOME };
+      expect(folder(env, '--state', '/mine')).toBe('/mine');
+      expect(folder(env)).toBe('/weir');
+      expect(folder({ ...env, WEIR_STATE: '' })).toBe('/xdg/weir');
+      expect(folder({ HOME })).toBe(STATE);
+      expect(folder({ LOCALAPPDATA: '/AppData' })).toBe('/AppData/weir');
+      expect(folder({})).toBeUndefined();
+    },
+  );
 
-  test('ignores a relative path in a variable of the system', () => {
+  test('the state folder ignores a relative path in a variable of the system', () => {
     expect(folder({ XDG_STATE_HOME: 'state', HOME })).toBe(STATE);
     expect(folder({ HOME: 'me' })).toBeUndefined();
   });
@@ -310,14 +318,14 @@ describe('weir serve', () => {
   const own = { demo: false, host: '127.0.0.1', port: 8808, auth: true, allowedHosts: [], state: STATE };
   const defaults = { ...PROGRAM.defaults, ...own };
 
-  verifies('SAFE-1', 'listens on this machine and requires a token by default', () => {
+  verifies('SAFE-1', 'weir serve listens on this machine and requires a token by default', () => {
     expect(serve('--config', 'a.json')).toEqual({
       run: 'serve',
       args: { configPath: 'a.json', ...defaults },
     });
   });
 
-  test('takes its own options and those of weir', () => {
+  test('weir serve takes its own options and those of weir', () => {
     const options = ['--demo', '--port=0', '--host', '[::1]', '--no-auth', '--separator', '__', '--debug'];
     const hosts = ['--allowed-host', 'a.lan:80', '--allowed-host=b.lan', '--allowed-host', '[fd00::1]:80'];
     const more = { demo: true, port: 0, host: '::1', auth: false, separator: '__', debug: true };
@@ -327,7 +335,7 @@ describe('weir serve', () => {
     expect(serve('--help')).toEqual({ run: 'help' });
   });
 
-  verifies('SAFE-1', 'allows --no-auth on this machine only', () => {
+  verifies('SAFE-1', 'weir serve allows --no-auth on this machine only', () => {
     const open = ['serve', '--demo', '--no-auth', '--host'];
     expect(mistake(...open, '0.0.0.0')).toContain(
       '--no-auth works on this machine only: with --host 0.0.0.0',
@@ -338,7 +346,7 @@ describe('weir serve', () => {
       expect(readLine([...open, host], {}).run).toBe('serve');
   });
 
-  test('names the mistake', () => {
+  test('weir serve names the mistake in its options', () => {
     expect(mistake('serve')).toContain('--config is missing');
     expect(mistake('serve', '--demo', '--config', 'a.json')).toContain('exclude each other');
     expect(mistake('serve', '--demo', '--port', '65536')).toContain(
@@ -361,7 +369,7 @@ describe('the commands for running gateways', () => {
     return 'args' in line ? line.args : line.run;
   };
 
-  verifies('HEALTH-7', 'history takes its filters', () => {
+  verifies('HEALTH-7', 'weir history takes its filters', () => {
     expect(values('history')).toEqual({});
     expect(values('history', '--follow', '--failed', '--server', 'a', '--limit=5', '--json')).toEqual({
       follow: true,
@@ -372,7 +380,7 @@ describe('the commands for running gateways', () => {
     });
   });
 
-  verifies('HEALTH-3', 'a change takes a server and the choice of the gateway', () => {
+  verifies('HEALTH-3', 'weir enable and disable take a server and the options that choose a gateway', () => {
     expect(values('disable', 'files', '--pid', '12')).toEqual({ argument: 'files', pid: 12 });
     expect(values('enable', '--config', 'a.json', 'files')).toEqual({
       argument: 'files',
@@ -381,7 +389,7 @@ describe('the commands for running gateways', () => {
     expect(values('ps', '--state=/s')).toEqual({ state: '/s' });
   });
 
-  test('help and version come first', () => {
+  test('--help and --version of a command are honoured despite other mistakes', () => {
     expect([
       values('enable', '-h'),
       values('ps', '--nonsense', '--help'),
@@ -408,19 +416,22 @@ describe('the commands for running gateways', () => {
     [['history', '--limit', 'all'], "--limit takes a whole number from 1 on, not 'all'"],
     [['completion'], 'weir completion needs bash, zsh or fish'],
     [['completion', 'tcsh'], "weir completion takes bash, zsh or fish, not 'tcsh'"],
-  ])('%j is rejected', (argv, text) => {
+  ])('the command line %j is rejected', (argv, text) => {
     expect(mistake(...argv)).toBe(text);
   });
 });
 
 describe('every option of the command table', () => {
   for (const command of [STDIO, ...COMMANDS])
-    test.each(optionsOf(command))(`${command.name} $name is understood`, ({ name, value, example = '' }) => {
-      const words = [...(command === STDIO ? [] : [command.name]), ...argumentOf(command.argument)];
-      const line = [...words, ...(value === undefined ? [name] : [name, example])];
-      expect(parse(command, command === STDIO ? line : line.slice(1))).toHaveProperty('values');
-      expect(value === undefined).toBe(example === '');
-    });
+    test.each(optionsOf(command))(
+      `the command "${command.name}" accepts $name`,
+      ({ name, value, example = '' }) => {
+        const words = [...(command === STDIO ? [] : [command.name]), ...argumentOf(command.argument)];
+        const line = [...words, ...(value === undefined ? [name] : [name, example])];
+        expect(parse(command, command === STDIO ? line : line.slice(1))).toHaveProperty('values');
+        expect(value === undefined).toBe(example === '');
+      },
+    );
 });
 
 function argumentOf(argument: string | undefined): string[] {

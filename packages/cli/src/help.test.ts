@@ -43,7 +43,7 @@ verifies('AGG-CLI-1', 'the help lists all commands, then all options, in 80 colu
   }
 });
 
-verifies(['AGG-CLI-1', 'AGG-SEP-1'], 'stdio has the options that its users rely on', () => {
+verifies(['AGG-CLI-1', 'AGG-SEP-1'], 'the help of stdio lists all of its options', () => {
   expect(optionsIn(HELP)).toEqual([
     '--config',
     '--group',

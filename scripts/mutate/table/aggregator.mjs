@@ -3,7 +3,7 @@ import { gateway, test } from './places.mjs';
 
 const defaults = {
   file: 'packages/cli/src/args.test.ts',
-  name: 'what is not given depends on the name',
+  name: 'the defaults of options depend on the program name',
 };
 const exitCodes = { file: 'packages/cli/src/run.test.ts', name: 'a command ends with 0, 1' };
 

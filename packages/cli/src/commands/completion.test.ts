@@ -15,15 +15,18 @@ function scriptFor(argument: Shell, name: ProgramName = 'weir'): string {
   return String(output.read());
 }
 
-test.each(['bash', 'zsh', 'fish'] as const)('the script for %s names every command and option', (shell) => {
-  const script = scriptFor(shell);
-  for (const command of NAMES) expect(script).toContain(command);
-  for (const { name } of [STDIO, ...COMMANDS].flatMap(optionsOf))
-    expect(script).toContain(shell === 'fish' ? `-l ${name.slice(2)} ` : name);
-});
+test.each(['bash', 'zsh', 'fish'] as const)(
+  'the completion script for %s names every command and option',
+  (shell) => {
+    const script = scriptFor(shell);
+    for (const command of NAMES) expect(script).toContain(command);
+    for (const { name } of [STDIO, ...COMMANDS].flatMap(optionsOf))
+      expect(script).toContain(shell === 'fish' ? `-l ${name.slice(2)} ` : name);
+  },
+);
 
 test.each(['bash', 'zsh', 'fish'] as const)(
-  'the script for %s is for the program that printed it',
+  'the completion script for %s completes the program that printed it',
   (shell) => {
     expect(scriptFor(shell, 'mcp-weir')).toMatch(/(?:complete|compdef) .*mcp-weir/u);
     expect(scriptFor(shell, 'mcp-weir')).not.toMatch(/(?:complete|compdef) [^\n]* weir$/mu);

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const noWindows = process.platform === 'win32' ? 'needs a shell script as a command' : undefined;
 
 describe('weir docker', () => {
-  verifies(['AGG-CLI-1', 'MANAGED-3'], 'understands ps and gc, with and without --json', () => {
+  verifies(['AGG-CLI-1', 'MANAGED-3'], 'weir docker accepts ps and gc, with and without --json', () => {
     const read = (...words: string[]): unknown => parse(commandFor('docker'), words);
     expect(read('ps')).toEqual({ values: { argument: 'ps' } });
     expect(read('--json', 'gc')).toEqual({ values: { argument: 'gc', json: true } });
@@ -27,19 +27,27 @@ describe('weir docker', () => {
     [['prune'], "weir docker takes ps or gc, not 'prune'"],
     [['ps', 'all'], 'Unexpected argument: all'],
   ] as const)
-    verifies(['AGG-CLI-1', 'MANAGED-3'], `rejects ${JSON.stringify(words)} and names the mistake`, () => {
-      expect(() => parse(commandFor('docker'), words)).toThrow(new UsageError(why));
-    });
-
-  verifies.skipIf(noWindows)('MANAGED-3', 'prints a table without control characters', async () => {
-    const labels = { 'weir.owner.pid': '7', 'weir.server': 'files\u001b[31m' };
-    const { env } = engine({ listed: [{ Id: 'a', Name: '/one', labels }] });
-    expect(await printed((output) => docker({ argument: 'ps' }, { env, output }))).toBe(
-      'CONTAINER  SERVER      IMAGE  STATUS   GATEWAY\none        files?[31m  x      running  elsewhere\n',
+    verifies(
+      ['AGG-CLI-1', 'MANAGED-3'],
+      `weir docker rejects ${JSON.stringify(words)} and names the mistake`,
+      () => {
+        expect(() => parse(commandFor('docker'), words)).toThrow(new UsageError(why));
+      },
     );
-  });
 
-  verifies.skipIf(noWindows)('MANAGED-3', 'says that there are no containers', async () => {
+  verifies.skipIf(noWindows)(
+    'MANAGED-3',
+    'weir docker ps prints a table without control characters',
+    async () => {
+      const labels = { 'weir.owner.pid': '7', 'weir.server': 'files\u001b[31m' };
+      const { env } = engine({ listed: [{ Id: 'a', Name: '/one', labels }] });
+      expect(await printed((output) => docker({ argument: 'ps' }, { env, output }))).toBe(
+        'CONTAINER  SERVER      IMAGE  STATUS   GATEWAY\none        files?[31m  x      running  elsewhere\n',
+      );
+    },
+  );
+
+  verifies.skipIf(noWindows)('MANAGED-3', 'weir docker reports that there are no containers', async () => {
     const { env } = engine({ listed: [] });
     expect(await printed((output) => docker({ argument: 'ps' }, { env, output }))).toBe(
       'No gateway has containers.\n',
@@ -52,7 +60,7 @@ describe('weir docker', () => {
 
   verifies.skipIf(noWindows)(
     'MANAGED-3',
-    'fails in one sentence if the engine cannot be reached',
+    'weir docker fails with one sentence if the engine cannot be reached',
     async () => {
       const { env } = engine({ error: 'Cannot connect to the Docker daemon at unix:///x.' });
       const failure = await docker({ argument: 'ps' }, { env, output: new PassThrough() }).catch(

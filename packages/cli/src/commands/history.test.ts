@@ -88,7 +88,7 @@ async function followed(known: ToolInvocationRequest, ended: ToolInvocationReque
   return lines().map((line) => (JSON.parse(line) as ToolInvocationRequest).status);
 }
 
-test('--follow prints a running call again when it ends', async () => {
+test('weir history --follow prints a running call again when it ends', async () => {
   const underWay = call('one', {});
   expect(await followed(underWay, { ...underWay, status: 'success', completedAt: NOW + 5 })).toEqual([
     'executing',
@@ -96,7 +96,7 @@ test('--follow prints a running call again when it ends', async () => {
   ]);
 });
 
-test('--follow prints calls also after the clock was set back', async () => {
+test('weir history --follow prints calls even after the clock was set back', async () => {
   expect(
     await followed(call('one', { completedAt: NOW }), call('two', { completedAt: NOW - 3_600_000 })),
   ).toEqual(['success', 'success']);

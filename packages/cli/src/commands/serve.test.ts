@@ -68,7 +68,7 @@ function emptyConfig(): string {
 
 verifies(
   'SAFE-1',
-  'prints its address, its token and the place of the log, which never holds the token',
+  'weir serve prints its URL, its token and the path of the log, which never holds the token',
   async () => {
     const file = emptyConfig();
     const logged = await serving(args('--config', file), /stderr\. /u, async (printed) => {
@@ -84,7 +84,7 @@ verifies(
   },
 );
 
-test('the error names a port in use or a foreign address, and the remedy', async () => {
+test('weir serve names a port in use or a foreign address in its error, with a remedy', async () => {
   const file = emptyConfig();
   await serving(args('--config', file, '--no-auth'), /\n/u, async (printed) => {
     const port = /:(\d+)\/mcp/u.exec(printed)?.[1] ?? '';

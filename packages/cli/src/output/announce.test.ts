@@ -13,7 +13,7 @@ function servers(...states: State[]): ServerReport[] {
   });
 }
 
-test('the first line holds the address and the token', () => {
+test('the announcement holds the URL and the token', () => {
   const url = 'http://127.0.0.1:8808/mcp';
   expect(announcement({ url, token: 'abc', program: PROGRAM }, 1)).toBe(
     `weir starts 1 server, served at ${url}  token=abc\n`,

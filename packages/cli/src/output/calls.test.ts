@@ -22,25 +22,29 @@ function call(id: string, more: Partial<ToolInvocationRequest> = {}): ToolInvoca
 }
 
 describe('selectCalls', () => {
-  verifies('HEALTH-7', 'returns each call once, with its end, oldest first, and the last 100 of many', () => {
-    const { completedAt: _, ...underWay } = call('2', { status: 'executing' });
-    const calls = [call('3'), call('2'), underWay, call('1')];
-    expect(selectCalls(calls, ALL).map(({ id, status }) => [id, status])).toEqual([
-      ['1', 'success'],
-      ['2', 'success'],
-      ['3', 'success'],
-    ]);
-    expect(selectCalls(calls.toReversed(), { ...ALL, limit: 2 }).map(({ id }) => id)).toEqual(['2', '3']);
-    const many = Array.from({ length: 150 }, (_, at) => call(String(at)));
-    expect(selectCalls(many, ALL)).toEqual(many.slice(50));
-  });
+  verifies(
+    'HEALTH-7',
+    'selectCalls returns each call once with its end, oldest first, at most the last 100',
+    () => {
+      const { completedAt: _, ...underWay } = call('2', { status: 'executing' });
+      const calls = [call('3'), call('2'), underWay, call('1')];
+      expect(selectCalls(calls, ALL).map(({ id, status }) => [id, status])).toEqual([
+        ['1', 'success'],
+        ['2', 'success'],
+        ['3', 'success'],
+      ]);
+      expect(selectCalls(calls.toReversed(), { ...ALL, limit: 2 }).map(({ id }) => id)).toEqual(['2', '3']);
+      const many = Array.from({ length: 150 }, (_, at) => call(String(at)));
+      expect(selectCalls(many, ALL)).toEqual(many.slice(50));
+    },
+  );
 
-  verifies('HEALTH-7', 'keeps the order of calls of the same millisecond', () => {
+  verifies('HEALTH-7', 'selectCalls keeps the order of calls of the same millisecond', () => {
     const calls = ['x-10', 'x-9', 'x-11'].map((id) => call(id, { submittedAt: 5 }));
     expect(selectCalls(calls, ALL).map(({ id }) => id)).toEqual(['x-9', 'x-10', 'x-11']);
   });
 
-  verifies('HEALTH-7', 'filters by server and by failure', () => {
+  verifies('HEALTH-7', 'selectCalls filters by server and by failure', () => {
     const calls = [
       call('1', { serverId: 'a' }),
       call('2', { status: 'error' }),

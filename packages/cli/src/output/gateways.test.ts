@@ -30,12 +30,16 @@ function shown(more: object, line = 2, now = 0): string | undefined {
   return showGateways([report], { isColoured: false, now, program: PROGRAM }).split('\n')[line];
 }
 
-verifies('HEALTH-2', 'the list shows how to enable a disabled server, and the reason if it is known', () => {
-  expect(shown({ lastError: 'it crashed\n  stderr | no' })).toMatch(/ {2}weir enable a; it crashed$/u);
-  expect(shown({})).toMatch(/ {2}weir enable a$/u);
-});
+verifies(
+  'HEALTH-2',
+  'showGateways shows how to enable a disabled server, and the reason if it is known',
+  () => {
+    expect(shown({ lastError: 'it crashed\n  stderr | no' })).toMatch(/ {2}weir enable a; it crashed$/u);
+    expect(shown({})).toMatch(/ {2}weir enable a$/u);
+  },
+);
 
-verifies('HEALTH-2', 'the list shows when an unreachable server is tried again', () => {
+verifies('HEALTH-2', 'showGateways shows when an unreachable server is tried again', () => {
   const health = {
     ...server.health,
     retryState: { ...retryState, isRetrying: true, nextRetryAt: 240_000 },
@@ -45,12 +49,12 @@ verifies('HEALTH-2', 'the list shows when an unreachable server is tried again',
   );
 });
 
-verifies('HEALTH-1', 'the list shows a ping with its age', () => {
+verifies('HEALTH-1', 'showGateways shows a ping with its age', () => {
   const health = { ...server.health, connectionState: 'connected', lastPingAt: 2000, pingLatency: 2.4 };
   expect(shown({ enabled: true, autoDisabled: false, health }, 2, 26_000)).toMatch(/ {2}2 ms, 24 s ago$/u);
 });
 
-verifies('HEALTH-3', 'the headline says 1 call and 2 calls', () => {
+verifies('HEALTH-3', 'showGateways prints "1 call" in the headline of one call', () => {
   for (const now of [0, -5000])
     expect(shown({}, 0, now)).toBe('Gateway 1, stdio, no config file, up 0 ms, 1 call, 0 running');
 });

@@ -20,7 +20,7 @@ function textOf(stream: PassThrough): string {
   return String((stream.read() as Buffer | null) ?? '');
 }
 
-verifies('AGG-CLI-2', 'a line holds its time, its level and its text', () => {
+verifies('AGG-CLI-2', 'a log line holds its time, its level and its text', () => {
   const stderr = new PassThrough();
   const log = logTo(stderr, { debug: true });
   log.debug?.('one');
@@ -33,13 +33,13 @@ verifies('AGG-CLI-2', 'a line holds its time, its level and its text', () => {
   expect(log.isFile()).toBe(false);
 });
 
-verifies('AGG-CLI-2', 'without --debug no debug text is built', () => {
+verifies('AGG-CLI-2', 'a log without --debug builds no debug texts', () => {
   expect(logTo(new PassThrough()).debug).toBeUndefined();
 });
 
 verifies(
   'AGG-CLI-2',
-  'lines are appended to a log file that only its owner can read, and not to stderr',
+  'log lines are appended to a file that only its owner can read, and not to stderr',
   async () => {
     const file = join(folder, 'weir.log');
     const stderr = new PassThrough();
@@ -55,19 +55,23 @@ verifies(
   },
 );
 
-verifies('AGG-CLI-2', 'lines go to stderr, after a notice, if the log file cannot be written', async () => {
-  const file = join(folder, 'missing', 'weir.log');
-  const stderr = new PassThrough();
-  const log = logTo(stderr, { file });
-  log.info('not lost');
-  await log.close();
-  const [notice, line] = textOf(stderr).split('\n');
-  expect(notice).toContain(`Cannot write to the log file ${file}, logging here instead: ENOENT`);
-  expect(line).toBe(`${TIME} info not lost`);
-  expect(log.isFile()).toBe(false);
-});
+verifies(
+  'AGG-CLI-2',
+  'log lines go to stderr, after a notice, if the log file cannot be written',
+  async () => {
+    const file = join(folder, 'missing', 'weir.log');
+    const stderr = new PassThrough();
+    const log = logTo(stderr, { file });
+    log.info('not lost');
+    await log.close();
+    const [notice, line] = textOf(stderr).split('\n');
+    expect(notice).toContain(`Cannot write to the log file ${file}, logging here instead: ENOENT`);
+    expect(line).toBe(`${TIME} info not lost`);
+    expect(log.isFile()).toBe(false);
+  },
+);
 
-test('lines are dropped and counted while the reader does not read', () => {
+test('log lines are dropped and counted while stderr is not read', () => {
   const written: string[] = [];
   let goOn: () => void = () => {};
   const stderr = new Writable({
@@ -88,7 +92,7 @@ test('lines are dropped and counted while the reader does not read', () => {
   );
 });
 
-test('a broken stderr throws no error', () => {
+test('a log on a broken stderr throws no error', () => {
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   const log = logTo(stderr);
   expect(() => log.info('into the void')).not.toThrow();

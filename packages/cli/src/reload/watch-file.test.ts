@@ -21,7 +21,7 @@ function watched(path: string): { changes: () => number; [Symbol.dispose](): voi
   return { changes: () => changes, [Symbol.dispose]: () => watch.close() };
 }
 
-/** From here on only events tell of a change. */
+/** Waits until only file system events report a change. */
 function looksAreOver(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 150));
 }
@@ -32,32 +32,40 @@ function file(name: string): string {
   return path;
 }
 
-verifies('HEALTH-3', 'a file is watched that is written, replaced, removed and made again', async () => {
-  const path = file('mcp.json');
-  using watch = watched(path);
-  writeFileSync(path, '22');
-  await until(() => watch.changes() === 1);
-  writeFileSync(`${path}~`, '333');
-  renameSync(`${path}~`, path);
-  await until(() => watch.changes() === 2);
-  unlinkSync(path);
-  await until(() => watch.changes() === 3);
-  writeFileSync(path, '4444');
-  await until(() => watch.changes() === 4);
-});
+verifies(
+  'HEALTH-3',
+  'watchFile reports that a file is written, replaced, removed and created again',
+  async () => {
+    const path = file('mcp.json');
+    using watch = watched(path);
+    writeFileSync(path, '22');
+    await until(() => watch.changes() === 1);
+    writeFileSync(`${path}~`, '333');
+    renameSync(`${path}~`, path);
+    await until(() => watch.changes() === 2);
+    unlinkSync(path);
+    await until(() => watch.changes() === 3);
+    writeFileSync(path, '4444');
+    await until(() => watch.changes() === 4);
+  },
+);
 
-verifies('HEALTH-3', 'several writes in a row are one change, however busy the folder is', async () => {
-  const path = file('mcp.json');
-  using watch = watched(path);
-  const noise = setInterval(() => writeFileSync(`${path}.log`, String(Math.random())), 5);
-  for (let times = 0; times < 10; times++) writeFileSync(path, 'x'.repeat(times + 2));
-  await until(() => watch.changes() > 0);
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  clearInterval(noise);
-  expect(watch.changes()).toBe(1);
-});
+verifies(
+  'HEALTH-3',
+  'watchFile reports several writes in a row as one change, even in a busy folder',
+  async () => {
+    const path = file('mcp.json');
+    using watch = watched(path);
+    const noise = setInterval(() => writeFileSync(`${path}.log`, String(Math.random())), 5);
+    for (let times = 0; times < 10; times++) writeFileSync(path, 'x'.repeat(times + 2));
+    await until(() => watch.changes() > 0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    clearInterval(noise);
+    expect(watch.changes()).toBe(1);
+  },
+);
 
-test('a folder behind a link is exchanged as a whole', async () => {
+test('watchFile follows a linked folder that is replaced', async () => {
   const root = mkdtempSync(join(folder, 'x-'));
   for (const name of ['one', 'two']) {
     mkdirSync(join(root, name));
@@ -73,7 +81,7 @@ test('a folder behind a link is exchanged as a whole', async () => {
   await until(() => watch.changes() === 2);
 });
 
-test('a link to its folder leads elsewhere', async () => {
+test('watchFile follows a changed link in the path of the file', async () => {
   const root = mkdtempSync(join(folder, 'x-'));
   for (const name of ['one', 'two']) {
     mkdirSync(join(root, name));
@@ -89,7 +97,7 @@ test('a link to its folder leads elsewhere', async () => {
   await until(() => watch.changes() === 2);
 });
 
-verifies('HEALTH-3', 'a file is still watched when another folder takes the place of its own', async () => {
+verifies('HEALTH-3', 'watchFile follows a file whose folder is replaced by another', async () => {
   const path = file('mcp.json');
   const [own, other] = [dirname(path), `${dirname(path)}-new`];
   mkdirSync(other);
@@ -103,7 +111,7 @@ verifies('HEALTH-3', 'a file is still watched when another folder takes the plac
   await until(() => watch.changes() === 2);
 });
 
-verifies('HEALTH-3', 'a file is still watched when its folder is removed and made again', async () => {
+verifies('HEALTH-3', 'watchFile follows a file whose folder is removed and created again', async () => {
   const path = file('mcp.json');
   using watch = watched(path);
   await looksAreOver();
@@ -115,7 +123,7 @@ verifies('HEALTH-3', 'a file is still watched when its folder is removed and mad
   await until(() => watch.changes() === 2);
 });
 
-verifies('HEALTH-3', 'what has changed before it was watched is noticed', async () => {
+verifies('HEALTH-3', 'watchFile reports a change from before the watch', async () => {
   const path = file('mcp.json');
   let changes = 0;
   const watch = watchFile(path, { known: 'other', changed: () => changes++, failed() {}, lookMs: 20 });
