@@ -46,7 +46,7 @@ test.each([
   ['ghp_abcdefghijklmnop123 has expired', '[hidden] has expired'],
   ['a sk-ill and a ghp_x', 'a sk-ill and a ghp_x'],
   ['the key is missing', 'the key is missing'],
-])('redactor hides the secret in %s', (text, expected) => {
+])('redactor hides secrets and nothing else in %s', (text, expected) => {
   expect(redact(text)).toBe(expected);
 });
 

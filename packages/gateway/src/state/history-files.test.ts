@@ -125,7 +125,7 @@ test('history files report a failed write once and accept further lines', async 
   expect(readHistory(state)).toEqual([]);
 });
 
-test('a full disk does not delete history that was written before', async () => {
+test('a history on a full disk keeps the lines written before', async () => {
   const before = filesOf(1);
   before.append('{"kept":1}\n');
   await before.flush();

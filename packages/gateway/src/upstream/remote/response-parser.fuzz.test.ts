@@ -101,7 +101,7 @@ const change = fc.option(
   }),
 );
 
-test('the response parser accepts the responses that Node accepts, with the same content', async () => {
+test('the response parser accepts only responses that Node accepts, with the same content', async () => {
   await fc.assert(
     fc.asyncProperty(response, change, async (text, changed) => {
       const at = changed === null ? 0 : changed.at % text.length;

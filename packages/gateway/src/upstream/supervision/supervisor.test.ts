@@ -282,27 +282,23 @@ describe('a lost server', () => {
     expect(stage.supervisor.statusOf('s')?.retryState.nextRetryAt).toBe(stage.clock.now() + 1000);
   });
 
-  verifies(
-    'HEALTH-2',
-    'a server that dies every 31 s is restarted at most once per life, 1 s later',
-    async () => {
-      const stage = new Stage();
-      await stage.open();
-      const lifeMs = 31_000;
-      const day = 24 * 60 * 60 * 1000;
-      const starts: number[] = [];
-      while (stage.clock.now() < day) {
-        await stage.clock.pass(lifeMs);
-        stage.last.dies();
-        const known = stage.puppets.length;
-        while (stage.puppets.length === known) await stage.clock.pass(100);
-        starts.push(stage.clock.now());
-      }
-      const pauses = starts.slice(1).map((at, i) => at - (starts[i] as number));
-      expect(Math.min(...pauses)).toBe(lifeMs + 1000);
-      expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: true });
-    },
-  );
+  verifies('HEALTH-2', 'a server that dies every 31 s all day is restarted 1 s after each loss', async () => {
+    const stage = new Stage();
+    await stage.open();
+    const lifeMs = 31_000;
+    const day = 24 * 60 * 60 * 1000;
+    const starts: number[] = [];
+    while (stage.clock.now() < day) {
+      await stage.clock.pass(lifeMs);
+      stage.last.dies();
+      const known = stage.puppets.length;
+      while (stage.puppets.length === known) await stage.clock.pass(100);
+      starts.push(stage.clock.now());
+    }
+    const pauses = starts.slice(1).map((at, i) => at - (starts[i] as number));
+    expect(Math.min(...pauses)).toBe(lifeMs + 1000);
+    expect(stage.supervisor.healthOf('s')).toMatchObject({ enabled: true });
+  });
 
   verifies('HEALTH-2', 'retryHint says when a lost server is tried next', async () => {
     const stage = new Stage();

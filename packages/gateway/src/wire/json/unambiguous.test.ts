@@ -21,7 +21,7 @@ describe('unambiguousMessage', () => {
     ['{"params":[1 ]}', '{"params":[1 ]}'],
     ['{"__proto__":1,"__proto__":{"id":5}}', '{"__proto__":{"id":5}}'],
     ['{"\\ud800":1,"\\"":2,"é":3}', '{"\\ud800":1,"\\"":2,"é":3}'],
-  ])('unambiguousMessage writes %s with each key once', (text, canonical) => {
+  ])('unambiguousMessage rewrites the keys that the relay reads in %s', (text, canonical) => {
     expect(unambiguousMessage(members(text)).toString()).toBe(canonical);
     expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
   });
