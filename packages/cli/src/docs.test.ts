@@ -1,4 +1,4 @@
-// The pages about the commands say what the command table says.
+// The pages about the commands agree with the command table.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ test.each(GUIDES)('%s shows only commands and options that exist', (path) => {
   expect(lines.flatMap(mistakeIn)).toEqual([]);
 });
 
-/** Returns the command line and what the command says against it, or nothing. */
+/** Returns the command line with its usage error, if it has one. */
 function mistakeIn(line: string): string[] {
   // N stands for any number.
   const words = line.split(/\s+/u).map((word) => (word === 'N' ? '1' : word));

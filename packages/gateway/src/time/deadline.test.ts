@@ -16,7 +16,7 @@ const clock = (): StartClock => new StartClock(PLACES, () => PLACES, Date.now);
 const startMany = (on: StartClock, count: number): (() => void)[] =>
   Array.from({ length: count }, () => on.begin());
 
-/** Notes the limit that held in the end, and after how long it was over, in seconds. */
+/** Records the final limit and the time until it passed, in seconds. */
 function watch(on: StartClock, entry: ServerConfig, option?: number): { limit?: number; after?: number } {
   const began = Date.now();
   const seen: { limit?: number; after?: number } = {};

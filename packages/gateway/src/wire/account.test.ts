@@ -3,7 +3,7 @@ import { Accounts, Holding, type Account, type AccountLimits } from './account.t
 
 interface Opened {
   readonly account: Account;
-  /** Why the peer was ended, as often as its owner was told. */
+  /** Reasons that the owner got for the end of the peer. */
   readonly reasons: string[];
 }
 

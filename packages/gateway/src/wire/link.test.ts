@@ -7,7 +7,7 @@ interface Opened {
   readonly link: Link;
   readonly input: PassThrough;
   readonly output: PassThrough;
-  /** What the link told, in order. */
+  /** Reports of the link, in order. */
   readonly told: string[];
 }
 

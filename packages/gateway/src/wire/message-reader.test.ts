@@ -5,7 +5,7 @@ import { Flow } from './turns.ts';
 
 const PART: Buffer = Buffer.alloc(100_000, '{');
 
-/** Reads part of a line from a peer, and returns what was counted for that. */
+/** Reads part of a line from a peer, and returns the flow that was charged. */
 function readPart(isAwaited?: () => boolean): Flow {
   const flow = new Flow();
   const reader = new MessageReader(2 * PART.length, {

@@ -61,7 +61,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** What a line is to someone who parses it. */
+/** Returns the kind of a parsed line. */
 function kindOf(line: unknown): (Message | InvalidInput)['kind'] {
   if (!isObject(line) || line['jsonrpc'] !== '2.0') return 'invalid';
   const hasId = Object.hasOwn(line, 'id');
@@ -200,12 +200,12 @@ interface Changes {
   readonly id: string;
   readonly name: string;
   readonly token: number;
-  /** How many of the members of `_meta` go. */
+  /** Number of members that are removed from `_meta`. */
   readonly drop: number;
   readonly add: boolean;
 }
 
-/** The edits as the relay makes them, and what the message is then. */
+/** Returns the edits of the relay, and the message after them. */
 function changed(
   message: Message,
   { id, name, token, drop, add }: Changes,

@@ -22,7 +22,7 @@ function take(turns: Turns, flow: Flow, bytes: number, work: () => void): void {
   else turns.wait(flow, spent);
 }
 
-/** Counts what is done in each turn until nothing is left. */
+/** Counts the pieces of work done in each turn until none is left. */
 async function countPerTurn(done: readonly unknown[], all: number): Promise<number[]> {
   const counts = [];
   for (let before = 0; before < all; before = done.length) {

@@ -10,7 +10,7 @@ const NAMES = { list: 'tools', key: 'name' };
 const plain = (text: string): ReturnType<typeof readPlainList> =>
   readPlainList(Buffer.from(`..${text}..`), { at: 2, end: 2 + Buffer.byteLength(text) }, NAMES);
 
-/** What is listed, and where its name stands, as texts. */
+/** Lists the definitions and their names, as texts. */
 const told = ({ items }: Listing): string[][] =>
   items.map(({ key, page, at, end, keyAt, keyEnd }) => [
     key,

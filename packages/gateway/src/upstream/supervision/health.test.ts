@@ -53,7 +53,7 @@ const EVENTS: readonly HealthEvent[] = [
   { type: 'stopped' },
 ];
 
-/** Next state for each state and event; · is no change. */
+/** Next state for each state and event; · keeps the state. */
 const TABLE = `
             connecting  connected  settled  lost      enabled   disabled  stopped
 new         starting    ·          ·        ·         ·         off       ·

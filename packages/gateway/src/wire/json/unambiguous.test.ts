@@ -15,7 +15,7 @@ describe('unambiguousMessage', () => {
       '{"params":{"_meta":{"a":1,"\\u0061":2},"ref":{"x":1,"x":2}}}',
       '{"params":{"_meta":{"a":2},"ref":{"x":2}}}',
     ],
-    // Only what the relay reads: everything deeper keeps its bytes, its order and its oddities.
+    // Only what the relay reads: everything deeper keeps its bytes, its order and its duplicate keys.
     ['{"params":{"arguments":{"a":1,"a":2}}}', '{"params":{"arguments":{"a":1,"a":2}}}'],
     ['{"result":{"_meta":{"a":1,"a":2}}}', '{"result":{"_meta":{"a":1,"a":2}}}'],
     ['{"params":[1 ]}', '{"params":[1 ]}'],
