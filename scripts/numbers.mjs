@@ -10,7 +10,7 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureCallPath } from './numbers/call-path.mjs';
 import { breachesIn } from './numbers/comments.mjs';
-import { countAll, differences, total } from './numbers/ratchet.mjs';
+import { countAll, differences, repeatedNames, total } from './numbers/ratchet.mjs';
 import { sizesOf } from './numbers/sizes.mjs';
 import { folderOf, isGenerated, readSources, readTests } from './numbers/sources.mjs';
 import { badTitlesIn } from './numbers/titles.mjs';
@@ -18,6 +18,7 @@ import { root, runMain } from './steps.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof measure>>} Numbers */
 /** @typedef {import('./numbers/ratchet.mjs').Counts} Counts */
+/** @typedef {import('./numbers/ratchet.mjs').Paths} Paths */
 
 const WIDEST = 10;
 const ratchetFile = join(root, 'tests', 'repository', 'ratchet.json');
@@ -48,6 +49,7 @@ async function measure(place) {
   return {
     heading,
     counts: countAll(sources, readTests(resolve(path))),
+    repeated: repeatedNames(sources),
     fileLines: written.map(({ text }) => text.trimEnd().split('\n').length),
     functionLines: sizes.flatMap(({ functions }) => functions),
     classes: sizes.flatMap(({ classes }) => classes),
@@ -75,8 +77,11 @@ function print(all) {
   ]);
   const folders = [...new Set(all.flatMap((numbers) => numbers.folders))].sort();
   table('files per folder (sentences to rewrite)', all, folders.map(folderRow));
-  for (const { heading, call } of all)
+  for (const { heading, call, repeated } of all) {
     console.log(`Path of a call in ${heading}: ${call.files.join(', ')}\n`);
+    listNames(`File names used twice in ${heading}`, repeated.fileNames);
+    listNames(`Type names used twice in ${heading}`, repeated.typeNames);
+  }
 }
 
 /**
@@ -128,6 +133,15 @@ function widest(classes) {
 function names(counts) {
   const entries = Object.entries(counts).map(([name, count]) => `${name} ×${count}`);
   return entries.length === 0 ? '0' : `${entries.length}: ${entries.join(', ')}`;
+}
+
+/**
+ * @param {string} title
+ * @param {Paths} paths
+ */
+function listNames(title, paths) {
+  const lines = Object.entries(paths).map(([name, users]) => `- ${name}: ${users.join(', ')}`);
+  if (lines.length > 0) console.log(`${title}:\n\n${lines.join('\n')}\n`);
 }
 
 /** @param {string} folder */

@@ -8,6 +8,7 @@ import { badTitlesIn } from './titles.mjs';
 /** @typedef {import('./sources.mjs').SourceFile} SourceFile */
 /** @typedef {Record<string, number>} Counts */
 /** @typedef {Record<'comments' | 'titles' | 'fileNames' | 'typeNames', Counts>} Table Sentences and titles by folder; names that occur twice or more. */
+/** @typedef {Record<string, string[]>} Paths Paths of the files that use a name, by `package: name`. */
 
 const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum|const enum) (\w+)/gm;
 
@@ -18,13 +19,24 @@ const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|en
  * @returns {Table}
  */
 export function countAll(files, tests = []) {
+  const { fileNames, typeNames } = repeatedNames(files);
   return {
     comments: countComments(files),
     titles: tally(tests.flatMap((file) => badTitlesIn(file).map(({ path }) => folderOf(path)))),
-    fileNames: repeated(files.map(({ path }) => inPackage(path, basename(path, '.ts')))),
-    typeNames: repeated(
-      files.flatMap(({ path, text }) => typesIn(text).map((name) => inPackage(path, name))),
-    ),
+    fileNames: counted(fileNames),
+    typeNames: counted(typeNames),
+  };
+}
+
+/**
+ * Finds the names of files and types that occur twice or more within a package.
+ * @param {readonly SourceFile[]} files
+ * @returns {{ fileNames: Paths; typeNames: Paths }}
+ */
+export function repeatedNames(files) {
+  return {
+    fileNames: repeated(files, ({ path }) => [basename(path, '.ts')]),
+    typeNames: repeated(files, ({ text }) => typesIn(text)),
   };
 }
 
@@ -40,16 +52,25 @@ function typesIn(text) {
 }
 
 /**
- * @param {string} path
- * @param {string} name
+ * @param {readonly SourceFile[]} files
+ * @param {(file: SourceFile) => string[]} namesIn
+ * @returns {Paths}
  */
-function inPackage(path, name) {
-  return `${path.split('/')[1]}: ${name}`;
+function repeated(files, namesIn) {
+  /** @type {Map<string, string[]>} */
+  const paths = new Map();
+  for (const file of files)
+    for (const name of namesIn(file)) {
+      const key = `${file.path.split('/')[1]}: ${name}`;
+      paths.set(key, [...(paths.get(key) ?? []), file.path]);
+    }
+  const several = [...paths].filter(([, users]) => users.length > 1);
+  return Object.fromEntries(several.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** @param {readonly string[]} names */
-function repeated(names) {
-  return Object.fromEntries(Object.entries(tally(names)).filter(([, count]) => count > 1));
+/** @param {Paths} paths */
+function counted(paths) {
+  return Object.fromEntries(Object.entries(paths).map(([name, users]) => [name, users.length]));
 }
 
 /**
