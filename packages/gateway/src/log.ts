@@ -1,8 +1,8 @@
 import { shortened } from './shorten.ts';
 
-/** Where the gateway says what it does. Texts hold no secret. */
+/** Log of the gateway. Texts hold no secret. */
 export interface Log {
-  /** Absent where nobody wants to know that much, so that nothing is put together in vain. */
+  /** Absent unless debug lines are wanted, so that no text is built in vain. */
   readonly debug?: ((text: string) => void) | undefined;
   info(text: string): void;
   warn(text: string): void;

@@ -57,7 +57,7 @@ describe('an account', () => {
     account.chargeList(40);
     await tick();
     expect(reasons).toEqual([]);
-    account.releaseList(1);
+    account.chargeList(-1);
     account.chargeList(2);
     await tick();
     expect(reasons).toEqual([

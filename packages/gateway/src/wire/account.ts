@@ -189,15 +189,11 @@ export class Account {
       this.exceed(`left more than ${most} bytes unread while it went on asking; ${remedy('peerBytes')}`);
   }
 
-  /** Counts bytes of a server's lists. */
+  /** Counts bytes of a server's lists; a negative number where they have become shorter. */
   chargeList(bytes: number): void {
     if (this.#isClosed) return;
     this.#listed += bytes;
     this.#accounts.changed(this, bytes);
-  }
-
-  releaseList(bytes: number): void {
-    this.chargeList(-bytes);
   }
 
   /** Ends the peer. Its owner gets the reason after the current turn, because charges are made in the middle of other work. */

@@ -4,7 +4,7 @@ import type { HttpRoute } from './routes.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Returns the route that Prometheus reads. It names the servers of the config, so it needs the token unless it is public. */
+/** Returns the route that Prometheus reads. Unless it is public it needs the token, because it names the servers of the config. */
 export function metricsRoute(gateway: Gateway, isPublic: boolean): HttpRoute {
   const metrics = new Metrics(gateway);
   return {
