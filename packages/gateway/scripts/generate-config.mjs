@@ -34,7 +34,7 @@ if (stale.length > 0) {
 function renderModule() {
   return [
     generatedBy,
-    "import { isRecord } from '../wire/json/is-record.ts';",
+    "import { isRecord } from '../wire/json/value-checks.ts';",
     "import { type Findings, has, isList } from './findings.ts';",
     "import type { JsonPath } from './json/json-path.ts';",
     renderTypes(schema),

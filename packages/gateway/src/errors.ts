@@ -22,7 +22,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** How far a child server had come when it failed. */
+/** Phase in which a child server failed. */
 export const ErrorPhase = {
   STARTUP: 'startup',
   INITIALIZATION: 'initialization',
@@ -44,7 +44,7 @@ export class ChildServerError extends Error {
   }
 }
 
-/** What clients are told of a failure: a server's last words are for who runs the gateway. */
+/** Returns the message of a failure for clients, without the stderr tail of a server: only the operator sees that. */
 export function forClients(error: Error): string {
   const { message } = error;
   return error instanceof ChildServerError ? withoutTail(message) : message;
@@ -91,24 +91,7 @@ export function internalError(): RpcError {
   return new RpcError(RpcErrorCode.INTERNAL, "Internal error. The gateway's log has the details.");
 }
 
-/** Two servers that want the same public name; the first in the config keeps it. */
-export interface NameCollision {
-  readonly publicName: string;
-  readonly keeper: { readonly serverKey: string; readonly name: string };
-  readonly heldBack: { readonly serverKey: string; readonly name: string };
-  /** The name begins with the key of the server that keeps it, whether or not that server lists it. */
-  readonly isByKey: boolean;
-}
-
-/** A template of one server that covers what another server lists. */
-interface CoveringTemplate {
-  readonly serverKey: string;
-  readonly template: string;
-  readonly publicUri: string;
-  readonly covered: { readonly serverKey: string; readonly uri: string };
-}
-
-/** What a client may ask for by name. */
+/** Things that a client requests by name. */
 type Thing = 'Tool' | 'Prompt' | 'Resource' | 'Task';
 
 /** Characters of a peer's text that are repeated: peers choose names of any length. */
@@ -198,10 +181,6 @@ export const Texts = {
   },
   toolHeldBack: (name: string, serverKey: string, key: string): string =>
     `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
-  filterUnmatched: ({ serverKey, key, pattern, nearest, listed }: UnmatchedPattern): string => {
-    const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${quoted(nearest)}"?`;
-    return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
-  },
   ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
     `${what} not found: ${quoted(name)} may mean ${publicNames.map(quoted).join(' or ')}; use the full name`,
 
@@ -248,50 +227,10 @@ export const Texts = {
     'The server asked back in a way that the protocol does not know: neither questions nor a state, or questions other than elicitation/create, sampling/createMessage and roots/list',
   notVisited: (addresses: number): string =>
     `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
-  namesCollide: ({ publicName, keeper, heldBack, isByKey }: NameCollision): string => {
-    if (isByKey)
-      return `Name '${quoted(publicName)}' begins with the key of server '${keeper.serverKey}', so it cannot be that of '${quoted(heldBack.name)}' of server '${heldBack.serverKey}'`;
-    const owners = [keeper, heldBack].map(({ serverKey, name }) =>
-      name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${quoted(name)}'`,
-    );
-    return `Name '${quoted(publicName)}' is wanted by two servers: ${owners.join(' and ')}`;
-  },
-  heldBack: ({ keeper, heldBack, isByKey }: NameCollision): string =>
-    isByKey
-      ? `It is left out, whether or not '${keeper.serverKey}' runs`
-      : `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`,
-  templateCovers: ({ serverKey, template, publicUri, covered }: CoveringTemplate): string => {
-    const what = covered.uri === '' ? 'URIs of any scheme' : `'${quoted(covered.uri)}'`;
-    return `Template '${quoted(template)}' of server '${serverKey}' covers ${what} of server '${covered.serverKey}'; it is offered as '${quoted(publicUri)}' instead`;
-  },
   listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
     `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
   notRunning: (serverKey: string, retryHint?: string): string =>
     `Server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`}`,
-  nameHasPassed: ({ publicName, from, to }: PassedName): string =>
-    `Name '${quoted(publicName)}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`,
-
-  configReloaded: (
-    { added, removed, changed, adjusted }: ConfigChanges,
-    groups: readonly string[] = [],
-  ): string => {
-    const parts = Object.entries({
-      added,
-      changed,
-      'changed without a restart': adjusted,
-      removed,
-      'groups changed': groups,
-    })
-      .filter(([, keys]) => keys.length > 0)
-      .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
-    return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
-  },
-
-  collisionRemedy: (noPrefix: boolean): string =>
-    noPrefix
-      ? 'Leave out --no-prefix, so that each name begins with its server.'
-      : 'Rename one of the servers in the config, or choose another --separator.',
-
   unfinished: (count: number): string =>
     `The client has closed its end; ${count === 1 ? 'one request was' : `${count} requests were`} not finished`,
   clientUnreachable: (reason: string): string =>
@@ -304,28 +243,7 @@ export const Texts = {
     `Missing environment variable(s): ${names.join(', ')}`,
 } as const;
 
-interface PassedName {
-  readonly publicName: string;
-  readonly from: { readonly serverKey: string };
-  readonly to: { readonly serverKey: string };
-}
-
-interface ConfigChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-  readonly adjusted: readonly string[];
-}
-
-interface UnmatchedPattern {
-  readonly serverKey: string;
-  readonly key: string;
-  readonly pattern: string;
-  readonly nearest: string | undefined;
-  readonly listed: readonly string[];
-}
-
-/** How many names a sentence holds. */
+/** Names in one sentence; more would hide its point. */
 const MOST_NAMES = 5;
 
 /** Names the first few, and how many more there are. */

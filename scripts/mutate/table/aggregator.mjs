@@ -128,7 +128,7 @@ export const AGGREGATOR = [
   {
     id: 'AGG-REG-1',
     number: 'the key that addServerTools is given',
-    file: gateway('registry/tool-registry.ts'),
+    file: gateway('registry/route.ts'),
     from: 'this.serverKey = serverKey;',
     to: ["this.serverKey = '';"],
     proofs: [test('registry/tool-registry.test.ts', 'holds client, key, name and schema')],

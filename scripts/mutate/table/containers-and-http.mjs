@@ -39,7 +39,7 @@ export const CONTAINERS_AND_HTTP = [
   ].map((place) => ({
     id: 'MANAGED-2',
     number: 'the engine’s well-known places',
-    file: gateway('config/unsafe-sources.ts'),
+    file: gateway('config/volumes.ts'),
     from: `'${place}',`,
     to: [''],
     proofs: [test('config/container-rules.test.ts', 'for any engine')],

@@ -3,7 +3,7 @@ import type { GatewayEvent } from '../gateway/events.ts';
 import { now } from '../time/clock.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
 import type { ControlRequests, FollowedMethod, GatewayReport, ControlMethod } from './control-requests.ts';
-import { readLines, writeLine } from './lines.ts';
+import { readLines, writeLine } from './json-lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';
 
 /** A gateway that does not answer so long is stopped, or drowned in work. */

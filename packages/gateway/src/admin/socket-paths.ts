@@ -1,12 +1,13 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import type { Environment } from '../config/child-environment.ts';
 import { makeFolder } from '../state/files.ts';
 import { stateProblem } from '../state/state-problem.ts';
 import { isAlive } from '../upstream/process/is-alive.ts';
 
 /** Inputs that decide where control sockets are. */
 export interface SocketLocation {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The state folder. */
   readonly state: string | undefined;
   readonly platform: NodeJS.Platform;

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Gateway } from '../gateway/gateway.ts';
-import { isRecord } from '../wire/json/is-record.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
 import {
   answersOf,
   FOLLOWED,
@@ -9,7 +9,7 @@ import {
   type FollowedMethod,
   type ControlMethod,
 } from './control-requests.ts';
-import { readLines, writeLine } from './lines.ts';
+import { readLines, writeLine } from './json-lines.ts';
 import { isAnswering } from './socket-client.ts';
 import {
   socketPathOf,

@@ -3,7 +3,7 @@ import { now } from '../time/clock.ts';
 import type { Message } from '../wire/message.ts';
 import type { ClientRequest } from './client-request.ts';
 import { recordCall } from './history/record-call.ts';
-import type { CallObserver, CallPause, Outcome } from './relay.ts';
+import type { CallObserver, CallPause, CallOutcome } from './relay.ts';
 import type { Target } from './resolve.ts';
 
 /** Returns the observer of a call: its history record, or several as one. */
@@ -45,7 +45,7 @@ class Observers implements CallObserver {
     for (const one of this.#all) one.resumed?.(pause);
   }
 
-  ended(outcome: Outcome, error?: RpcError): void {
+  ended(outcome: CallOutcome, error?: RpcError): void {
     for (const one of this.#all) one.ended?.(outcome, error);
   }
 }

@@ -56,7 +56,7 @@ export interface CallObserver {
   paused?(pause?: CallPause): void;
   resumed?(pause?: CallPause): void;
   /** `error` is the gateway's own, where the server gave none. */
-  ended?(outcome: Outcome, error?: RpcError): void;
+  ended?(outcome: CallOutcome, error?: RpcError): void;
 }
 
 /** A call that may not be the one that waits keeps its place at the server; only its clock stops. */
@@ -64,7 +64,7 @@ export interface CallPause {
   readonly keepsPlace: boolean;
 }
 
-export type Outcome = FinalStatus | 'retried';
+export type CallOutcome = FinalStatus | 'retried';
 
 /** A response that did not end the call. */
 export const TAKEN: unique symbol = Symbol('taken');
@@ -319,7 +319,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     origin?.answer(line(this.#id), code);
   }
 
-  #over(outcome: Outcome, error?: RpcError): void {
+  #over(outcome: CallOutcome, error?: RpcError): void {
     this.#hop.observer?.ended?.(outcome, error);
     this.#onOver?.();
   }

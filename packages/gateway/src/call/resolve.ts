@@ -2,9 +2,9 @@ import { quoted, quotedData, Texts, RpcError, RpcErrorCode } from '../errors.ts'
 import type { Group } from '../registry/group.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Meaning } from '../registry/public-names.ts';
-import type { Registry, RegistryBuilder } from '../registry/registry.ts';
+import type { RegistryBuilder } from '../registry/registry-builder.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { HeldBack } from '../registry/tool-filters.ts';
-import { lookupTool } from '../registry/tool-registry.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Instance } from '../upstream/pool/instances.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -80,7 +80,7 @@ export class OwnerAway extends RpcError {
 }
 
 export function resolveTool(directory: Directory, name: string): Target | RpcError {
-  return lookupTool(directory.registry.tools, name) ?? resolveAlias(directory, 'tools', name);
+  return directory.registry.tools.get(name) ?? resolveAlias(directory, 'tools', name);
 }
 
 export function resolvePrompt(directory: Directory, name: string): Target | RpcError {

@@ -9,7 +9,7 @@ import {
 import { metaEdits } from '../protocol/translate-request.ts';
 import { answerEdits } from '../protocol/translate-result.ts';
 import { requiredUrlQuestions } from '../protocol/url-elicitation.ts';
-import type { RegistryBuilder } from '../registry/registry.ts';
+import type { RegistryBuilder } from '../registry/registry-builder.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { findMember } from '../wire/json/members.ts';
 import { decode, replaceValue, type Edit } from '../wire/json/splice.ts';

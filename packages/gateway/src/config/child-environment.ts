@@ -1,6 +1,7 @@
 import type { ServerConfig } from './config.generated.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that a program needs for its paths, its locale and the network; none that could hold a secret. */
 const EVERYWHERE: readonly string[] = [

@@ -1,6 +1,6 @@
 // Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.
 
-import { isRecord } from '../wire/json/is-record.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
 import { type Findings, has, isList } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
 

@@ -1,16 +1,13 @@
-import { isRecord } from '../wire/json/is-record.ts';
-import { type Findings, has, isList, isReadable } from './findings.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
+import { type Findings, has, isList, isReadable, type UncheckedObject } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
-import { unsafeSource } from './unsafe-sources.ts';
-import { isVolumeName, readVolume } from './volume.ts';
-
-type Entry = Record<string, unknown>;
+import { isVolumeName, readVolume, unsafeSource } from './volumes.ts';
 
 /** The ways to speak to a server. */
 export const TRANSPORTS: readonly unknown[] = ['stdio', 'http', 'streamable-http', 'sse'];
 
 /** The rules for an entry whose server runs in a container. */
-export function checkContainer(entry: Entry, at: JsonPath, found: Findings): void {
+export function checkContainer(entry: UncheckedObject, at: JsonPath, found: Findings): void {
   checkTexts(entry, at, found);
   if (entry.inheritEnv === true)
     found.errors.push({
@@ -63,7 +60,7 @@ const TEXTS: Readonly<Record<string, { readonly shape: RegExp; readonly message:
   },
 };
 
-function checkTexts(entry: Entry, at: JsonPath, found: Findings): void {
+function checkTexts(entry: UncheckedObject, at: JsonPath, found: Findings): void {
   for (const [key, { shape, message }] of Object.entries(TEXTS)) {
     const value = entry[key];
     if (isKnown(value, found) && !shape.test(value))
@@ -71,7 +68,7 @@ function checkTexts(entry: Entry, at: JsonPath, found: Findings): void {
   }
 }
 
-function checkLists(entry: Entry, at: JsonPath, found: Findings): void {
+function checkLists(entry: UncheckedObject, at: JsonPath, found: Findings): void {
   for (const [key, shape, message] of [
     [
       'volumes',
@@ -92,7 +89,7 @@ function checkLists(entry: Entry, at: JsonPath, found: Findings): void {
 }
 
 /** The well-known places of engines, by their names; where links lead is looked at when the container is started. */
-function checkMounts(entry: Entry, at: JsonPath, found: Findings): void {
+function checkMounts(entry: UncheckedObject, at: JsonPath, found: Findings): void {
   const list = isList(entry.volumes) ? entry.volumes : [];
   for (const [index, value] of list.entries()) {
     const source = isKnown(value, found) ? readVolume(value).source : '';
@@ -103,7 +100,7 @@ function checkMounts(entry: Entry, at: JsonPath, found: Findings): void {
   }
 }
 
-function checkPorts(entry: Entry, at: JsonPath, { errors }: Findings): void {
+function checkPorts(entry: UncheckedObject, at: JsonPath, { errors }: Findings): void {
   if (!isRecord(entry.ports)) return;
   for (const port of Object.keys(entry.ports)) {
     if (/^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535) continue;
@@ -112,7 +109,7 @@ function checkPorts(entry: Entry, at: JsonPath, { errors }: Findings): void {
   }
 }
 
-function checkTransport(entry: Entry, at: JsonPath, found: Findings): void {
+function checkTransport(entry: UncheckedObject, at: JsonPath, found: Findings): void {
   for (const key of ['transport', 'type']) {
     const value = entry[key];
     if (!isKnown(value, found) || TRANSPORTS.includes(value)) continue;
@@ -126,7 +123,7 @@ function checkTransport(entry: Entry, at: JsonPath, found: Findings): void {
 
 /** A container on HTTP needs one port to be spoken to, and a network to have it in. */
 function checkReach(
-  docker: Entry,
+  docker: UncheckedObject,
   at: JsonPath,
   { found: { errors }, isHttp }: { found: Findings; isHttp: boolean },
 ): void {

@@ -3,7 +3,8 @@ import type { ServerConfig } from './config.generated.ts';
 import { isSwitchedOff } from './server-kind.ts';
 import { withoutLiveKeys } from './tool-lists.ts';
 
-type Servers = Readonly<Record<string, ServerConfig>>;
+/** Validated entries of servers, by key. */
+export type ServerConfigs = Readonly<Record<string, ServerConfig>>;
 
 /** Differences between the servers of two configs, by key. A server that is switched off counts as absent. */
 export interface ConfigChanges {
@@ -16,7 +17,7 @@ export interface ConfigChanges {
 }
 
 /** Both configs with their variables replaced; the order of keys says nothing. */
-export function configChanges(before: Servers, after: Servers): ConfigChanges {
+export function configChanges(before: ServerConfigs, after: ServerConfigs): ConfigChanges {
   const [old, now] = [enabledKeys(before), enabledKeys(after)];
   const different = now.filter(
     (key) => old.includes(key) && !isDeepStrictEqual(core(before[key]), core(after[key])),
@@ -31,12 +32,29 @@ export function configChanges(before: Servers, after: Servers): ConfigChanges {
   };
 }
 
+/** Says which servers and groups another config has changed. */
+export function describeChanges(
+  { added, removed, changed, adjusted }: ConfigChanges,
+  groups: readonly string[],
+): string {
+  const parts = Object.entries({
+    added,
+    changed,
+    'changed without a restart': adjusted,
+    removed,
+    'groups changed': groups,
+  })
+    .filter(([, keys]) => keys.length > 0)
+    .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
+  return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
+}
+
 /** Nothing is to be done. */
 export function isNoChange({ added, removed, changed, adjusted }: ConfigChanges): boolean {
   return added.length + removed.length + changed.length + adjusted.length === 0;
 }
 
-function enabledKeys(servers: Servers): string[] {
+function enabledKeys(servers: ServerConfigs): string[] {
   return Object.keys(servers).filter((key) => !isSwitchedOff(servers[key] ?? {}));
 }
 

@@ -5,10 +5,10 @@ import type { CompleteServerConfig } from './config.generated.ts';
 import type { ConfigFinding, Findings } from './findings.ts';
 import { isSwitchedOff, ServerKind, serverKind } from './server-kind.ts';
 
-type Servers = Record<string, CompleteServerConfig>;
+type CompleteServers = Record<string, CompleteServerConfig>;
 
 /** Replaces every "envFile" by the variables in it. Relative paths start at `folder`; mistakes are added to `found`. */
-export function readEnvFiles(servers: Servers, folder: string, found: Findings): Servers {
+export function readEnvFiles(servers: CompleteServers, folder: string, found: Findings): CompleteServers {
   if (Object.values(servers).every(({ envFile }) => envFile === undefined)) return servers;
   const entries = Object.entries(servers).map(
     ([key, { envFile, ...entry }]): [string, CompleteServerConfig] => {

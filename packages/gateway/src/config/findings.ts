@@ -36,6 +36,9 @@ export function isReadable(text: string, found: Findings): boolean {
   return false;
 }
 
+/** An object of the config whose values are still to be looked at. */
+export type UncheckedObject = Record<string, unknown>;
+
 /** An array whose elements are still to be looked at. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
+import type { Environment } from './child-environment.ts';
 import type { ConfigFinding } from './findings.ts';
 import {
   type DuplicateKey,
@@ -23,7 +24,7 @@ export interface LoadedConfig {
 }
 
 export interface LoadOptions {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   readFile?: (path: string) => string;
 }
 

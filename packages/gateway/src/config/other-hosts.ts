@@ -1,8 +1,6 @@
-import { isRecord } from '../wire/json/is-record.ts';
-import { type ConfigFinding, has, isList } from './findings.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
+import { type ConfigFinding, has, isList, type UncheckedObject } from './findings.ts';
 import type { JsonPath } from './json/json-path.ts';
-
-type Entry = Record<string, unknown>;
 
 /** A config in the words of this product, whichever host it was written for. */
 export interface Adopted {
@@ -18,8 +16,8 @@ export interface Adopted {
 /** The place of a host's servers in its file, and its way to write an entry. */
 interface Layout {
   readonly path: readonly string[];
-  readonly isMeant?: (servers: Entry) => boolean;
-  readonly readEntry?: (entry: Entry) => Entry;
+  readonly isMeant?: (servers: UncheckedObject) => boolean;
+  readonly readEntry?: (entry: UncheckedObject) => UncheckedObject;
 }
 
 const OWN: Layout = { path: ['mcpServers'] };
@@ -69,16 +67,19 @@ export function adoptConfig(config: unknown): Adopted {
   return { value, isForeign: layout !== OWN, originOf, errors, warnings };
 }
 
-function layoutOf(config: Entry): Layout {
+function layoutOf(config: UncheckedObject): Layout {
   return has(config, 'mcpServers') ? OWN : (LAYOUTS.find((layout) => serversIn(config, layout)) ?? OWN);
 }
 
-function serversIn(config: Entry, { path, isMeant = () => true }: Layout): Entry | undefined {
+function serversIn(
+  config: UncheckedObject,
+  { path, isMeant = () => true }: Layout,
+): UncheckedObject | undefined {
   const servers = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), config);
   return isRecord(servers) && isMeant(servers) ? servers : undefined;
 }
 
-function adoptServers(config: Entry, layout: Layout, adoption: Adoption): Entry {
+function adoptServers(config: UncheckedObject, layout: Layout, adoption: Adoption): UncheckedObject {
   const servers = serversIn(config, layout);
   if (servers === undefined) return config;
   const adopted = Object.entries(servers).map(([key, entry]): [string, unknown] => {
@@ -95,14 +96,14 @@ function adoptServers(config: Entry, layout: Layout, adoption: Adoption): Entry 
 }
 
 /** Returns the key of servers that stand beside "mcpServers": they are not started, and that is reported. */
-function besides(config: Entry, { warnings }: Adoption): string | undefined {
+function besides(config: UncheckedObject, { warnings }: Adoption): string | undefined {
   const path = LAYOUTS.find((layout) => layout.path.length === 1 && serversIn(config, layout))?.path;
   if (path !== undefined)
     warnings.push({ path, message: 'Ignored, because there is "mcpServers": move the servers there' });
   return path?.[0];
 }
 
-function adoptEntry(entry: Entry, at: Rename, adoption: Adoption): Entry {
+function adoptEntry(entry: UncheckedObject, at: Rename, adoption: Adoption): UncheckedObject {
   if (!REWRITTEN_KEYS.some((key) => Object.hasOwn(entry, key))) return entry;
   const adopted = Object.entries(entry).map(([key, value]): [string, unknown] => {
     if (TRANSPORT_KEYS.includes(key)) return [key, TRANSPORTS.get(value) ?? value];
@@ -124,19 +125,19 @@ function originIn(renames: readonly Rename[], path: JsonPath): JsonPath {
   return rename === undefined ? path : [...rename.from, ...path.slice(rename.to.length)];
 }
 
-function same(entry: Entry): Entry {
+function same(entry: UncheckedObject): UncheckedObject {
   return entry;
 }
 
 /** Other programs have an object "mcp" as well. */
-function isOpencode(servers: Entry): boolean {
+function isOpencode(servers: UncheckedObject): boolean {
   const entries = Object.values(servers);
   return entries.every(isRecord) && entries.some(({ type }) => type === 'local' || type === 'remote');
 }
 
 /** Reads `"command": ["npx", "-y", "server"]`, `"environment"`, and the references `{env:NAME}`. */
-function readOpencodeEntry(written: Entry): Entry {
-  const { environment, command, ...entry } = withReferences(written) as Entry;
+function readOpencodeEntry(written: UncheckedObject): UncheckedObject {
+  const { environment, command, ...entry } = withReferences(written) as UncheckedObject;
   const [program, ...args] = isList(command) ? command : [];
   return {
     ...entry,
@@ -154,7 +155,7 @@ function withReferences(value: unknown): unknown {
 }
 
 /** Reads `"command": { "path": "npx", "args": […], "env": {} }`, as Zed wrote it formerly. */
-function readZedEntry({ command, ...entry }: Entry): Entry {
+function readZedEntry({ command, ...entry }: UncheckedObject): UncheckedObject {
   if (!isRecord(command)) return { ...entry, command };
   const { path, args, env } = command;
   return { ...entry, command: path, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };

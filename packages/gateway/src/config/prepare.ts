@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import { ConfigError, ConfigErrorCode } from '../errors.ts';
+import type { Environment } from './child-environment.ts';
 import { type CompleteServerConfig, completeServerConfig, type McpConfig } from './config.generated.ts';
 import { formatFinding, schemaMessage, variablesMessage } from './describe-error.ts';
 import { readEnvFiles } from './env-files.ts';
-import { expandConfigEnvVars, type ExpansionContext } from './expand-env.ts';
+import { expandConfigEnvVars, hostVariables } from './expand-env.ts';
 import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
-import { hostVariables } from './host-variables.ts';
 import { formatLocation, type JsonPath } from './json/json-path.ts';
 import { type Adopted, adoptConfig } from './other-hosts.ts';
 import { inspectAdopted, inspectConfig, type Places, toValidation } from './validate.ts';
@@ -16,7 +16,7 @@ export interface CompleteConfig extends McpConfig {
 }
 
 export interface PrepareOptions {
-  env: ExpansionContext['env'];
+  env: Environment;
   /** The file the config came from, to be named in errors. */
   path?: string;
   lineOf?: (path: JsonPath) => number | undefined;
@@ -56,7 +56,7 @@ export function checkConfig(value: unknown, path?: string): CompleteConfig {
 }
 
 /** The origin of a config, for its errors. */
-interface Source extends Places {
+interface ConfigSource extends Places {
   readonly path?: string;
 }
 
@@ -72,7 +72,7 @@ function sortDuplicates(
   for (const duplicate of duplicates) (isForeign(duplicate) ? found.warnings : found.errors).push(duplicate);
 }
 
-function refuseErrors(found: Findings, source: Source): void {
+function refuseErrors(found: Findings, source: ConfigSource): void {
   const { path } = source;
   const { isValid, errors, warnings } = toValidation(found, source);
   if (isValid) return;
@@ -88,7 +88,7 @@ function expand(
 ): unknown {
   // A key that nothing reads must not stop the start for a variable that it names.
   const except = new Set(unknown.map(({ parent, key }) => formatLocation([...parent, key])));
-  let variables: ExpansionContext['env'] | undefined;
+  let variables: Environment | undefined;
   const result = expandConfigEnvVars(value, {
     // Most configs refer to no variable.
     get env() {
@@ -116,7 +116,7 @@ function inspectExpanded(value: unknown): Findings {
 /** Fills in the defaults and the variables of files; `found` gets their warnings. */
 function complete(
   config: McpConfig,
-  source: Source,
+  source: ConfigSource,
   { warnings }: Findings = createFindings(),
 ): CompleteConfig {
   const servers = Object.entries(config.mcpServers).map(

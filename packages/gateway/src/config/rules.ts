@@ -1,17 +1,15 @@
 import { Texts } from '../errors.ts';
-import { isRecord } from '../wire/json/is-record.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
-import { type Findings, has, isList, isReadable } from './findings.ts';
+import { type Findings, has, isList, isReadable, type UncheckedObject } from './findings.ts';
 import { isGlob } from './glob.ts';
 import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';
 import { isSwitchedOff, ServerKind, serverKinds } from './server-kind.ts';
 
-type Entry = Record<string, unknown>;
-
 /** An entry of the config, the kinds of server that it has keys of, and its place. */
 interface Server {
-  readonly entry: Entry;
+  readonly entry: UncheckedObject;
   readonly kinds: readonly ServerKind[];
   readonly at: JsonPath;
 }
@@ -111,12 +109,12 @@ function isAddress(value: string): boolean {
 
 /** Names that are taken: the keys of all servers, and the names seen so far with their owners. */
 interface Names {
-  readonly keys: Entry;
+  readonly keys: UncheckedObject;
   readonly owners: Map<string, string>;
 }
 
 function checkName(
-  entry: Entry,
+  entry: UncheckedObject,
   { key, names, found }: { key: string; names: Names; found: Findings },
 ): void {
   const { name } = entry;

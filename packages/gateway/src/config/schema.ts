@@ -1,9 +1,9 @@
 // The source of the config's types, validator, JSON Schema and reference page.
-// It is read when the project is built and never at run time.
+// The build reads it; nothing reads it at run time.
 import { z } from 'zod';
 import { Texts } from '../errors.ts';
 
-/** What the generator knows of a key beyond its shape. */
+/** Facts about a key beyond its shape, for the generator. */
 interface KeyMeta {
   description: string;
   /** The whole sentence for a value of the wrong shape: what is wrong, then what to write. */

@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { View } from '../gateway/view.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { isRecord } from '../wire/json/is-record.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
 
 type Capabilities = Readonly<Record<string, unknown>>;
 

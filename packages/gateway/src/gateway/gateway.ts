@@ -5,7 +5,7 @@ import { callsOf, questionsOf } from '../call/questions/ask.ts';
 import type { Directory } from '../call/resolve.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { isNoChange, type ConfigChanges } from '../config/diff.ts';
+import { describeChanges, isNoChange, type ConfigChanges } from '../config/diff.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { checkConfig } from '../config/prepare.ts';
 import { isSwitchedOff } from '../config/server-kind.ts';
@@ -430,7 +430,7 @@ export class Gateway implements AggregatorServer {
     tasks.setServers(fleet.servers.byKey.keys());
     restartWaiters.setServers(fleet.servers.byKey);
     publication.hold(within(ONE_NOTICE_MS, applied.settled));
-    this.log.info(Texts.configReloaded(applied.changes, groups));
+    this.log.info(describeChanges(applied.changes, groups));
     this.#parts.events.publish({ type: 'config-reloaded', at: Date.now(), changes: applied.changes });
     if (this.serverCount === 0) this.log.warn(Texts.noServers());
     // Names that have become free may be wanted by others.

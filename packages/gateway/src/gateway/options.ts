@@ -1,3 +1,4 @@
+import type { Environment } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import type { Stores } from '../state/stores.ts';
 import type { SupervisionRules } from '../upstream/supervision/health.ts';
@@ -46,6 +47,6 @@ export interface GatewayOptions {
   /** Other times than the usual ones. */
   readonly supervision?: Partial<SupervisionRules>;
   /** The environment that servers inherit their short safe list from. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   readonly log?: Log;
 }

@@ -2,13 +2,14 @@ import { ListChangeNotifier, type ListName } from '../call/list-change-notifier.
 import type { ServerConfig } from '../config/config.generated.ts';
 import { Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { Collisions } from '../registry/collisions.ts';
+import { Collisions, collisionWarning, describePassedName } from '../registry/collisions.ts';
 import { describeUnmatched, Group } from '../registry/group.ts';
 import { DEFAULT_SEPARATOR, validateSeparator } from '../registry/names.ts';
 import type { Collision } from '../registry/public-names.ts';
-import type { CoveringTemplate } from '../registry/public-uris.ts';
-import { changedKinds, isSameList, narrow, RegistryBuilder, type Registry } from '../registry/registry.ts';
-import { describeTakenName } from '../registry/tool-filters.ts';
+import { describeCovering, type CoveringTemplate } from '../registry/public-uris.ts';
+import { RegistryBuilder } from '../registry/registry-builder.ts';
+import { changedKinds, isSameList, narrow, type Registry } from '../registry/registry.ts';
+import { describeTakenName, describeUnmatchedPattern } from '../registry/tool-filters.ts';
 import { listedKinds, type Kind } from '../upstream/catalogue/catalogue.ts';
 import { differingKinds } from '../upstream/lazy/catalogue-snapshot.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -60,11 +61,11 @@ export class Publication {
       {
         collided: (kind, collision) => this.#collided(kind, collision),
         passedOn: (kind, passed) => {
-          log.warn(Texts.nameHasPassed(passed));
+          log.warn(describePassedName(passed));
           this.#notices.changed(this.whole, [kind]);
         },
         covering: (template) => this.#covers(template),
-        unmatched: (pattern) => log.warn(Texts.filterUnmatched(pattern)),
+        unmatched: (pattern) => log.warn(describeUnmatchedPattern(pattern)),
         taken: (tool) => log.warn(describeTakenName(tool)),
       },
     );
@@ -211,12 +212,12 @@ export class Publication {
   }
 
   #covers(template: CoveringTemplate): void {
-    if (this.#covering++ < MOST_COVERING) this.#options.log.warn(Texts.templateCovers(template));
+    if (this.#covering++ < MOST_COVERING) this.#options.log.warn(describeCovering(template));
   }
 
   #collided(kind: Kind, collision: Collision): void {
     const isNew = this.#collisions.note(kind, collision);
     if (!isNew || (!this.#isOpen && this.#options.keepGoing !== true)) return;
-    this.#options.log.warn(`${Texts.namesCollide(collision)}. ${Texts.heldBack(collision)}.`);
+    this.#options.log.warn(collisionWarning(collision));
   }
 }

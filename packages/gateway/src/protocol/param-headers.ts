@@ -1,5 +1,6 @@
+import { isRecord } from '../wire/json/value-checks.ts';
+
 // Some tools want a few of their arguments repeated in HTTP headers, so that proxies can route a call without reading its body.
-import { isRecord } from '../wire/json/is-record.ts';
 
 /** An argument that is repeated in a header. */
 export interface ParameterHeader {

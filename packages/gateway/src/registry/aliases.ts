@@ -1,4 +1,4 @@
-import type { Claim } from './key-prefixes.ts';
+import type { KeyClaim } from './key-prefixes.ts';
 import { isHostSafe, joinName, LONGEST_SAFE_NAME, SAFE_SEPARATOR, type Owner } from './names.ts';
 
 /** An ambiguous name is refused naming this many of those it may mean. */
@@ -48,7 +48,7 @@ export class Aliases<Entry extends Owner> {
   }
 
   /** Returns what a name may mean. A name that begins with server keys means only entries of those servers. */
-  entriesFor(name: string, claim: Claim | undefined, isSeen?: IsSeen): Entry[] {
+  entriesFor(name: string, claim: KeyClaim | undefined, isSeen?: IsSeen): Entry[] {
     const found = new Set<Entry>();
     for (const reading of claim?.readings ?? []) {
       const entry = this.get(reading.serverKey, reading.name);
@@ -64,7 +64,7 @@ export class Aliases<Entry extends Owner> {
   }
 }
 
-function isAmong({ serverKey }: Owner, claim: Claim | undefined): boolean {
+function isAmong({ serverKey }: Owner, claim: KeyClaim | undefined): boolean {
   return claim === undefined || claim.readings.some((reading) => reading.serverKey === serverKey);
 }
 

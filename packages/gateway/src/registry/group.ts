@@ -3,7 +3,7 @@ import { readGroupPattern } from '../config/groups.ts';
 import { quoted, someOf } from '../errors.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Owner } from './names.ts';
-import { ToolPatterns } from './tool-patterns.ts';
+import { ToolPatterns } from './tool-filter.ts';
 
 /** A pattern of a group that matches no tool of its server. */
 interface UnmatchedInGroup {

@@ -5,7 +5,7 @@ import { PrefixTable, type PrefixMatch } from './prefix-table.ts';
 type Keys = readonly string[];
 
 /** The configured servers whose key a name begins with. */
-export interface Claim {
+export interface KeyClaim {
   /** The servers that the name belongs to: those of the longest key. */
   readonly owners: Keys;
   /** Possible owners: each matching key with the rest of the name, the shortest key first. */
@@ -31,7 +31,7 @@ export class KeyPrefixes {
   }
 
   /** Returns undefined for a name that begins with no key. */
-  claim(name: string): Claim | undefined {
+  claim(name: string): KeyClaim | undefined {
     const [full] = this.#fullPrefixes().matches(name);
     const matches = full === undefined ? this.#aliasPrefixes().matches(name) : [full];
     const [longest] = matches;

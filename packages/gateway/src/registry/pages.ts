@@ -8,7 +8,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const CURSOR = 'weir:';
 
 /** Something that is listed. */
-interface Entry {
+interface PageEntry {
   readonly upstream: { readonly era: Era };
   /** True for a tool that can only be called as a task; only clients that know the tasks of its server's era see it. */
   readonly mustBeTask: boolean;
@@ -19,10 +19,10 @@ interface Entry {
   /** Edits without which legacy clients drop the whole list. */
   readonly legacyEdits: readonly Edit[];
   /** The definition, one character a byte, put together from parts of the page. */
-  definitionText(part: Part, edits?: readonly Edit[]): string;
+  definitionText(part: ReadPart, edits?: readonly Edit[]): string;
 }
 
-type Part = (from: number, until: number) => string;
+type ReadPart = (from: number, until: number) => string;
 
 /** A client that asks for a list. */
 interface Reader {
@@ -34,14 +34,14 @@ interface Reader {
 /** Answers one kind of list. The bytes of a page are put together once for each kind of reader, when one first asks. */
 export class Pages {
   readonly #kind: Kind;
-  readonly #entries: { values(): Iterable<Entry> };
+  readonly #entries: { values(): Iterable<PageEntry> };
   readonly #hints: CacheHints;
   /** Lists per kind of reader; one for all where no entry needs a task or an edit. */
   readonly #built = new Map<string, Cut>();
   #hasTasks: boolean | undefined;
   #hasLegacyEdits: boolean | undefined;
 
-  constructor(kind: Kind, entries: { values(): Iterable<Entry> }, hints: CacheHints) {
+  constructor(kind: Kind, entries: { values(): Iterable<PageEntry> }, hints: CacheHints) {
     this.#kind = kind;
     this.#entries = entries;
     this.#hints = hints;
@@ -79,14 +79,14 @@ interface Span {
 /** A list cut into pages. */
 class Cut {
   readonly #list: string;
-  readonly #entries: readonly Entry[];
+  readonly #entries: readonly PageEntry[];
   /** True for legacy clients, where an entry needs an edit. */
   readonly #isEdited: boolean;
   /** By the cursor that leads to the page. */
   readonly #spans = new Map<string | undefined, Span>();
   readonly #pages = new Map<string | undefined, Buffer>();
 
-  constructor(list: string, entries: readonly Entry[], isEdited: boolean) {
+  constructor(list: string, entries: readonly PageEntry[], isEdited: boolean) {
     this.#list = list;
     this.#entries = entries;
     this.#isEdited = isEdited;
@@ -97,7 +97,7 @@ class Cut {
     };
     for (let index = 0; index < entries.length; index++) {
       if (size > PAGE_BYTES) close(index);
-      size += (entries[index] as Entry).size;
+      size += (entries[index] as PageEntry).size;
     }
     close(entries.length);
   }
@@ -132,13 +132,13 @@ function cursorOf(index: number): string {
  * Decodes a page once, one character a byte, for all definitions in it, because V8 slices a string without a copy. Decodes only
  * the parts of a page that is longer than ours.
  */
-function partsOfPages(): (page: Buffer) => Part {
-  const parts = new Map<Buffer, Part>();
+function partsOfPages(): (page: Buffer) => ReadPart {
+  const parts = new Map<Buffer, ReadPart>();
   return (page) => {
     const known = parts.get(page);
     if (known !== undefined) return known;
     const text = page.length > PAGE_BYTES ? undefined : page.toString('latin1');
-    const part: Part = (from, until) => text?.slice(from, until) ?? page.toString('latin1', from, until);
+    const part: ReadPart = (from, until) => text?.slice(from, until) ?? page.toString('latin1', from, until);
     parts.set(page, part);
     return part;
   };

@@ -1,6 +1,6 @@
 import { MOST_ELEMENTS } from '../wire/turns.ts';
 import { Aliases, type IsSeen } from './aliases.ts';
-import { KeyPrefixes, type Claim } from './key-prefixes.ts';
+import { KeyPrefixes, type KeyClaim } from './key-prefixes.ts';
 import { isHostSafe, joinName, SAFE_SEPARATOR, withHash, type Owner } from './names.ts';
 import { SeenNames } from './seen-names.ts';
 
@@ -23,7 +23,7 @@ export interface Meaning {
   /** Entries that servers have listed since the gateway started. */
   readonly owners: readonly Named[];
   /** The configured servers whose key the name begins with. */
-  readonly claim: Claim | undefined;
+  readonly claim: KeyClaim | undefined;
 }
 
 export interface NameRules {
@@ -34,8 +34,8 @@ export interface NameRules {
   readonly order: readonly string[];
 }
 
-/** Told when a name that was freed has another owner now. */
-type PassedOn = (publicName: string, from: Owner, to: Owner) => void;
+/** Called when a name that was freed has another owner now. */
+type OnPassedOn = (publicName: string, from: Owner, to: Owner) => void;
 
 /** Freed names of which it is told when another server gets them. */
 const MOST_FREED = 10_000;
@@ -46,7 +46,7 @@ const MOST_FREED = 10_000;
  */
 export class PublicNames {
   #rules: NameRules;
-  readonly #onPassedOn: PassedOn;
+  readonly #onPassedOn: OnPassedOn;
   readonly #freed = new Map<string, Owner>();
   readonly #owners = new Map<string, Named>();
   readonly #aliases = new Aliases<Named>();
@@ -60,7 +60,7 @@ export class PublicNames {
   readonly #makesSafe: boolean;
   #ambiguous: ReadonlySet<string>;
 
-  constructor(rules: NameRules, onPassedOn: PassedOn = () => {}) {
+  constructor(rules: NameRules, onPassedOn: OnPassedOn = () => {}) {
     this.#rules = rules;
     this.#onPassedOn = onPassedOn;
     this.#makesSafe = !rules.noPrefix && isHostSafe(rules.separator);
@@ -191,7 +191,7 @@ export class PublicNames {
   }
 
   /** Returns the configured servers whose key a name begins with. */
-  claimOf(name: string): Claim | undefined {
+  claimOf(name: string): KeyClaim | undefined {
     return this.#prefixes.claim(name);
   }
 
@@ -271,7 +271,7 @@ export class PublicNames {
 }
 
 /** Leaves out the servers of which nothing under their reading is seen. */
-function seenPart(claim: Claim | undefined, isSeen: IsSeen | undefined): Claim | undefined {
+function seenPart(claim: KeyClaim | undefined, isSeen: IsSeen | undefined): KeyClaim | undefined {
   if (claim === undefined || isSeen === undefined) return claim;
   const readings = claim.readings.filter(isSeen);
   const owners = claim.owners.filter((key) => readings.some(({ serverKey }) => serverKey === key));

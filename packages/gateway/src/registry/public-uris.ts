@@ -1,3 +1,4 @@
+import { quoted } from '../errors.ts';
 import { PrefixTable } from './prefix-table.ts';
 import { SeenNames } from './seen-names.ts';
 import { INSTRUCTIONS, joinUri, literalPrefix, splitTemplateUri, splitUri } from './uris.ts';
@@ -10,6 +11,12 @@ export interface CoveringTemplate {
   readonly publicUri: string;
   /** The covered URI, or the text before the first expression of the covered template. */
   readonly covered: { readonly serverKey: string; readonly uri: string };
+}
+
+/** Says which template covers what, and where it is offered instead. */
+export function describeCovering({ serverKey, template, publicUri, covered }: CoveringTemplate): string {
+  const what = covered.uri === '' ? 'URIs of any scheme' : `'${quoted(covered.uri)}'`;
+  return `Template '${quoted(template)}' of server '${serverKey}' covers ${what} of server '${covered.serverKey}'; it is offered as '${quoted(publicUri)}' instead`;
 }
 
 /** The templates of one server that begin with one text. */

@@ -1,13 +1,12 @@
 import type { ServerConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { quoted } from '../errors.ts';
+import { quoted, someOf } from '../errors.ts';
 import type { Catalogue, Listed, Listing } from '../upstream/catalogue/catalogue.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Aliases, type IsSeen } from './aliases.ts';
-import type { Claim } from './key-prefixes.ts';
+import type { KeyClaim } from './key-prefixes.ts';
 import type { Owner } from './names.ts';
-import { ToolFilter } from './tool-filter.ts';
-import type { FilterPattern } from './tool-patterns.ts';
+import { ToolFilter, type FilterPattern } from './tool-filter.ts';
 
 /** A pattern that matches no tool of its server. */
 interface UnmatchedPattern extends FilterPattern {
@@ -35,6 +34,13 @@ export interface FilterEvents {
   unmatched(found: UnmatchedPattern): void;
   /** A tool is left out. */
   taken(found: TakenName): void;
+}
+
+/** Says which pattern matches nothing, and what to write instead. */
+export function describeUnmatchedPattern(found: UnmatchedPattern): string {
+  const { serverKey, key, pattern, nearest, listed } = found;
+  const hint = nearest === undefined ? `it lists ${someOf(listed)}` : `did you mean "${quoted(nearest)}"?`;
+  return `"${key}" of server '${serverKey}' names "${pattern}", but the server lists no such tool; ${hint}`;
 }
 
 /** Says which tool is left out, and what to do. */
@@ -138,7 +144,7 @@ export class ToolFilters {
   }
 
   /** Returns the listed tool that is held back and that a name would otherwise lead to. */
-  heldBackAs(name: string, claim: Claim | undefined, isSeen?: IsSeen): HeldBack | undefined {
+  heldBackAs(name: string, claim: KeyClaim | undefined, isSeen?: IsSeen): HeldBack | undefined {
     return this.#heldBack.entriesFor(name, claim, isSeen)[0];
   }
 

@@ -1,3 +1,4 @@
+import type { Environment } from '../config/child-environment.ts';
 import { stateProblem } from './state-problem.ts';
 import { openSecrets } from './stores.ts';
 
@@ -12,10 +13,7 @@ const RANDOM_BYTES = 32;
 const SHAPE = /^[\w-]{20,}$/u;
 
 /** Returns the token that clients show. The first start makes it and keeps it encrypted; of two first starts one wins. */
-export async function stateToken(
-  folder: string | undefined,
-  env: Readonly<Record<string, string | undefined>> = {},
-): Promise<StateToken> {
+export async function stateToken(folder: string | undefined, env: Environment = {}): Promise<StateToken> {
   const fresh = await createToken();
   const problem = folder === undefined ? 'there is no state folder' : stateProblem(folder);
   if (folder === undefined || problem !== undefined)
@@ -33,11 +31,7 @@ async function createToken(): Promise<string> {
   return randomBytes(RANDOM_BYTES).toString('base64url');
 }
 
-async function keep(
-  fresh: string,
-  folder: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<StateToken> {
+async function keep(fresh: string, folder: string, env: Environment): Promise<StateToken> {
   let warning: string | undefined;
   const log = { warn: (text: string) => void (warning = text) };
   const secrets = await openSecrets({ folder, env, log });

@@ -1,22 +1,23 @@
 import { execFile } from 'node:child_process';
 import type { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Environment } from '../config/child-environment.ts';
 
 export interface KeychainOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly platform?: NodeJS.Platform;
   /** For everything together: a keychain may wait for a person who is not there. */
   readonly limitMs?: number;
 }
 
-interface Outcome {
+interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 interface Talk {
-  readonly run: (command: string, args: readonly string[], input?: string) => Promise<Outcome>;
+  readonly run: (command: string, args: readonly string[], input?: string) => Promise<CommandResult>;
   /** When the limit is over. */
   readonly signal: AbortSignal;
 }
@@ -113,7 +114,7 @@ interface RunOptions {
   readonly input: string | undefined;
 }
 
-function runCommand(command: string, args: readonly string[], options: RunOptions): Promise<Outcome> {
+function runCommand(command: string, args: readonly string[], options: RunOptions): Promise<CommandResult> {
   const { input, ...rest } = options;
   return new Promise((resolve, reject) => {
     const child = execFile(command, args, { ...rest, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Environment } from '../config/child-environment.ts';
 import { GIVEN_FILE, OWN_SECRET, readWhole, type ReadOptions } from '../read-file.ts';
 import { createFileStore } from './file-store.ts';
 
@@ -10,7 +11,7 @@ export interface MasterKey {
 }
 
 export interface MasterKeyOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The state folder, which gets a new key where the environment names none. */
   readonly folder: string;
 }

@@ -1,6 +1,6 @@
 import { shortHash } from '../hash.ts';
 import type { Log } from '../log.ts';
-import { isRecord } from '../wire/json/is-record.ts';
+import { isRecord } from '../wire/json/value-checks.ts';
 import {
   fileEntry,
   readRecord,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '../config/child-environment.ts';
 import type { Log } from '../log.ts';
 import { createFileStore } from './file-store.ts';
 import { HistoryFiles, type AppendLog } from './history-files.ts';
@@ -40,7 +41,7 @@ export function createMemoryStores(): Stores {
 export interface SecretsOptions {
   /** The state folder. */
   readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly log: Pick<Log, 'warn'>;
 }
 

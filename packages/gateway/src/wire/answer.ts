@@ -1,6 +1,6 @@
 import type { RpcError } from '../errors.ts';
-import { isShallow } from './json/shallow.ts';
 import { encode, type Line } from './json/splice.ts';
+import { isShallow } from './json/value-checks.ts';
 import type { Origin } from './peer.ts';
 
 // The only place where our own results and errors become JSON-RPC. Ids arrive as the text they were sent as.

@@ -11,8 +11,8 @@ import {
   readString,
   type Members,
 } from './json/members.ts';
+import { unambiguousMessage, unambiguousObject } from './json/objects.ts';
 import { keyEnd, onOneLine, skipKey, skipSpace, walkLimitOf, walkValue, WHOLE } from './json/scan.ts';
-import { unambiguousMessage, unambiguousObject } from './json/unambiguous.ts';
 import { LONGEST_TEXT, readPartialHead, type LikelyKind } from './oversized.ts';
 
 /** One JSON-RPC message: the parts that the relay reads, and the bytes it arrived as. */

@@ -5,7 +5,7 @@ import { isAscii } from '../../wire/json/latin1.ts';
 import { readStart } from '../../wire/json/members.ts';
 import { decode, encode } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
-import type { CallObserver, Outcome } from '../relay.ts';
+import type { CallObserver, CallOutcome } from '../relay.ts';
 import { ClientNames } from './client-names.ts';
 import { outlineOf, wholeResult, type Outline } from './execution-result.ts';
 import { failureIn } from './failure.ts';
@@ -257,7 +257,7 @@ export class Invocation implements CallObserver {
   }
 
   /** Ends it, or this attempt. `error` is what the client got instead of the server's answer. */
-  ended(outcome: Outcome, error?: ErrorInfo): void {
+  ended(outcome: CallOutcome, error?: ErrorInfo): void {
     if (this.#completedAt !== 0) return;
     if (outcome === 'retried') return this.#retried();
     if (error !== undefined)

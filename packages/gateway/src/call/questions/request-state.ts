@@ -1,7 +1,7 @@
 import { now as uptime } from '../../time/clock.ts';
 
 /** Content of a `requestState`: readable by the client, but signed, so that no client can forge one. */
-export interface Claim {
+export interface SignedClaim {
   /** Of the call that waits here; 0 where none does, and the call is made anew. */
   readonly number: number;
   readonly round: number;
@@ -28,14 +28,14 @@ export class RequestStates {
   }
 
   /** A state for the client of this identity, good for a while. */
-  sign({ number, round, fingerprint }: Claim, identity: string): string {
+  sign({ number, round, fingerprint }: SignedClaim, identity: string): string {
     const expires = Math.ceil(this.#now() + ROUND_TIMEOUT_MS);
     const open = `weir1.${number}.${round}.${expires}.${fingerprint}`;
     return `${open}.${this.#mac(open, identity)}`;
   }
 
   /** Returns the claim of a state; undefined where the state is forged, expired, or another client's. */
-  read(state: string, identity: string): Claim | undefined {
+  read(state: string, identity: string): SignedClaim | undefined {
     const [, open, number, round, expires, fingerprint, mac] = STATE.exec(state) ?? [];
     if (open === undefined || fingerprint === undefined || mac === undefined) return undefined;
     const [given, expected] = [Buffer.from(mac), Buffer.from(this.#mac(open, identity))];

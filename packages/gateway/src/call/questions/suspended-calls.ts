@@ -12,7 +12,7 @@ import { capabilitiesOf, type Caller } from '../client-request.ts';
 import type { InFlightRequest } from '../relay.ts';
 import { fingerprint } from '../request-fingerprint.ts';
 import { OpenQuestions } from './open-questions.ts';
-import { ROUND_TIMEOUT_MS, RequestStates, type Claim } from './request-state.ts';
+import { ROUND_TIMEOUT_MS, RequestStates, type SignedClaim } from './request-state.ts';
 import { Unanswered } from './unanswered.ts';
 import { UrlElicitations } from './url-elicitations.ts';
 
@@ -24,7 +24,7 @@ const MOST_SUSPENDED = 1000;
 const MOST_SUSPENDED_BYTES = 64 * 1024 * 1024;
 
 /** A call whose server has asked something while it works. */
-interface SuspendedCall extends Claim {
+interface SuspendedCall extends SignedClaim {
   readonly call: InFlightRequest;
   readonly identity: string;
   /** Bytes of its request. */
@@ -143,12 +143,12 @@ export class SuspendedCalls {
     call.suspend(resultLine(call.id, this.#roundOf(suspended, suspended.identity, questions.all())));
   }
 
-  #roundOf(claim: Claim, identity: string, questions: readonly Question[]): string {
+  #roundOf(claim: SignedClaim, identity: string, questions: readonly Question[]): string {
     return roundResult({ questions, state: encode(this.#states.sign(claim, identity)) });
   }
 
   /** A state is good for the round that it was given out with. */
-  #isExpected({ number, round }: Claim): boolean {
+  #isExpected({ number, round }: SignedClaim): boolean {
     const suspended = this.#suspended.get(number);
     return number === 0 || (suspended?.awaitsClient === true && suspended.round === round);
   }
@@ -179,7 +179,7 @@ export class SuspendedCalls {
 /** The call to make anew, where the client has agreed to the visits without which it is not answered. */
 function afterVisit(
   message: Message,
-  { round: addresses }: Claim,
+  { round: addresses }: SignedClaim,
   responses: ReadonlyMap<string, string>,
 ): Message | RpcError {
   const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');

@@ -20,13 +20,13 @@ interface Wanted {
 }
 
 /** One page of one server. */
-interface Page {
+interface TaskPage {
   /** Each a JSON text. */
   readonly tasks: readonly string[];
   readonly nextCursor: string | undefined;
 }
 
-const NOTHING: Page = { tasks: [], nextCursor: undefined };
+const NOTHING: TaskPage = { tasks: [], nextCursor: undefined };
 
 /** Lists the tasks of all servers that list theirs: a page of each makes a page. */
 export function listTasks(asked: ClientRequest): void {
@@ -44,7 +44,7 @@ class TaskList implements Cancellable {
   readonly id: string;
   readonly #asked: ClientRequest;
   /** In the order of the config. */
-  readonly #pages = new Map<Upstream, Page>();
+  readonly #pages = new Map<Upstream, TaskPage>();
   readonly #asking = new Map<Upstream, number>();
   readonly #ticket: number;
   #timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ class TaskList implements Cancellable {
     peer.send(requestLine(id, Method.LIST_TASKS, encode(cursor === undefined ? {} : { cursor })));
   }
 
-  #read({ bytes, body: result }: Message, serverKey: string): Page {
+  #read({ bytes, body: result }: Message, serverKey: string): TaskPage {
     const m = result === undefined ? -1 : findMember(result, 'tasks');
     if (result === undefined || m < 0) return NOTHING;
     const tasks: string[] = [];
@@ -150,7 +150,7 @@ class TaskList implements Cancellable {
 }
 
 /** The cursor that stands for those of several servers. */
-function cursorFor(pages: ReadonlyMap<Upstream, Page>): string | undefined {
+function cursorFor(pages: ReadonlyMap<Upstream, TaskPage>): string | undefined {
   const next = Array.from(pages, ([{ serverKey }, { nextCursor }]) => [serverKey, nextCursor] as const);
   const open = next.filter(([, cursor]) => cursor !== undefined);
   return open.length === 0 ? undefined : Buffer.from(JSON.stringify(open)).toString('base64url');

@@ -1,6 +1,6 @@
 import type { RpcError } from '../../errors.ts';
 import { Method, isTaskRequest } from '../../protocol/methods.ts';
-import type { RegistryBuilder } from '../../registry/registry.ts';
+import type { RegistryBuilder } from '../../registry/registry-builder.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import { findMember, objectValue, stringValue, valueText, type Members } from '../../wire/json/members.ts';
 import type { Edit } from '../../wire/json/splice.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../wire/json/is-record.ts';
+import { isRecord } from '../../wire/json/value-checks.ts';
 import type { Listed } from './catalogue.ts';
 
 /** A result that holds a list, and the list's elements; undefined for those without a usable name. */

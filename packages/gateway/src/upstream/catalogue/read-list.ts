@@ -10,9 +10,9 @@ import {
   valueText,
   type Members,
 } from '../../wire/json/members.ts';
+import { unambiguousObject } from '../../wire/json/objects.ts';
 import { NATIVE_SEARCH_SOON, skipValue } from '../../wire/json/scan.ts';
 import { encode } from '../../wire/json/splice.ts';
-import { unambiguousObject } from '../../wire/json/unambiguous.ts';
 import type { Message } from '../../wire/message.ts';
 import { spend, workThrough } from '../../wire/slices.ts';
 import { KINDS, strictest, type CacheHints, type Kind, type Listed, type Listing } from './catalogue.ts';

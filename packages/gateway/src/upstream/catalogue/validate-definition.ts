@@ -1,9 +1,8 @@
 import { quoted } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { isRecord } from '../../wire/json/is-record.ts';
 import { findMember, hasAmbiguousKeys, readElements, readMembers } from '../../wire/json/members.ts';
-import { isShallow } from '../../wire/json/shallow.ts';
 import { changeMembers, lineBytes, splice, type Edit } from '../../wire/json/splice.ts';
+import { isRecord, isShallow } from '../../wire/json/value-checks.ts';
 import { spend, workOff } from '../../wire/slices.ts';
 import { definitionOf, type Listed, KINDS, type Kind, type Listing } from './catalogue.ts';
 import { OUTPUT_SCHEMA, type ObjectShape, type Shape, SHAPES } from './definition-shapes.ts';

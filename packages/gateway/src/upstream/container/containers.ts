@@ -1,4 +1,4 @@
-import { childEnvironments } from '../../config/child-environment.ts';
+import { childEnvironments, type Environment } from '../../config/child-environment.ts';
 import type { Log } from '../../log.ts';
 import { Repeats } from '../supervision/server-logs.ts';
 import { Engine, type Contained } from './engine.ts';
@@ -27,15 +27,12 @@ const COMMAND_VARIABLES: string[] = [
 
 const REAP_EVERY_MS = 60_000;
 
-/** Environment in which the `docker` command is run. */
-export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
-
 /** The engine that the `docker` command finds in this environment. */
-function engineFor(env: EngineEnvironment): Engine {
+function engineFor(env: Environment): Engine {
   return new Engine(childEnvironments(env, process.platform)({ inheritEnv: COMMAND_VARIABLES }));
 }
 
-export function containersFor(env: EngineEnvironment, log: Log): Containers {
+export function containersFor(env: Environment, log: Log): Containers {
   return new Containers(engineFor(env), log);
 }
 
@@ -164,11 +161,11 @@ async function reapOrphans(engine: Engine, self: ContainerOwner): Promise<Reaped
 }
 
 /** See `listContainers`. */
-export function listHere(env: EngineEnvironment): Promise<OwnedContainer[]> {
+export function listHere(env: Environment): Promise<OwnedContainer[]> {
   return listOwned(engineFor(env), ownSelf());
 }
 
 /** See `removeOrphans`. */
-export function reapHere(env: EngineEnvironment): Promise<Reaped> {
+export function reapHere(env: Environment): Promise<Reaped> {
   return reapOrphans(engineFor(env), ownSelf());
 }

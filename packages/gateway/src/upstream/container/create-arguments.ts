@@ -1,4 +1,4 @@
-import { isVolumeName, readVolume } from '../../config/volume.ts';
+import { isVolumeName, readVolume } from '../../config/volumes.ts';
 import type { ContainerSpec } from './container-spec.ts';
 
 export interface Creation {

@@ -1,7 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fixedPlaces, unsafeSource, type OwnPlaces } from '../../config/unsafe-sources.ts';
-import { isVolumeName, readVolume } from '../../config/volume.ts';
+import { fixedPlaces, isVolumeName, readVolume, unsafeSource, type OwnPlaces } from '../../config/volumes.ts';
 import { EngineError } from './engine.ts';
 
 type EngineVariables = Readonly<Record<string, string>>;

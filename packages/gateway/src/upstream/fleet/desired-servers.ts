@@ -1,5 +1,5 @@
 import type { McpConfig, ServerConfig } from '../../config/config.generated.ts';
-import { configChanges, type ConfigChanges } from '../../config/diff.ts';
+import { configChanges, type ConfigChanges, type ServerConfigs } from '../../config/diff.ts';
 import { serversOfGroup } from '../../config/groups.ts';
 import { isSwitchedOff } from '../../config/server-kind.ts';
 import { withoutLiveKeys } from '../../config/tool-lists.ts';
@@ -7,11 +7,9 @@ import { Texts } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { fileEntry } from '../../state/server-record.ts';
 import type { KnownServer } from '../../state/server-records.ts';
-import { isRecord } from '../../wire/json/is-record.ts';
+import { isRecord } from '../../wire/json/value-checks.ts';
 import { isOwnEntry } from '../gateway-chain.ts';
 
-/** Validated entries of servers. */
-type ServerConfigs = Readonly<Record<string, ServerConfig>>;
 /** Entries of servers in the config file, before variables were replaced. */
 export type ServerEntries = Readonly<Record<string, unknown>>;
 

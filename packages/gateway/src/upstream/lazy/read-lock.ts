@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { isRecord } from '../../wire/json/is-record.ts';
 import { readElements, valueText } from '../../wire/json/members.ts';
 import { entriesOf, objectIn, objectOf, readObject } from '../../wire/json/objects.ts';
 import { onOneLine, validateValue } from '../../wire/json/scan.ts';
+import { isRecord } from '../../wire/json/value-checks.ts';
 import { ALL_KINDS, KINDS, NOTHING, NO_LISTS, type Kind, type Listed } from '../catalogue/catalogue.ts';
 import { readPlainItem } from '../catalogue/plain-list.ts';
 import { readItem } from '../catalogue/read-list.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../wire/json/is-record.ts';
+import { isRecord } from '../../wire/json/value-checks.ts';
 import {
   ALL_KINDS,
   definitionOf,

@@ -8,9 +8,8 @@ import {
 } from '../../protocol/eras.ts';
 import { Method } from '../../protocol/methods.ts';
 import { inTime } from '../../time/timeouts.ts';
-import { isRecord } from '../../wire/json/is-record.ts';
-import { isShallow } from '../../wire/json/shallow.ts';
 import { encode } from '../../wire/json/splice.ts';
+import { isRecord, isShallow } from '../../wire/json/value-checks.ts';
 import type { Message } from '../../wire/message.ts';
 import type { Peer } from '../../wire/peer.ts';
 import { reasonOf, Unavailable } from '../unavailable.ts';

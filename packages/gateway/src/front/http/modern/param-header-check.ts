@@ -7,7 +7,7 @@ import {
   readParameterHeaders,
   type ParameterHeader,
 } from '../../../protocol/param-headers.ts';
-import { Route } from '../../../registry/tool-registry.ts';
+import { Route } from '../../../registry/route.ts';
 import { findMember, stringValue } from '../../../wire/json/members.ts';
 import type { Message } from '../../../wire/message.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMembers, type Members } from './members.ts';
-import { unambiguousMessage, unambiguousObject } from './unambiguous.ts';
+import { unambiguousMessage, unambiguousObject } from './objects.ts';
 
 const members = (text: string | Buffer): Members => readMembers(Buffer.from(text), 0) as Members;
 

@@ -4,7 +4,7 @@ import { NO_LISTS, type Listed } from '../upstream/catalogue/catalogue.ts';
 import { readItem } from '../upstream/catalogue/read-list.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { Accounts, type Account } from '../wire/account.ts';
-import { RegistryBuilder } from './registry.ts';
+import { RegistryBuilder } from './registry-builder.ts';
 
 /** A server that lists tools of these names. */
 function server(account: Account, ...names: string[]): Upstream {

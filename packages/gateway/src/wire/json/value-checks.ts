@@ -1,3 +1,8 @@
+/** Returns true for an object with keys: not for an array, not for null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Far more levels than any serialised value has; from a few thousand on the stack overflows. */
 const DEEPEST = 100;
 
