@@ -231,9 +231,9 @@ async function open(transport: TransportCase): Promise<{ opened: Opened; site: S
   await shakeHands(connection.peer, {
     serverKey: 'it',
     envelope: { clientInfo: { name: 'test', version: '1.0.0' }, capabilities: '{}' },
-    verdict: 'legacy',
+    knownEra: 'legacy',
     isFixed: true,
-    patience: 20_000,
+    probeTimeoutMs: 20_000,
     prefersLegacy: false,
   });
   return { opened: new Opened(connection, account, notifications), site };

@@ -6,7 +6,7 @@ import { NO_LISTS, type Catalogue } from './catalogue/catalogue.ts';
 import { LiveCatalogue, type LiveCatalogueOptions } from './catalogue/live-catalogue.ts';
 import { ResourceSubscriptions } from './catalogue/resource-subscriptions.ts';
 import type { Connection } from './connection.ts';
-import { shakeHands, type Greeting, type HandshakeOptions } from './start/negotiate.ts';
+import { shakeHands, type HandshakeResult, type HandshakeOptions } from './start/negotiate.ts';
 import { ping, type Probed } from './supervision/probe.ts';
 
 type FirstListOptions = Pick<LiveCatalogueOptions, 'earlier' | 'warn' | 'prepare' | 'changed'>;
@@ -14,7 +14,7 @@ type FirstListOptions = Pick<LiveCatalogueOptions, 'earlier' | 'warn' | 'prepare
 /** One connection to a server, the era agreed on it, the lists read over it and the resources watched through it. */
 export class Conversation implements Probed {
   readonly connection: Connection;
-  #greeting: Greeting | undefined;
+  #handshake: HandshakeResult | undefined;
   #lists: LiveCatalogue | undefined;
   #resources: ResourceSubscriptions | undefined;
   #meta = '';
@@ -29,12 +29,12 @@ export class Conversation implements Probed {
   }
 
   /** Answers to the handshake; undefined until it is over. */
-  get greeting(): Greeting | undefined {
-    return this.#greeting;
+  get handshake(): HandshakeResult | undefined {
+    return this.#handshake;
   }
 
   get era(): Era {
-    return this.#greeting?.era ?? 'legacy';
+    return this.#handshake?.era ?? 'legacy';
   }
 
   get lists(): LiveCatalogue | undefined {
@@ -63,16 +63,16 @@ export class Conversation implements Probed {
   }
 
   /** Agrees on an era, and returns what the server has said of itself. */
-  async open(envelope: Envelope, handshake: Omit<HandshakeOptions, 'envelope'>): Promise<Greeting> {
-    const greeting = await shakeHands(this.peer, { ...handshake, envelope });
-    const { era, capabilities, version } = greeting;
-    this.#greeting = greeting;
+  async open(envelope: Envelope, options: Omit<HandshakeOptions, 'envelope'>): Promise<HandshakeResult> {
+    const handshake = await shakeHands(this.peer, { ...options, envelope });
+    const { era, capabilities, version } = handshake;
+    this.#handshake = handshake;
     this.#meta = era === 'legacy' ? '' : envelopeMembers(envelope);
     this.peer.version = version;
     // Before the lists are read: a change right after would go unheard.
     const missed = (): void => this.#lists?.refreshAll();
     this.#resources = new ResourceSubscriptions(this.peer, { era, meta: this.#meta, capabilities, missed });
-    return greeting;
+    return handshake;
   }
 
   /** Reads all lists for the first time. */
@@ -80,7 +80,7 @@ export class Conversation implements Probed {
     const { peer, era } = this;
     this.#lists = new LiveCatalogue({
       ...options,
-      capabilities: this.#greeting?.capabilities ?? {},
+      capabilities: this.#handshake?.capabilities ?? {},
       era,
       meta: this.#meta,
       timers: systemTimers,

@@ -109,19 +109,19 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   }
 
   get capabilities(): Readonly<Record<string, unknown>> {
-    return this.conversation?.greeting?.capabilities ?? {};
+    return this.conversation?.handshake?.capabilities ?? {};
   }
 
   get instructions(): string | undefined {
-    return this.conversation?.greeting?.instructions;
+    return this.conversation?.handshake?.instructions;
   }
 
   get catalogue(): Catalogue {
     return this.conversation?.catalogue ?? NO_LISTS;
   }
 
-  readNews(kind: Kind): Promise<void> | undefined {
-    return this.conversation?.lists?.readNews(kind);
+  readChanged(kind: Kind): Promise<void> | undefined {
+    return this.conversation?.lists?.readChanged(kind);
   }
 
   /** Resolves when the server has answered its handshake and its first list; rejects with a `ChildServerError`. */
@@ -212,8 +212,8 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       repeated: () => {
         this.#isQuiet = true;
       },
-      asked: (message, related) => on.request(this, message, related),
-      told: (message, related) => {
+      request: (message, related) => on.request(this, message, related),
+      notification: (message, related) => {
         if (this.conversation?.take(message) !== true) on.notification(this, message, related);
       },
       prepare: (kind, listing) => on.prepare?.(this, kind, listing),
@@ -258,7 +258,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       logs.failing.add(serverKey);
     }
     this.error = failure;
-    // The verdict does not wait for a process that is slow to end.
+    // The error does not wait for a process that is slow to end.
     void connection?.stop();
     return failure;
   }

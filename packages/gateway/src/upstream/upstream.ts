@@ -31,7 +31,7 @@ export interface Upstream extends ServerClient {
   readonly instructions: string | undefined;
   readonly catalogue: Catalogue;
   /** Reads a list that the server has announced a change of; undefined where it is up to date. */
-  readNews?(kind: Kind): Promise<void> | undefined;
+  readChanged?(kind: Kind): Promise<void> | undefined;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
   /** Asks to be told when a resource changes, unless a client does so itself; as often unwatched as watched. */

@@ -17,7 +17,9 @@ export function readChangedLists(
   if (request.hasReadLists) return false;
   const { directory } = request;
   const upstreams = [...directory.registry.upstreams.values()];
-  const readings = upstreams.flatMap((upstream) => kinds.flatMap((kind) => upstream.readNews?.(kind) ?? []));
+  const readings = upstreams.flatMap((upstream) =>
+    kinds.flatMap((kind) => upstream.readChanged?.(kind) ?? []),
+  );
   if (readings.length === 0) return false;
   request.hasReadLists = true;
   request.wait(within(LONGEST_READING_MS, Promise.all(readings)), () => {

@@ -87,7 +87,7 @@ export class LiveCatalogue {
   }
 
   /** Reads one list without a pause where the server has announced a change of it; undefined where it has not. */
-  readNews(kind: Kind): Promise<void> | undefined {
+  readChanged(kind: Kind): Promise<void> | undefined {
     const list = this.#lists[kind];
     return list.isOutdated ? list.readNow() : undefined;
   }

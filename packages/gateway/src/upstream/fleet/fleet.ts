@@ -150,7 +150,7 @@ export class Fleet {
     await startAll(starting, {
       keepGoing,
       isAwaited: ({ serverKey }) => this.#lazyUpstreams.of(serverKey) === undefined,
-      begun: (server, start) => this.supervisor.starting(server, start),
+      starting: (server, start) => this.supervisor.starting(server, start),
       ready: (server) => {
         this.supervisor.connected(server);
         this.#ready(server);
@@ -199,7 +199,7 @@ export class Fleet {
     if (this.servers.isCurrent(server) && server.status === ServerStatus.RUNNING) {
       const how = 'is started anew in the legacy era, that of its first client';
       this.#options.log.info(`Server '${serverKey}' ${how}`);
-      this.#lazyUpstreams.standIn(server);
+      this.#lazyUpstreams.createPlaceholder(server);
       this.#eras.switchToLegacy(serverKey);
       this.supervisor.pause(serverKey, how);
     }

@@ -57,7 +57,7 @@ export class Catalogues {
   readonly #read = new Map<string, CatalogueSnapshot | undefined>();
   #lock: LockedSnapshots = new Map();
   #name: string;
-  #hasNews = false;
+  #isUnsaved = false;
   #written: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #release: NodeJS.Timeout | undefined;
@@ -111,7 +111,7 @@ export class Catalogues {
     const entry = this.#options.entryHash(serverKey);
     if (entry === undefined || this.#options.configPath === undefined) return;
     this.#learnt.set(serverKey, { entry, lock: this.#lock.get(serverKey)?.hash, snapshot });
-    this.#hasNews = true;
+    this.#isUnsaved = true;
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
 
@@ -119,11 +119,11 @@ export class Catalogues {
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#hasNews) {
+    if (this.#isUnsaved) {
       const [name, learnt] = [this.#name, new Map(this.#learnt)];
       this.#written = this.#written.then(() => this.#write(name, learnt));
     }
-    this.#hasNews = false;
+    this.#isUnsaved = false;
     return this.#written;
   }
 
@@ -131,10 +131,12 @@ export class Catalogues {
   async #write(name: string, learnt: ReadonlyMap<string, StoredSnapshot>): Promise<void> {
     const { store, log } = this.#options;
     try {
-      if (this.#newsIn(learnt, await store.get(name).catch(() => undefined)).length === 0) return;
+      if (this.#changesIn(learnt, await store.get(name).catch(() => undefined)).length === 0) return;
       await store.update(name, (before) => {
-        const news = this.#newsIn(learnt, before);
-        return news.length === 0 ? undefined : encodeSnapshots(new Map([...this.#ofConfig(before), ...news]));
+        const changes = this.#changesIn(learnt, before);
+        return changes.length === 0
+          ? undefined
+          : encodeSnapshots(new Map([...this.#ofConfig(before), ...changes]));
       });
       for (const old of (await store.list(this.#prefix)).slice(MOST_CLIENTS)) await store.delete(old.name);
     } catch (error) {
@@ -142,7 +144,7 @@ export class Catalogues {
     }
   }
 
-  #newsIn(
+  #changesIn(
     learnt: ReadonlyMap<string, StoredSnapshot>,
     before: Buffer | undefined,
   ): [string, StoredSnapshot][] {

@@ -42,7 +42,7 @@ export class LazyUpstream implements Upstream {
     this.#wake = wake;
   }
 
-  /** Made when first needed, because most stand-ins are never spoken to. */
+  /** Made when first needed, because most placeholders get no request. */
   get peer(): Peer {
     if (this.#peer === undefined) {
       this.#peer = new Peer(NO_LINK);

@@ -28,7 +28,7 @@ export interface LazyUpstreamsOptions {
 export class LazyUpstreams {
   readonly #options: LazyUpstreamsOptions;
   readonly #lazyUpstreams = new Map<string, Upstream>();
-  /** The lazy servers whose stand-in is what they offer to this client. */
+  /** Lazy servers whose placeholder has the lists for this client. */
   readonly #asleep = new Set<string>();
   readonly #catalogues: Catalogues;
 
@@ -53,7 +53,7 @@ export class LazyUpstreams {
     return this.#options.desired.configOf(key).lazy ?? this.#options.lazy ?? false;
   }
 
-  /** Need not be started before it is called. */
+  /** Returns true for a server that need not be started before it is called. */
   isAsleep(key: string): boolean {
     return this.#asleep.has(key);
   }
@@ -98,12 +98,12 @@ export class LazyUpstreams {
     this.#catalogues.learn(serverKey, snapshot);
   }
 
-  /** Lets the lists of a server that runs stand in for it until its next start is over. */
-  standIn(child: UpstreamServer): void {
+  /** Creates a placeholder from the lists of a running server, for the time of its restart. */
+  createPlaceholder(child: UpstreamServer): void {
     this.#lazyUpstreams.set(child.serverKey, this.#create(child.serverKey, snapshotOf(child)));
   }
 
-  /** A server has failed to start: nothing stands in for it any more, unless it is lazy. Returns what did. */
+  /** Removes and returns the placeholder of a server that has failed to start, unless it is lazy. */
   giveUp(key: string): Upstream | undefined {
     const lazyUpstream = this.isLazy(key) ? undefined : this.#lazyUpstreams.get(key);
     if (lazyUpstream !== undefined) this.#lazyUpstreams.delete(key);

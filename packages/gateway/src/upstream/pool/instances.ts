@@ -222,7 +222,7 @@ function prefixOf(serverKey: string): string {
   return `${serverKey}\0`;
 }
 
-/** The one that runs or is about to; the news of its end may be on the way still. */
+/** The one that runs or is about to; the event of its end may be still to come. */
 function living(all: Map<string, Own>, name: string): Own | undefined {
   const own = all.get(name);
   if (own?.running?.upstream.peer.gone === undefined) return own;

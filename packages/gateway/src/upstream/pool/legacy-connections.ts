@@ -46,7 +46,7 @@ export class LegacyConnections {
   async of(server: Upstream): Promise<Upstream | undefined> {
     if (server.peer.gone !== undefined) return undefined;
     const pair = this.#pairs.get(server) ?? this.#enter(server);
-    // The news of its end may be on the way still.
+    // The event of its end may be still to come.
     if (pair.running?.peer.gone !== undefined) this.#ended(pair, pair.running);
     if (pair.isSingle) return undefined;
     pair.opened ??= this.#begin(server, pair);

@@ -59,17 +59,17 @@ export class ProcessConnection implements Connection {
   readonly keepsSession: boolean = true;
   readonly #process: ServerProcess;
   readonly #options: ConnectionOptions;
-  readonly #lastBreathMs: number;
+  readonly #outputDrainMs: number;
   readonly #lost = new Deferred<string>();
   readonly #ended = new Deferred<void>();
   #flowing = new Deferred<void>();
   #heard = 0;
   #noise: readonly string[] = [];
 
-  constructor(process: ServerProcess, options: ConnectionOptions, lastBreathMs: number = OUTPUT_DRAIN_MS) {
+  constructor(process: ServerProcess, options: ConnectionOptions, outputDrainMs: number = OUTPUT_DRAIN_MS) {
     this.#process = process;
     this.#options = options;
-    this.#lastBreathMs = lastBreathMs;
+    this.#outputDrainMs = outputDrainMs;
     const link = openLink(
       { ...options, input: process.stdout, output: process.stdin },
       {
@@ -135,14 +135,14 @@ export class ProcessConnection implements Connection {
   async #exited(how: string): Promise<void> {
     if (!this.#flowing.isResolved) {
       await this.#flowing.promise;
-      await within(this.#lastBreathMs, this.#ended.promise);
+      await within(this.#outputDrainMs, this.#ended.promise);
     }
     this.#lost.resolve(how);
   }
 
   /** A server that lives on but has shut one of its ends is as good as dead. */
   async #cutOff(what: string): Promise<void> {
-    if (await within(this.#lastBreathMs, this.#process.exited)) return;
+    if (await within(this.#outputDrainMs, this.#process.exited)) return;
     this.#lost.resolve(what);
     await this.stop();
   }

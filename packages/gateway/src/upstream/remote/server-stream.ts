@@ -50,7 +50,7 @@ export class ServerStream {
     return new Promise((answered) => this.#ask(answered));
   }
 
-  /** The server could not be greeted anew; what was open once is asked for again. */
+  /** Asks again for a stream that was open once, after a session could not be renewed. */
   openLater(): void {
     if (this.#hasBeenOpen) this.#backOff.schedule(() => this.#ask());
   }

@@ -38,7 +38,7 @@ export class SseLink implements Link {
   #endpoint: URL | undefined;
   #sending: Abortable | undefined;
   /** True while the handshake of a new stream is in flight: the link itself takes its answer. */
-  #isGreetingAgain = false;
+  #isRenewing = false;
   #isClosed = false;
 
   constructor(options: SseLinkOptions) {
@@ -147,14 +147,14 @@ export class SseLink implements Link {
     if (type !== 'message') return;
     const message = readMessage(data);
     if (message.kind === 'invalid') return this.#invalid(message);
-    if (this.#isGreetingAgain && this.#isGreeting(message)) return this.#greeted(message);
+    if (this.#isRenewing && this.#isHandshakeAnswer(message)) return this.#sessionRenewed(message);
     if (message.kind === 'response') this.#asked.delete(Number(message.id));
     this.#options.handlers.message(message);
   }
 
   #invalid(line: InvalidInput): void {
     const isAnswer = line.likelyKind === 'response' && line.id !== undefined;
-    if (isAnswer && this.#isGreetingAgain && this.#isOpeningId(line.id))
+    if (isAnswer && this.#isRenewing && this.#isOpeningId(line.id))
       return this.#giveUp(`answers a new handshake with ${describeInvalidInput(line)}`);
     if (isAnswer) this.#asked.delete(idNumber(line.id));
     this.#options.handlers.invalid(line);
@@ -172,19 +172,19 @@ export class SseLink implements Link {
     if (!isFirst) return;
     const { opening } = this.#memory;
     if (opening === undefined) this.#release();
-    else this.#greetAgain(opening);
+    else this.#renewSession(opening);
   }
 
-  #greetAgain(opening: Message): void {
+  #renewSession(opening: Message): void {
     const stream = this.#sending;
-    this.#isGreetingAgain = true;
+    this.#isRenewing = true;
     this.#deliver(opening.bytes, (what) => {
       if (this.#sending === stream) this.#giveUp(what);
     });
   }
 
   /** Returns true for the answer to the handshake. */
-  #isGreeting({ kind, id }: Message): boolean {
+  #isHandshakeAnswer({ kind, id }: Message): boolean {
     return kind === 'response' && this.#isOpeningId(id);
   }
 
@@ -192,8 +192,8 @@ export class SseLink implements Link {
     return idNumber(id) === Number(this.#memory.opening?.id);
   }
 
-  #greeted({ isError }: Message): void {
-    this.#isGreetingAgain = false;
+  #sessionRenewed({ isError }: Message): void {
+    this.#isRenewing = false;
     if (isError) return this.#giveUp('refuses to be greeted again');
     for (const told of [lineBytes(notificationLine(Method.INITIALIZED)), ...this.#memory.replay()])
       this.#deliver(told);
@@ -255,7 +255,7 @@ export class SseLink implements Link {
     this.#askHeld();
     this.#endpoint = undefined;
     this.#sending = undefined;
-    this.#isGreetingAgain = false;
+    this.#isRenewing = false;
     this.#backOff.schedule(() => this.#open());
     for (const id of this.#asked) this.#lose(id, what);
   }

@@ -18,9 +18,9 @@ verifies('ERA-4', 'a server that does not answer the probe gets the legacy hands
   void shakeHands(silent, {
     serverKey: 's',
     envelope: { clientInfo: { name: 'x', version: '1' }, capabilities: '{}' },
-    verdict: undefined,
+    knownEra: undefined,
     isFixed: false,
-    patience: startupTimeouts({ command: 'node' }, undefined).probe,
+    probeTimeoutMs: startupTimeouts({ command: 'node' }, undefined).probe,
     prefersLegacy: false,
   });
   await vi.advanceTimersByTimeAsync(1999);

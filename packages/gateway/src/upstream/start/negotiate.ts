@@ -21,7 +21,7 @@ const HANDSHAKE_VERSIONS: ReadonlySet<string> = new Set([...LEGACY_VERSIONS, '20
 const LARGEST_PARSED = 1024 * 1024;
 
 /** Answers of a server to the handshake: its era, version and description of itself. */
-export interface Greeting {
+export interface HandshakeResult {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -39,51 +39,58 @@ export interface HandshakeOptions {
   readonly serverKey: string;
   readonly envelope: Envelope;
   /** Era that an earlier start found, or that is prescribed. */
-  readonly verdict: Era | undefined;
-  /** Fails where the server does not speak the era of the verdict, instead of trying the other. */
+  readonly knownEra: Era | undefined;
+  /** Fails where the server does not speak the era that is known, instead of trying the other. */
   readonly isFixed: boolean;
   /** Milliseconds to wait for an answer to the probe. */
-  readonly patience: number;
+  readonly probeTimeoutMs: number;
   /** Uses the legacy era with a server that speaks both. */
   readonly prefersLegacy: boolean;
 }
 
 /** Finds out in place which era a server speaks. The probe goes first and alone: dual servers keep the era they see first. */
-export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<Greeting> {
-  if (options.isFixed && options.verdict !== undefined) return speakOnly(peer, options.verdict, options);
-  if (options.verdict === 'legacy') {
-    const greeting = await initialize(peer, options);
-    if (greeting instanceof RpcError === false) return greeting;
+export async function shakeHands(peer: Peer, options: HandshakeOptions): Promise<HandshakeResult> {
+  if (options.isFixed && options.knownEra !== undefined) return openInEra(peer, options.knownEra, options);
+  if (options.knownEra === 'legacy') {
+    const handshake = await initialize(peer, options);
+    if (handshake instanceof RpcError === false) return handshake;
   }
   const probe = discover(peer, options);
-  const answer = await inTime(options.patience, probe);
+  const answer = await inTime(options.probeTimeoutMs, probe);
   if (answer !== undefined && answer instanceof RpcError === false)
-    return options.prefersLegacy ? goBack(peer, answer, options) : answer;
-  const greeting = await initialize(peer, options);
-  if (greeting instanceof RpcError === false) return { ...greeting, certain: answer !== undefined };
+    return options.prefersLegacy ? useLegacyEra(peer, answer, options) : answer;
+  const handshake = await initialize(peer, options);
+  if (handshake instanceof RpcError === false) return { ...handshake, certain: answer !== undefined };
   // A modern server that was slow to boot refuses the handshake, but has the probe still to answer.
-  const late = answer ?? (await inTime(options.patience, probe));
-  if (late === undefined || late instanceof RpcError) throw greeting;
+  const late = answer ?? (await inTime(options.probeTimeoutMs, probe));
+  if (late === undefined || late instanceof RpcError) throw handshake;
   return late;
 }
 
 /** Opens the conversation in one era; throws where the server does not speak it. */
-async function speakOnly(peer: Peer, era: Era, options: HandshakeOptions): Promise<Greeting> {
-  const greeting = await (era === 'legacy' ? initialize(peer, options) : discover(peer, options));
-  if (greeting instanceof RpcError === false) return { ...greeting, isModernOnly: era === 'modern' };
-  const what = `does not speak the ${era} era: it ${reasonOf(greeting)}; remove "era" from its entry`;
+async function openInEra(peer: Peer, era: Era, options: HandshakeOptions): Promise<HandshakeResult> {
+  const handshake = await (era === 'legacy' ? initialize(peer, options) : discover(peer, options));
+  if (handshake instanceof RpcError === false) return { ...handshake, isModernOnly: era === 'modern' };
+  const what = `does not speak the ${era} era: it ${reasonOf(handshake)}; remove "era" from its entry`;
   throw new Unavailable(options.serverKey, what);
 }
 
 /** Repeats the handshake in the legacy era: a probe does not decide the era of a server that speaks both. */
-async function goBack(peer: Peer, modern: Greeting, options: HandshakeOptions): Promise<Greeting> {
-  const greeting = await inTime(options.patience, initialize(peer, options));
-  if (greeting === undefined || greeting instanceof RpcError) return { ...modern, isModernOnly: true };
-  return { ...greeting, isModern: true };
+async function useLegacyEra(
+  peer: Peer,
+  modern: HandshakeResult,
+  options: HandshakeOptions,
+): Promise<HandshakeResult> {
+  const handshake = await inTime(options.probeTimeoutMs, initialize(peer, options));
+  if (handshake === undefined || handshake instanceof RpcError) return { ...modern, isModernOnly: true };
+  return { ...handshake, isModern: true };
 }
 
 /** Sends the modern probe; returns an error where the server does not speak that era. */
-async function discover(peer: Peer, { envelope, serverKey }: HandshakeOptions): Promise<Greeting | RpcError> {
+async function discover(
+  peer: Peer,
+  { envelope, serverKey }: HandshakeOptions,
+): Promise<HandshakeResult | RpcError> {
   const ask = (): Promise<Message> =>
     peer.request(Method.DISCOVER, `{"_meta":{${envelopeMembers(envelope)}}}`);
   const first = await ask();
@@ -121,7 +128,7 @@ function offersModern({ code, data }: RpcError): boolean {
 async function initialize(
   peer: Peer,
   { envelope, serverKey }: HandshakeOptions,
-): Promise<Greeting | RpcError> {
+): Promise<HandshakeResult | RpcError> {
   const { clientInfo, capabilities } = envelope;
   const [offered] = LEGACY_VERSIONS;
   const params = `{"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${encode(clientInfo)}}`;
@@ -151,7 +158,9 @@ function unknownVersion(serverKey: string, version: string): RpcError {
   return new Unavailable(serverKey, what);
 }
 
-function selfDescription(result: Record<string, unknown>): Pick<Greeting, 'capabilities' | 'instructions'> {
+function selfDescription(
+  result: Record<string, unknown>,
+): Pick<HandshakeResult, 'capabilities' | 'instructions'> {
   const { capabilities, instructions } = result;
   return {
     capabilities: writable(asRecord(capabilities)),

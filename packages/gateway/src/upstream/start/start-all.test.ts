@@ -23,7 +23,7 @@ async function waited(keepGoing: boolean, ...delays: number[]): Promise<number> 
     ready: ignore,
     failed: ignore,
     isAwaited: () => true,
-    begun: () => {},
+    starting: () => {},
     skipped: ignore,
     tried: ignore,
   });

@@ -9,8 +9,8 @@ export interface StartAllOptions {
   readonly keepGoing: boolean;
   /** Clients wait for it. */
   isAwaited(child: UpstreamServer): boolean;
-  /** Its start has begun; the promise resolves when it is over. */
-  begun(child: UpstreamServer, start: Promise<unknown>): void;
+  /** Called with the promise of a start, which resolves when the start is over. */
+  starting(child: UpstreamServer, start: Promise<unknown>): void;
   ready(child: UpstreamServer): void;
   failed(child: UpstreamServer, error: Error): void;
   /** Called for a server that refuses to serve this gateway; the others go on. */
@@ -21,12 +21,12 @@ export interface StartAllOptions {
 
 /** Starts all servers side by side. Resolves when each that clients wait for is ready or given up, or comes too late. */
 export async function startAll(children: readonly UpstreamServer[], options: StartAllOptions): Promise<void> {
-  const patience = new Patience(LATECOMERS_MS);
+  const timer = new LatecomerTimer(LATECOMERS_MS);
   const start = async (child: UpstreamServer): Promise<void> => {
     try {
       await child.start();
       options.ready(child);
-      if (options.keepGoing) patience.renew();
+      if (options.keepGoing) timer.renew();
     } catch (error) {
       if (error instanceof Skipped) return options.skipped(child, error);
       options.failed(child, error as Error);
@@ -40,19 +40,19 @@ export async function startAll(children: readonly UpstreamServer[], options: Sta
   }));
   // Prevents unhandled rejections: after the first failure, nothing awaits the other starts.
   for (const { child, over } of starts)
-    options.begun(
+    options.starting(
       child,
       over.catch(() => {}),
     );
   const all = Promise.all(starts.map(({ over }) => over)).then(() => options.tried());
   all.catch(() => {});
   const awaited = starts.filter(({ isAwaited }) => isAwaited).map(({ over }) => over);
-  await Promise.race([Promise.all(awaited), patience.over]);
-  patience.end();
+  await Promise.race([Promise.all(awaited), timer.over]);
+  timer.end();
 }
 
 /** Runs out some time after it was last renewed, and never before. */
-class Patience {
+class LatecomerTimer {
   readonly over: Promise<void>;
   readonly #ms: number;
   #runOut: () => void = () => {};

@@ -11,7 +11,7 @@ import { Conversation } from '../conversation.ts';
 import { sharingOf } from '../pool/instances.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { startupTimeouts, transportOf, type StartupTimeouts, type Transport } from '../transports.ts';
-import type { Greeting } from './negotiate.ts';
+import type { HandshakeResult } from './negotiate.ts';
 
 export interface ServerStartOptions extends ServerOptions {
   readonly serverKey: string;
@@ -22,8 +22,8 @@ export interface ServerStartOptions extends ServerOptions {
   opened(connection: Connection): void;
   /** Hears that the start is repeated in the other era. */
   repeated(): void;
-  asked(message: Message, related?: number): void;
-  told(message: Message, related?: number): void;
+  request(message: Message, related?: number): void;
+  notification(message: Message, related?: number): void;
   prepare(kind: Kind, listing: Listing): Promise<void> | undefined;
   listChanged(kind: Kind): void;
   /** Hears that the server holds too much memory. */
@@ -60,7 +60,7 @@ export class ServerStart {
   }
 
   get isModernOnly(): boolean {
-    return this.#diesOfHandshake || this.#conversation?.greeting?.isModernOnly === true;
+    return this.#diesOfHandshake || this.#conversation?.handshake?.isModernOnly === true;
   }
 
   /** True for a shared local server that may speak both eras, as long as no client has decided which is used. */
@@ -75,25 +75,26 @@ export class ServerStart {
     const { config, context } = this.#options;
     const prescribed = config.era ?? this.#options.era;
     const { command, args } = this.#transport.identity(config);
-    const verdict =
+    const knownEra =
       prescribed ?? this.#transport.era?.(config) ?? (await context.eraCache.recall(command, args));
-    const { certain, isModern } = await this.#connect(verdict);
+    const { certain, isModern } = await this.#connect(knownEra);
     const era = isModern ? 'modern' : 'legacy';
-    if (certain && prescribed === undefined && era !== verdict) context.eraCache.remember(command, args, era);
+    if (certain && prescribed === undefined && era !== knownEra)
+      context.eraCache.remember(command, args, era);
   }
 
   /** Starts a process and shakes hands; a process that the handshake ends is started once more, in the other era. */
-  async #connect(verdict: Era | undefined): Promise<Greeting> {
+  async #connect(knownEra: Era | undefined): Promise<HandshakeResult> {
     const conversation = await this.#launch();
     const { connection } = conversation;
     // Nothing was asked yet that the server could have ended for.
     const capabilities = await connection.raceExit(this.#options.capabilities);
     const deadline = this.#setDeadline(conversation);
     try {
-      return await this.#open(conversation, { verdict, capabilities, deadline });
+      return await this.#open(conversation, { knownEra, capabilities, deadline });
     } catch (error) {
       const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#options.isStopped();
-      if (!hasDied || verdict === 'legacy' || this.#isEraFixed) throw error;
+      if (!hasDied || knownEra === 'legacy' || this.#isEraFixed) throw error;
       this.#options.repeated();
       if (connection.heard === 0) {
         this.#options.ownLog.debug?.('ended when it got the modern probe; starting it in the legacy era');
@@ -102,7 +103,7 @@ export class ServerStart {
       // Only the probe was answered: the legacy handshake has ended it.
       if (connection.heard > 1 || !this.#prefersLegacy) throw error;
       this.#diesOfHandshake = true;
-      return await this.#connect(verdict);
+      return await this.#connect(knownEra);
     } finally {
       deadline.cancel();
     }
@@ -127,8 +128,8 @@ export class ServerStart {
       isClientFolder: options.isClientFolder,
       maxMessageSize: context.maxMessageSize,
       listenTimeoutMs: this.#timeouts.startup,
-      request: (message, related) => options.asked(message, related),
-      notification: (message, related) => options.told(message, related),
+      request: (message, related) => options.request(message, related),
+      notification: (message, related) => options.notification(message, related),
       failed: (error) => options.failed(account, error),
       renewed: () => this.#conversation?.lists?.refreshAll(),
       outdated: async () => this.#conversation?.lists?.readNow('tools'),
@@ -144,18 +145,21 @@ export class ServerStart {
     return conversation;
   }
 
-  async #open(conversation: Conversation, { verdict, capabilities, deadline }: Opening): Promise<Greeting> {
+  async #open(
+    conversation: Conversation,
+    { knownEra, capabilities, deadline }: Opening,
+  ): Promise<HandshakeResult> {
     const { serverKey, config, ownLog, context } = this.#options;
     this.#chosenEra = this.#options.chosenEra?.(serverKey);
     const { clientInfo } = context;
-    const greeting = await conversation.open(
+    const handshake = await conversation.open(
       { clientInfo, capabilities },
       {
         serverKey,
-        verdict,
+        knownEra,
         isFixed: this.#isEraFixed,
         // Half of the remaining time is for the legacy handshake, because some servers do not answer a probe.
-        patience: Math.min(this.#timeouts.probe, deadline.remaining() / 2),
+        probeTimeoutMs: Math.min(this.#timeouts.probe, deadline.remaining() / 2),
         prefersLegacy: this.#prefersLegacy,
       },
     );
@@ -168,7 +172,7 @@ export class ServerStart {
       },
       () => deadline.remaining(),
     );
-    return greeting;
+    return handshake;
   }
 
   get #isRemote(): boolean {
@@ -187,7 +191,7 @@ export class ServerStart {
   /** Fails the conversation when the server has not answered in time. */
   #setDeadline({ connection }: Conversation): Deadline {
     return new Deadline(this.#timeouts, this.#options.context.startClock, (limitMs) => {
-      const what = this.#conversation?.greeting === undefined ? 'the handshake' : Method.LIST_TOOLS;
+      const what = this.#conversation?.handshake === undefined ? 'the handshake' : Method.LIST_TOOLS;
       const remedy = 'if it needs longer, set "startupTimeout" (in milliseconds) in its entry';
       connection.fail(`did not answer ${what} within ${Math.round(limitMs) / 1000} s; ${remedy}`);
     });
@@ -195,7 +199,7 @@ export class ServerStart {
 }
 
 interface Opening {
-  readonly verdict: Era | undefined;
+  readonly knownEra: Era | undefined;
   readonly capabilities: string;
   readonly deadline: Deadline;
 }
