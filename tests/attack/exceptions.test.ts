@@ -12,9 +12,9 @@ describe('an exception', () => {
     await using weir = serveInProcess({ echo: fixture('echo') });
     await weir.initialize();
     await weir.request('tools/list');
-    const { gateway } = weir;
-    const { chain } = gateway;
-    Object.defineProperty(gateway, 'chain', {
+    const { fronts } = weir.gateway;
+    const { chain } = fronts;
+    Object.defineProperty(fronts, 'chain', {
       configurable: true,
       get: () => {
         throw new Error('planted');
@@ -26,9 +26,34 @@ describe('an exception', () => {
       message: "Internal error. The gateway's log has the details.",
     });
     expect(told(weir)).toHaveLength(1);
-    Object.defineProperty(gateway, 'chain', { value: chain });
+    Object.defineProperty(fronts, 'chain', { value: chain });
     expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
   });
+
+  verifies(
+    'SAFE-4',
+    'H1: in a request that was queued during the start ends that request alone',
+    async () => {
+      await using weir = serveInProcess({ echo: fixture('echo') });
+      await weir.initialize();
+      const view = weir.gateway.fronts.view();
+      let { snapshot } = view;
+      let reads = 0;
+      Object.defineProperty(view, 'snapshot', {
+        get() {
+          if (reads++ === 0) throw new Error('planted');
+          return snapshot;
+        },
+        set(next: typeof snapshot) {
+          snapshot = next;
+        },
+      });
+      const [first, second] = await Promise.all([weir.request('tools/list'), weir.request('tools/list')]);
+      expect(first.error).toMatchObject({ code: -32603 });
+      expect(second.result).toHaveProperty('tools');
+      expect(told(weir)).toHaveLength(1);
+    },
+  );
 
   verifies(
     ['SAFE-4', 'HEALTH-2'],

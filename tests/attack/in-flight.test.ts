@@ -28,7 +28,7 @@ describe('a request of 1 MB that is in flight', () => {
       `M7: a request of 1 MB in flight is charged to its client, ${what}`,
       async () => {
         await using http = await serveTest({ s: server });
-        const { accounts } = http.gateway;
+        const { accounts } = http.gateway.fronts;
         const hangUps = [1, 2, 3].map(() => begin(http.url, large('s:stall')));
         await eventually(async () => accounts.total > 3 * MB || undefined);
         for (const hangUp of hangUps) hangUp();

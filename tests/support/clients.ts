@@ -16,9 +16,12 @@ export interface AnotherClient {
 export function connectClient(gateway: Gateway, identity: string): AnotherClient {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const session = new Session(
-    gateway,
+    gateway.fronts,
     (handlers) =>
-      openLink({ input, output, maxMessageSize: gateway.maxMessageSize, account: NO_ACCOUNT }, handlers),
+      openLink(
+        { input, output, maxMessageSize: gateway.fronts.maxMessageSize, account: NO_ACCOUNT },
+        handlers,
+      ),
     {
       serverInfo: { name: 'weir', version: '1.0.0' },
       identity,

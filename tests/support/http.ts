@@ -39,7 +39,7 @@ export async function serveTest(
   const gateway = createTestGateway(servers, { keepGoing: true, ...options }, logged);
   const serverInfo = { name: 'weir', version: '1.0.0' };
   const front = await serveHttp(gateway, { port: 0, token: TOKEN, serverInfo, ...http });
-  await gateway.settled;
+  await gateway.ready;
   return new HttpTest(gateway, front, logged);
 }
 

@@ -146,7 +146,7 @@ describe.concurrent('unusual first messages', () => {
         return { tools: [tool('any')] };
       } } });`);
     await using weir = serveInProcess({ t: talker, e: fixture('echo') });
-    await weir.gateway.tried;
+    await weir.gateway.allAttempted;
     const { result } = await weir.initialize();
     expect(result).toBeDefined();
     expect(weir.lines).toHaveLength(1);

@@ -247,7 +247,7 @@ describe('subscriptions', () => {
       ) as [AnotherClient, AnotherClient, AnotherClient];
       const clients = [leaving, staying, modern].map(({ client }) => client);
       const uri = 'note://one';
-      gateway.open('{}');
+      gateway.fronts.lifecycle.declareCapabilities('{}');
       await gateway.start();
       for (const { client } of [leaving, staying]) {
         await client.initialize();

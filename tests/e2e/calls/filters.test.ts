@@ -140,8 +140,8 @@ describe('filters of tools', () => {
       expect(await read('ui://app/listed.html')).toBe('read');
       await using open = serveInProcess({ ...servers, apps: fixture('apps') });
       expect((await open.tools()).filter((name) => name.startsWith('apps'))).toHaveLength(3);
-      expect(client.gateway.directory.registry.apps.size).toBe(0);
-      expect(open.gateway.directory.registry.apps.size).toBe(1);
+      expect(client.gateway.fronts.view().registry.apps.size).toBe(0);
+      expect(open.gateway.fronts.view().registry.apps.size).toBe(1);
     },
   );
 

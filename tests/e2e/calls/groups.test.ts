@@ -319,7 +319,7 @@ describe('a group', () => {
           : (await session.post(rpc('tools/list', {}, 1))).text;
       const first = await list();
       expect(await list()).toBe(first);
-      const view = http.gateway.view('some');
+      const view = http.gateway.fronts.view('some');
       const before = view.registry;
       const name = `more_${era}`;
       await http.gateway.callTool('changes:add', { name });
@@ -338,7 +338,7 @@ describe('a group', () => {
     const servers = { one: telling('one'), two: telling('two'), lost: { command: 'no-such-command-at-all' } };
     const groups = { one: ['one'], part: ['two:t'], lost: ['lost', 'one:x'] };
     await using http = await serveTest(servers, { statusTool: true, config: { groups } });
-    await http.gateway.tried;
+    await http.gateway.allAttempted;
     const opened = async (group?: string): Promise<[string, string[]]> => {
       const session = await openSession(at(http, group));
       const tools = namesIn((await session.post(rpc('tools/list', {}, 1))).json);
@@ -785,7 +785,7 @@ describe('a reload of groups', () => {
     // No session has its view any more.
     await http.gateway.reload({ mcpServers, groups: { next: ['files'] } });
     await http.gateway.reload({ mcpServers, groups: { next: ['files:read'] } });
-    expect(http.gateway.findView('dev')).toBeUndefined();
+    expect(http.gateway.fronts.findView('dev')).toBeUndefined();
     expect((await send(at(http, 'next'), modern('tools/list'))).status).toBe(200);
   });
 

@@ -100,7 +100,7 @@ describe('a limit of calls at a time', () => {
   verifies('HEALTH-5', 'calls are not limited where the config sets no limit', async () => {
     await using weir = limited();
     await weir.tools();
-    expect(weir.gateway.directory.limits).toBeUndefined();
+    expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
     await Promise.all(Array.from({ length: 60 }, (_, n) => work(weir, `${n}`, 700)));
     expect((await seen(weir)).most).toBe(60);
     expect(weir.gateway.canExecute('b')).toBe(true);
@@ -317,7 +317,7 @@ describe.concurrent('a limit of calls in a session', () => {
   verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit', async () => {
     await using weir = limited({ mcpSessionLimit: -1 });
     await weir.tools();
-    expect(weir.gateway.directory.limits).toBeUndefined();
+    expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
   });
 
   verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit beside another limit', async () => {
@@ -410,7 +410,7 @@ describe.concurrent('stop', () => {
       for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are paused');
       expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
       weir.gateway.resumeCalls();
-      expect(weir.gateway.directory.limits).toBeUndefined();
+      expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
       expect(textOf(await work(weir, 'again', 0))).toBe('again');
     },
   );
@@ -447,7 +447,7 @@ describe.concurrent('stopCalls while a user is asked', () => {
       weir.gateway.resumeCalls();
       const answer = await again(ask, params, round, [{ action: 'accept', content: {} }]);
       expect(errorOf(answer)).toContain('Make the call again');
-      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+      expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
     },
   );
 });

@@ -275,7 +275,7 @@ describe('a server that works in the folder of a modern client', () => {
       const folder = realpathSync(temporaryFolder());
       const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
       const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {} });
-      gateway.open('{}');
+      gateway.fronts.lifecycle.declareCapabilities('{}');
       await gateway.start();
       const first = await ask('tools/call', { name: 'w:who' });
       expect(first.result).toEqual({
@@ -358,7 +358,7 @@ describe('a server that works in the folder of a modern client', () => {
         a: { ...askers.modern, sharing: 'per-session', cwdFromRoots: true },
       });
       const ask = await open(connectClient(gateway, 'a').client, 'modern', { roots: {}, elicitation: {} });
-      gateway.open('{}');
+      gateway.fronts.lifecycle.declareCapabilities('{}');
       await gateway.start();
       const told = { inputResponses: { q: { action: 'accept' } }, requestState: 'one' };
       const round = await ask('tools/call', { name: 'a:ask', ...told });
@@ -378,7 +378,7 @@ describe('a server that works in the folder of a modern client', () => {
     async () => {
       const gateway = createTestGateway({ w: { ...who, sharing: 'per-session', cwdFromRoots: true } });
       const ask = await open(connectClient(gateway, 'a').client, 'modern');
-      gateway.open('{}');
+      gateway.fronts.lifecycle.declareCapabilities('{}');
       await gateway.start();
       const answer = await ask('tools/call', { name: 'w:who' });
       expect(JSON.parse(textOf(answer))).toMatchObject({ cwd: process.cwd() });
@@ -440,7 +440,7 @@ describe('a shared server', () => {
     async () => {
       const gateway = createTestGateway({ a: fixture('asks-client') });
       const [a, b] = [connectClient(gateway, 'a').client, connectClient(gateway, 'b').client];
-      gateway.open('{"elicitation":{},"sampling":{},"roots":{}}');
+      gateway.fronts.lifecycle.declareCapabilities('{"elicitation":{},"sampling":{},"roots":{}}');
       await gateway.start();
       await a.initialize(CAN_ELICIT);
       await b.initialize(CAN_ELICIT);
@@ -482,7 +482,7 @@ describe('a resource that two clients follow', () => {
       async () => {
         const gateway = createTestGateway({ r: fixture('resources'), e: fixture('echo') });
         const clients = eras.map((era) => connectClient(gateway, era).client);
-        gateway.open('{}');
+        gateway.fronts.lifecycle.declareCapabilities('{}');
         await gateway.start();
         const asks = await Promise.all(clients.map((client, i) => open(client, eras[i]!)));
         const uri = 'note://one';

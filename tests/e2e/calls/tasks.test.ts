@@ -88,7 +88,7 @@ describe('tasks of 2025-11-25 on several servers', () => {
     'a task asks the client that created it, whatever other calls are in flight',
     async () => {
       const gateway = createTestGateway(two);
-      gateway.open('{"elicitation":{}}');
+      gateway.fronts.lifecycle.declareCapabilities('{"elicitation":{}}');
       const [ann, bob] = ['ann', 'bob'].map((name) => connectClient(gateway, name).client);
       for (const client of [ann!, bob!]) await client.initialize({ elicitation: {} });
       await gateway.start();

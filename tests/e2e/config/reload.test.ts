@@ -156,7 +156,7 @@ describe.concurrent('a config file that changes', () => {
       const mcpServers = { slow: { ...slow(), timeout: 100, name: 'Sloth' }, other };
       expect(await weir.gateway.reload({ mcpServers })).toMatchObject({ adjusted: ['slow'], changed: [] });
       expect((await weir.callTool('slow:wait', { ms: 5000 })).error?.message).toContain('"timeout"');
-      expect(weir.gateway.directory.askerOf('slow')).toBe('Sloth');
+      expect(weir.gateway.fronts.calls.askerOf('slow')).toBe('Sloth');
       expect(textOf(await weir.callTool('slow:pid'))).toBe(pid);
     },
   );
@@ -244,7 +244,7 @@ describe.concurrent('a config file that changes', () => {
       const { entry, starts } = counted(fixture('dual-era'));
       const gateway = createTestGateway({ b: entry, e: fixture('echo') });
       const { client } = connectClient(gateway, 'a');
-      gateway.open('{}');
+      gateway.fronts.lifecycle.declareCapabilities('{}');
       await gateway.start();
       await client.initialize({ elicitation: {} });
       const call = client.callTool('b:who');

@@ -329,7 +329,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
   verifies('ERA-2', 'a dual-era server restarts where its legacy client speaks after its start', async () => {
     const { entry, starts } = counted(fixture('dual-era'));
     await using weir = serveInProcess({ b: entry });
-    await weir.gateway.settled;
+    await weir.gateway.ready;
     expect(starts()).toBe(1);
     await weir.initialize(CAN_BE_ASKED);
     const call = weir.callTool('b:ask');

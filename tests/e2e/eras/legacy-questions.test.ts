@@ -52,7 +52,7 @@ describe('a question of a legacy server to a modern client', () => {
         const last = await again(ask, call, round, [answer]);
         expect(last.result).toMatchObject({ resultType: 'complete' });
         expect(told(last).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
-        expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+        expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
       },
     );
   }
@@ -162,7 +162,7 @@ describe('a question of a legacy server to a modern client', () => {
     expect(textOf(await again(ask, call, round, [ACCEPT]))).toBe('withdrawn');
     // Messages logged meanwhile belonged to no open request.
     expect(weir.messages.filter(({ method }) => method === 'notifications/message')).toEqual([]);
-    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+    expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
   });
 
   verifies('ERA-2', 'the gateway never asks a question that is withdrawn at once', async () => {
@@ -180,7 +180,7 @@ describe('a question of a legacy server to a modern client', () => {
     expect(textOf(await again(ask, { name: 'c:hasty' }, round, [ACCEPT]))).toBe('as it were');
     const late = await ask('tools/call', { name: 'c:told-late' });
     expect(told(late)).toEqual([JSON.stringify(ACCEPT)]);
-    expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+    expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
   });
 
   verifies(
@@ -196,7 +196,7 @@ describe('a question of a legacy server to a modern client', () => {
         code: -32000,
         message: "Server 'c' exited with code 3",
       });
-      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+      expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
     },
   );
 
@@ -277,7 +277,7 @@ describe('a question of a legacy server to a modern client', () => {
           message: expect.stringContaining(what) as string,
         });
       }
-      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+      expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
     },
   );
 

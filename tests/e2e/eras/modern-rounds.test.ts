@@ -179,7 +179,7 @@ describe('a round of a modern server', () => {
       await weir.gateway.disable('r');
       expect((await call).error?.message).toContain("Server 'r' has been disabled");
       expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: id });
-      expect(weir.gateway.directory.suspendedCalls.inRounds.size).toBe(0);
+      expect(weir.gateway.fronts.calls.suspendedCalls.inRounds.size).toBe(0);
       await weir.gateway.enable('r');
       expect(textOf(await weir.callTool('r:tries', { key: 'k' }))).toBe('0');
     },

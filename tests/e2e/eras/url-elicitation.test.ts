@@ -30,7 +30,7 @@ describe('an address to visit before a call', () => {
         params: { name: 'enter', arguments: call.arguments, _meta: {} },
         rest: {},
       });
-      expect(weir.gateway.directory.suspendedCalls.size).toBe(0);
+      expect(weir.gateway.fronts.calls.suspendedCalls.size).toBe(0);
     },
   );
 

@@ -86,7 +86,7 @@ describe('a server that starts slowly', () => {
       const { error } = await ask(http, 'tools/call', { name: 'echo:nothing' });
       expect(error).toMatchObject({ code: -32602, message: 'Tool not found: echo:nothing' });
       open();
-      await http.gateway.tried;
+      await http.gateway.allAttempted;
       for (const [method, params] of wanted.slice(0, 3))
         expect(await ask(http, method, params)).toHaveProperty('result');
     },
@@ -101,7 +101,7 @@ describe('a server that starts slowly', () => {
       message: "Tool not found yet: greet ('late' is still starting and may have it; call again in a moment)",
     });
     open();
-    await http.gateway.tried;
+    await http.gateway.allAttempted;
     const { error } = await ask(http, 'tools/call', { name: 'greet' });
     expect(error).toMatchObject({ code: -32602, message: 'Tool not found: greet' });
   });

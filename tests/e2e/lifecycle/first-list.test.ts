@@ -63,7 +63,7 @@ function remembering(): Remembering {
 async function learn(servers: Record<string, ServerEntry>, options: InProcessOptions): Promise<void> {
   await using weir = serveInProcess(servers, options);
   await weir.tools();
-  await weir.gateway.tried;
+  await weir.gateway.allAttempted;
 }
 
 async function elapsed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
@@ -146,7 +146,7 @@ describe.concurrent('a start with stored catalogues', () => {
       b.set({ tools: ['other'], delay: 500 });
       await using weir = serveInProcess(servers, options);
       expect(await weir.tools()).toEqual(['a:one', 'b:two']);
-      await weir.gateway.tried;
+      await weir.gateway.allAttempted;
       await weir.call('notifications/tools/list_changed');
       expect(await weir.tools()).toEqual(['a:one', 'a:more', 'b:other']);
       expect((await weir.callTool('b:two')).error?.message).toContain('not found');
@@ -296,7 +296,7 @@ describe.concurrent('a start with stored catalogues', () => {
     await (async () => {
       await using one = serveInProcess(servers, options);
       await one.gateway.start();
-      await one.gateway.tried;
+      await one.gateway.allAttempted;
       a.set({});
       b.set({ fails: true });
       await learn(servers, options);
@@ -325,7 +325,7 @@ describe.concurrent('a start with stored catalogues', () => {
       const options = remembering();
       await (async () => {
         await using test = await serveTest({ a: a.entry }, options);
-        await test.gateway.tried;
+        await test.gateway.allAttempted;
       })();
       a.set({ delay: SLOW_MS });
       const began = performance.now();

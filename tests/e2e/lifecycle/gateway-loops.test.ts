@@ -214,7 +214,7 @@ describe.concurrent('a url that points to the gateway itself', () => {
       { self: { url }, e: fixture('echo') },
       { http: { port, token: undefined } },
     );
-    await weir.gateway.tried;
+    await weir.gateway.allAttempted;
     expect([...weir.gateway.children.keys()]).toEqual(['e']);
     const { status, json } = await send(weir.url, modern('tools/list'));
     expect(status).toBe(200);

@@ -95,10 +95,10 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
   const url = reachableUrl(front.url, context.interfaces());
   if (!isLoopback(args.host)) log.warn(UNENCRYPTED);
   const logPlace = log.isFile() ? (args.logFile ?? '') : 'stderr';
-  output.write(announcement({ url, token, program }, gateway.serverCount));
+  output.write(announcement({ url, token, program }, gateway.children.size));
   output.write(`${listeningNote(front.url)}The log goes to ${logPlace}. Press Ctrl-C to stop.\n`);
   let isOver = false;
-  void whenTried(gateway, () => {
+  void whenAllAttempted(gateway, () => {
     if (isOver) return;
     output.write(outcome(gateway.reports()));
     if (args.demo) output.write(welcome(gateway.registry, { url, token, program }));
@@ -118,8 +118,8 @@ export async function serveOnHttp(args: ServeArgs, context: ServeContext): Promi
 }
 
 /** Calls back once every server was tried; a failed start is reported by `front.ended`. */
-function whenTried({ tried }: Gateway, tell: () => void): Promise<void> {
-  return tried.then(tell, () => {});
+function whenAllAttempted({ allAttempted }: Gateway, tell: () => void): Promise<void> {
+  return allAttempted.then(tell, () => {});
 }
 
 /** Reads the config file; the demo has none. */

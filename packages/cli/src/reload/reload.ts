@@ -28,7 +28,7 @@ export function reloadOnChange(gateway: Gateway, context: ReloadContext): { clos
     const failed = (reason: string): void => context.log.warn(unwatched(reason));
     if (!isClosed) watched = watchFile(context.path, { known: context.known, changed: reload, failed });
   };
-  gateway.settled.then(
+  gateway.ready.then(
     () => {
       if (!isClosed) timer = setTimeout(() => void watch(), AFTER_MS).unref();
     },

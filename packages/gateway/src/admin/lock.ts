@@ -22,7 +22,7 @@ export async function createLock(config: McpConfig, options: LockOptions): Promi
   const { configPath: _config, ...others } = options;
   const gateway = new Gateway(checkConfig(config, options.configPath), others, chainFor(options));
   // Some servers offer more to clients that can do more.
-  gateway.open(ALL_CAPABILITIES);
+  gateway.fronts.lifecycle.declareCapabilities(ALL_CAPABILITIES);
   try {
     await gateway.start();
     const servers = [...gateway.children.values()].map((child) => lockedServer(child, options));

@@ -34,7 +34,7 @@ export function openControlSocket(gateway: Gateway, info: GatewayInfo, location:
       if (!isClosed) opening ??= open();
     }, ms).unref();
   const latest = openAfter(AT_LATEST_MS);
-  gateway.settled.then(
+  gateway.ready.then(
     () => void openAfter(AFTER_MS),
     () => clearTimeout(latest),
   );

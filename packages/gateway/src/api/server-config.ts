@@ -1,6 +1,6 @@
 import type { McpConfig, ServerConfig } from '../config/config.generated.ts';
+import type { ServerReport } from '../gateway/control.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { ServerReport } from '../gateway/report.ts';
 import { transportOf, type ServerPlace } from '../upstream/transports.ts';
 
 /** A section of documents that belongs to a server. */

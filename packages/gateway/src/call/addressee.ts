@@ -13,7 +13,7 @@ import type { Tasks } from './tasks/tasks.ts';
 export type Addressee = { readonly identity: string } | 'all' | 'none';
 
 /** Ids that servers have given to clients, and whose they are. */
-interface Known {
+interface GivenIds {
   readonly tasks: Tasks;
   readonly elicitations: UrlElicitations;
 }
@@ -31,7 +31,7 @@ export function addresseeOf(
   server: Upstream,
   message: Message,
   related: number | undefined,
-  { tasks, elicitations }: Known,
+  { tasks, elicitations }: GivenIds,
 ): Addressee {
   if (isSubscribedTo(message)) return 'all';
   const { serverKey, peer } = server;

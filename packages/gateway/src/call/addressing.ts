@@ -5,21 +5,15 @@ import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { objectValue, stringValue, type Members } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { ClientRequest } from './client-request.ts';
-import {
-  resolvePrompt,
-  resolveTask,
-  resolveTool,
-  resolveUri,
-  type Directory,
-  type Target,
-} from './resolve.ts';
+import { resolvePrompt, resolveTask, resolveTool, resolveUri, type Target } from './resolve.ts';
+import type { GatewaySnapshot } from './snapshot.ts';
 import { offersTasks } from './tasks/tasks.ts';
 
 /** The member of a request that names its target, and the meaning of its value. */
 export interface Addressing {
   readonly holder: (message: Message) => Members | undefined;
   readonly key: 'name' | 'uri' | 'taskId';
-  readonly resolve: (directory: Directory, value: string) => Target | RpcError;
+  readonly resolve: (snapshot: GatewaySnapshot, value: string) => Target | RpcError;
   /** The lists that may name it. */
   readonly kinds: readonly Kind[];
 }
@@ -60,12 +54,12 @@ export function addressingOf(message: Message): Addressing | undefined {
 
 /** Resolves the name in a request by the registry of the moment. */
 export function resolveTarget(
-  { directory, message }: ClientRequest,
+  { snapshot, message }: ClientRequest,
   { holder, key, resolve }: Addressing,
 ): Target | RpcError {
   const members = holder(message);
   const value = members && stringValue(members, key);
-  return value === undefined ? missing(message.method, key) : resolve(directory, value);
+  return value === undefined ? missing(message.method, key) : resolve(snapshot, value);
 }
 
 /** A completion goes to the server of the prompt or template that it is about. */
@@ -76,8 +70,8 @@ function isOfPrompt(message: Message): boolean {
 
 /** Only servers of the client's own era can have given it a task. */
 function taskOf(era: Era): Addressing['resolve'] {
-  return (directory, id) => {
-    const target = resolveTask(directory, id);
+  return (snapshot, id) => {
+    const target = resolveTask(snapshot, id);
     if (target instanceof RpcError || (target.upstream.era === era && offersTasks(target.upstream)))
       return target;
     return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.taskNotFound(id));

@@ -13,9 +13,22 @@ import { readChangedLists } from './stages/read-changed-lists.ts';
 import { resumeSuspended, resumesSuspended } from './stages/resume-suspended.ts';
 import { retryWhenLost } from './stages/retry-when-lost.ts';
 import { rootsFolder } from './stages/roots-folder.ts';
-import type { Stage } from './stages/stage.ts';
 import { tasksRefusal } from './tasks/tasks.ts';
 import { translationOf } from './translate.ts';
+
+/** One step between the resolved name of a request and its server. */
+export interface Stage {
+  appliesTo(request: ClientRequest, target: Target): boolean;
+  /** Does its part and goes on, at once or later, or answers the request itself. */
+  run(request: ClientRequest, target: Target, steps: Steps): void;
+}
+
+interface Steps {
+  /** Runs the stages that follow. */
+  readonly next: (target: Target) => void;
+  /** Resolves the name again and runs all stages. */
+  readonly restart: () => void;
+}
 
 /** The steps between a resolved name and the server. A stage that does not apply to a request costs it one check. */
 const STAGES: readonly Stage[] = [

@@ -7,11 +7,12 @@ import { valueText } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { Cancellable, Origin, Recipient } from '../wire/peer.ts';
 import type { Addressing } from './addressing.ts';
-import type { Invocation } from './history/history.ts';
+import type { Invocation } from './history/invocation-record.ts';
 import type { InvocationSource } from './history/invocation.ts';
 import { recordCancelled, recordRefusal } from './history/record-call.ts';
 import type { Resend } from './relay.ts';
-import type { Directory, Target } from './resolve.ts';
+import type { Target } from './resolve.ts';
+import type { CallServices, GatewaySnapshot } from './snapshot.ts';
 import type { Permit } from './stages/limits/permit.ts';
 
 /** The client on whose behalf something is done, as one of its requests sees it. */
@@ -54,7 +55,8 @@ export class ClientRequest {
   readonly caller: Caller;
   message: Message;
   /** The moment that it is resolved against. */
-  directory: Directory;
+  snapshot: GatewaySnapshot;
+  readonly services: CallServices;
   /** The member that names its target; undefined for a method that the gateway does not know. */
   addressing: Addressing | undefined;
   /** Undefined until its name is resolved. */
@@ -73,8 +75,9 @@ export class ClientRequest {
   /** Changed lists were read for it already. */
   hasReadLists = false;
 
-  constructor(directory: Directory, caller: Caller, message: Message) {
-    this.directory = directory;
+  constructor(snapshot: GatewaySnapshot, caller: Caller, message: Message) {
+    this.snapshot = snapshot;
+    this.services = snapshot.services;
     this.caller = caller;
     this.message = message;
   }

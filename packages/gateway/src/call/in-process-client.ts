@@ -11,7 +11,7 @@ import { BY_TOOL } from './addressing.ts';
 import { call } from './call.ts';
 import { ClientRequest, type ClientHandle } from './client-request.ts';
 import type { InvocationSource } from './history/invocation.ts';
-import type { Directory } from './resolve.ts';
+import type { GatewaySnapshot } from './snapshot.ts';
 
 /** Its requests are answered one by one: the same id will do for all. */
 const ID = 1;
@@ -36,13 +36,13 @@ export class InProcessClient implements ClientHandle {
     return NOBODY;
   }
 
-  callTool(directory: Directory, name: string, args: Record<string, unknown>): Promise<unknown> {
+  callTool(snapshot: GatewaySnapshot, name: string, args: Record<string, unknown>): Promise<unknown> {
     const line = requestLine(ID, Method.CALL_TOOL, encode({ name, arguments: args }));
     const message = readMessage(lineBytes(line)) as Message;
     return new Promise((resolve, reject) => {
       const origin = new Awaited(resolve, reject);
       const caller = { origin, era: 'legacy', envelope: this.#envelope, client: this } as const;
-      call(new ClientRequest(directory, caller, message), BY_TOOL);
+      call(new ClientRequest(snapshot, caller, message), BY_TOOL);
     });
   }
 }

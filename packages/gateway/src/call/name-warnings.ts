@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { copesWithNames, nameWarning, refusedNames } from '../registry/host-name-rules.ts';
 import type { ClientRequest } from './client-request.ts';
 import { clientInfoText } from './history/client-names.ts';
-import type { Directory } from './resolve.ts';
+import type { GatewaySnapshot } from './snapshot.ts';
 
 /** Names that were told of, beyond which no more are: a server may list new ones without end. */
 const MOST_TOLD = 10_000;
@@ -12,21 +12,21 @@ export class NameWarnings {
   readonly #log: Log;
   readonly #told = new Set<string>();
   /** The lists that were looked through. */
-  readonly #seen = new WeakSet<Directory['registry']['tools']>();
+  readonly #seen = new WeakSet<GatewaySnapshot['registry']['tools']>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   /** Looks through the list that a client was given; the answer is written before. */
-  listed({ directory, caller, message }: ClientRequest): void {
-    if (this.#seen.has(directory.registry.tools)) return;
+  listed({ snapshot, services, caller, message }: ClientRequest): void {
+    if (this.#seen.has(snapshot.registry.tools)) return;
     const clientInfo = clientInfoText(caller, message);
-    setImmediate(() => this.#look(directory, clientInfo));
+    setImmediate(() => this.#look(snapshot, services.history.clients.of(clientInfo)?.name));
   }
 
-  #look({ registry, builder, history }: Directory, clientInfo: string | undefined): void {
-    if (this.#seen.has(registry.tools) || copesWithNames(history.clients.of(clientInfo)?.name)) return;
+  #look({ registry, builder }: GatewaySnapshot, clientName: string | undefined): void {
+    if (this.#seen.has(registry.tools) || copesWithNames(clientName)) return;
     this.#seen.add(registry.tools);
     this.#warn([...registry.tools.keys()], builder.books.tools.rules.noPrefix);
   }

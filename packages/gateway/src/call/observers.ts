@@ -8,12 +8,13 @@ import type { Target } from './resolve.ts';
 
 /** Returns the observer of a call: its history record, or several as one. */
 export function observersOf(request: ClientRequest, target: Target): CallObserver | undefined {
-  const { directory, instance, permit } = request;
+  const { services, instance, permit } = request;
+  const { trace } = services;
   const invocation = recordCall(request, target);
-  if (permit === undefined && instance === undefined && directory.trace === undefined) return invocation;
+  if (permit === undefined && instance === undefined && trace === undefined) return invocation;
   const release = instance && { ended: (): void => instance.release() };
-  const trace = directory.trace && traceOf(request, target, directory.trace);
-  return new Observers([permit, release, invocation, trace].filter((one) => one !== undefined));
+  const traced = trace && traceOf(request, target, trace);
+  return new Observers([permit, release, invocation, traced].filter((one) => one !== undefined));
 }
 
 class Observers implements CallObserver {

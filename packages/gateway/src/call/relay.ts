@@ -100,13 +100,15 @@ function notReading(serverKey: string | undefined, { peerBytes }: Account): RpcE
 /** A request between two peers, until it is answered, cancelled or lost. */
 export class InFlightRequest implements ResponseHandler, Cancellable {
   readonly #hop: Hop;
-  #id: string;
-  #token: string | undefined;
-  #caller: Caller | undefined;
+  id: string;
+  /** The progress token of its client, as JSON. */
+  token: string | undefined;
+  caller: Caller | undefined;
   /** The receiver of the answer; undefined while the client has been asked something instead. */
-  #origin: Origin | undefined;
-  #request: Message | undefined;
-  #logLevel: string | undefined;
+  origin: Origin | undefined;
+  /** The request, kept where a later round needs it again. */
+  request: Message | undefined;
+  logLevel: string | undefined;
   #ticket: number;
   /** The id under which it was sent; 0 while no server works on it. */
   #sentId = 0;
@@ -118,44 +120,18 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
 
   constructor({ id, meta }: Message, hop: Hop) {
     this.#hop = hop;
-    this.#id = id;
-    this.#token = meta && valueText(meta, 'progressToken');
-    this.#caller = hop.caller;
-    this.#origin = hop.from;
-    this.#request = hop.request;
-    this.#logLevel = hop.logLevel;
+    this.id = id;
+    this.token = meta && valueText(meta, 'progressToken');
+    this.caller = hop.caller;
+    this.origin = hop.from;
+    this.request = hop.request;
+    this.logLevel = hop.logLevel;
     this.#ticket = hop.from.track(this);
   }
 
-  get id(): string {
-    return this.#id;
-  }
-
-  /** The progress token of its client, as JSON. */
-  get token(): string | undefined {
-    return this.#token;
-  }
-
   get bytes(): number {
-    const kept = this.#request?.bytes.length ?? this.#hop.resend?.bytes ?? 0;
-    return (this.#token?.length ?? 0) + kept;
-  }
-
-  get caller(): Caller | undefined {
-    return this.#caller;
-  }
-
-  /** Undefined while its client has been asked something instead. */
-  get origin(): Origin | undefined {
-    return this.#origin;
-  }
-
-  get logLevel(): string | undefined {
-    return this.#logLevel;
-  }
-
-  get request(): Message | undefined {
-    return this.#request;
+    const kept = this.request?.bytes.length ?? this.#hop.resend?.bytes ?? 0;
+    return (this.token?.length ?? 0) + kept;
   }
 
   /** True where it counts as one that waits for its client. */
@@ -173,7 +149,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     const { bytes, id, idAt } = message;
     this.#sentId = to.onResponse(this);
     observer?.sent?.();
-    const hearsProgress = this.#token !== undefined || observer?.wantsProgress === true;
+    const hearsProgress = this.token !== undefined || observer?.wantsProgress === true;
     const edits = translation.request(message, hearsProgress ? this.#sentId : undefined);
     edits.push({ start: idAt, end: idAt + id.length, text: String(this.#sentId) });
     to.send(splice(bytes, edits));
@@ -203,19 +179,19 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
 
   progressed({ bytes, params }: Message): void {
     this.#hop.observer?.progressed?.();
-    if (this.#token === undefined || params === undefined) return;
-    const edit = replaceValue(params, findMember(params, 'progressToken'), this.#token);
-    this.#origin?.send(splice(bytes, [edit]));
+    if (this.token === undefined || params === undefined) return;
+    const edit = replaceValue(params, findMember(params, 'progressToken'), this.token);
+    this.origin?.send(splice(bytes, [edit]));
   }
 
   suspended(pause: Pause): void {
-    this.#origin?.release?.(pause);
+    this.origin?.release?.(pause);
   }
 
   lost(error: RpcError): void {
     this.#sentId = 0;
     const { resend, to } = this.#hop;
-    if (resend === undefined || this.#origin === undefined || to.gone === undefined)
+    if (resend === undefined || this.origin === undefined || to.gone === undefined)
       return this.#finish((id) => errorLine(id, error), error.code, error);
     this.#leave();
     this.#over('retried');
@@ -237,12 +213,12 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   /** Goes on under another request, with which the client has come back. */
   resume(message: Message, caller: Caller): void {
     const { id, meta } = message;
-    this.#id = id;
-    this.#token = meta && valueText(meta, 'progressToken');
-    this.#request = message;
-    this.#logLevel = levelAskedBy(message);
-    this.#caller = caller;
-    this.#origin = caller.origin;
+    this.id = id;
+    this.token = meta && valueText(meta, 'progressToken');
+    this.request = message;
+    this.logLevel = levelAskedBy(message);
+    this.caller = caller;
+    this.origin = caller.origin;
     this.#ticket = caller.origin.track(this);
     this.#hop.observer?.resumed?.();
   }
@@ -269,35 +245,38 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   }
 
   cancel({ bytes, params }: Message): void {
-    const sentId = this.#forget();
-    if (params === undefined || sentId === 0) return;
-    // The client's reason may be long, and is kept until the server reads it.
-    if (this.#hop.to.isBehind) return this.#tellCancelled(sentId, 'The client has cancelled it');
-    const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
-    this.#hop.to.send(splice(bytes, [edit]));
+    this.#abort((sentId) => {
+      if (params === undefined) return;
+      // The client's reason may be long, and is kept until the server reads it.
+      if (this.#hop.to.isBehind) return this.#tellCancelled(sentId, 'The client has cancelled it');
+      const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
+      this.#hop.to.send(splice(bytes, [edit]));
+    });
   }
 
   abandon(reason: string): void {
-    this.#tellCancelled(this.#forget(), reason);
+    this.#abort((sentId) => this.#tellCancelled(sentId, reason));
+  }
+
+  /** Ends it without an answer. Writes the cancellation before the permit is free, because the next call must not overtake it. */
+  #abort(tell: (sentId: number) => void): void {
+    const sentId = this.#withdraw();
+    this.#leave();
+    if (sentId !== 0) tell(sentId);
+    this.#over('cancelled');
   }
 
   /** Cancels it on the gateway's own account; the client gets the error. */
   revoke(error: RpcError, outcome: 'timeout' | 'cancelled'): void {
-    this.#tellCancelled(this.#withdraw(), error.message);
+    const sentId = this.#withdraw();
+    if (sentId !== 0) this.#tellCancelled(sentId, error.message);
     const origin = this.#leave();
     this.#over(outcome, error);
-    origin?.answer(errorLine(this.#id, error), error.code);
+    origin?.answer(errorLine(this.id, error), error.code);
   }
 
   #tellCancelled(sentId: number, reason: string): void {
-    if (sentId !== 0) this.#hop.to.notify(Method.CANCELLED, { requestId: sentId, reason });
-  }
-
-  #forget(): number {
-    const sentId = this.#withdraw();
-    this.#leave();
-    this.#over('cancelled');
-    return sentId;
+    this.#hop.to.notify(Method.CANCELLED, { requestId: sentId, reason });
   }
 
   #withdraw(): number {
@@ -310,13 +289,13 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
 
   /** Answers at once, or when its client has come back. */
   #finish(line: (id: string) => Line, code?: number, error?: RpcError): void {
-    if (this.#origin === undefined) {
+    if (this.origin === undefined) {
       this.#kept = () => this.#finish(line, code, error);
       return;
     }
     const origin = this.#leave();
     this.#over(code === undefined ? 'success' : 'error', error);
-    origin?.answer(line(this.#id), code);
+    origin?.answer(line(this.id), code);
   }
 
   #over(outcome: CallOutcome, error?: RpcError): void {
@@ -325,8 +304,8 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
   }
 
   #leave(): Origin | undefined {
-    const origin = this.#origin;
-    this.#origin = undefined;
+    const origin = this.origin;
+    this.origin = undefined;
     origin?.untrack(this.#ticket);
     return origin;
   }

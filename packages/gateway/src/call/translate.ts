@@ -19,7 +19,8 @@ import type { Caller, ClientRequest } from './client-request.ts';
 import { Rounds } from './questions/rounds.ts';
 import type { SuspendedCalls } from './questions/suspended-calls.ts';
 import { TAKEN, type InFlightRequest, type Translation } from './relay.ts';
-import type { Directory, Target } from './resolve.ts';
+import type { Target } from './resolve.ts';
+import type { CallServices } from './snapshot.ts';
 import { FolderTranslation } from './stages/roots-folder.ts';
 import { mayEndInTask, TaskTranslation } from './tasks/task-translation.ts';
 import { uriEdits } from './uri-edits.ts';
@@ -39,7 +40,7 @@ class CallTranslation implements Translation {
   readonly #caller: Caller;
   readonly #upstream: Upstream;
   readonly #builder: RegistryBuilder;
-  readonly #askerOf: Directory['askerOf'];
+  readonly #askerOf: CallServices['askerOf'];
   readonly #suspendedCalls: SuspendedCalls;
   readonly #method: string;
   readonly #addressing: Addressing | undefined;
@@ -50,14 +51,14 @@ class CallTranslation implements Translation {
   #rounds: Rounds | undefined;
 
   constructor(
-    { addressing, caller, directory, message }: ClientRequest,
+    { addressing, caller, snapshot, services, message }: ClientRequest,
     { upstream, publicUri, originalText }: Target,
   ) {
     this.#caller = caller;
     this.#upstream = upstream;
-    this.#builder = directory.builder;
-    this.#askerOf = directory.askerOf;
-    this.#suspendedCalls = directory.suspendedCalls;
+    this.#builder = snapshot.builder;
+    this.#askerOf = services.askerOf;
+    this.#suspendedCalls = services.suspendedCalls;
     this.#method = message.method;
     this.#addressing = addressing;
     this.#name = originalText;

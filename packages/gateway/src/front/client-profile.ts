@@ -22,27 +22,22 @@ export class ClientProfile {
   infoText: string | undefined;
   /** Least log level that a legacy client set. */
   logLevel: string | undefined;
-  #settledEra: Era | undefined;
+  /** Undefined until the first request settles it. */
+  settledEra: Era | undefined;
+  /** Legacy until the first request settles it. */
+  era: Era;
   #forwardedCapabilities = '{}';
 
   /** `era` is given where the transport decides it. */
   constructor(era: Era | undefined) {
-    this.#settledEra = era;
+    this.settledEra = era;
+    this.era = era ?? 'legacy';
     this.isLegacyOnly = era === 'legacy';
-  }
-
-  /** Legacy until the first request settles it. */
-  get era(): Era {
-    return this.#settledEra ?? 'legacy';
-  }
-
-  get settledEra(): Era | undefined {
-    return this.#settledEra;
   }
 
   /** False before the first request: until then the format of notifications is unknown. */
   get isKnown(): boolean {
-    return this.#settledEra !== undefined && (this.version !== '' || !this.isLegacyOnly);
+    return this.settledEra !== undefined && (this.version !== '' || !this.isLegacyOnly);
   }
 
   /** Describes the client to a modern server in place of an envelope of its own. */
@@ -56,14 +51,15 @@ export class ClientProfile {
 
   /** Settles the era by the first request. */
   settleEra(era: Era, message: Message): void {
-    this.#settledEra = era;
+    this.settledEra = era;
+    this.era = era;
     this.#setCapabilities(clientCapabilities(message));
   }
 
   /** Takes over what an `initialize` request declares. */
   initialize(message: Message, version: string): void {
     this.version = version;
-    if (this.#settledEra === 'legacy') this.#setCapabilities(clientCapabilities(message));
+    if (this.settledEra === 'legacy') this.#setCapabilities(clientCapabilities(message));
     this.infoText = legacyInfoText(message);
     this.hasTasks = handshakeHasTasks(version, this.capabilities);
   }
@@ -71,6 +67,6 @@ export class ClientProfile {
   #setCapabilities(capabilities: string): void {
     this.capabilities = capabilities;
     this.canBeAsked = canBeAsked(capabilities);
-    this.#forwardedCapabilities = this.#settledEra === 'legacy' ? withoutTasks(capabilities) : capabilities;
+    this.#forwardedCapabilities = this.settledEra === 'legacy' ? withoutTasks(capabilities) : capabilities;
   }
 }

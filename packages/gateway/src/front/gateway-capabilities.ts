@@ -1,5 +1,5 @@
 import { TASKS_EXTENSION } from '../call/tasks/tasks.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import type { FrontServices } from '../gateway/front-services.ts';
 import type { View } from '../gateway/view.ts';
 import type { Era, Implementation } from '../protocol/eras.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -35,13 +35,13 @@ const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
 /** Describes what a view offers at this moment; the gateway may still be starting, or have a single server. */
 export function describeGateway(
   { registry, instructions }: View,
-  gateway: Pick<Gateway, 'isSettled' | 'serverCount'>,
+  gateway: FrontServices,
   era: Era,
   serverInfo: Implementation,
 ): GatewayDescription {
   const isOnlyOne = gateway.serverCount === 1;
   const upstreams = [...registry.upstreams.values()];
-  const more = gateway.isSettled ? capabilitiesOf(upstreams, era, isOnlyOne) : BEFORE_START[era];
+  const more = gateway.lifecycle.isReady ? capabilitiesOf(upstreams, era, isOnlyOne) : BEFORE_START[era];
   return { capabilities: { ...ALWAYS, ...more }, serverInfo, instructions };
 }
 

@@ -13,21 +13,24 @@ import type { Peer } from '../wire/peer.ts';
 export class InvalidInputHandler {
   readonly #client: Peer;
   readonly #log: Log;
+  readonly #takesBatches: () => boolean;
   #warnings: Repeats | undefined;
 
-  constructor(client: Peer, log: Log) {
+  constructor(client: Peer, log: Log, takesBatches: () => boolean) {
     this.#client = client;
     this.#log = log;
+    this.#takesBatches = takesBatches;
   }
 
-  refuse({ id, likelyKind, reason, bytes }: InvalidInput): void {
+  /** Refuses a line; each request of a batch by its own id, so that the client waits for none. */
+  refuse(line: InvalidInput): void {
+    const isBatch = line.reason === 'batch' && !this.#takesBatches();
+    if (!isBatch || !visitBatch(line.bytes, (part) => this.#refusePart(part))) this.#refuseLine(line);
+  }
+
+  #refuseLine({ id, likelyKind, reason, bytes }: InvalidInput): void {
     this.#warn(`The client sent a line that is not a message (${reason})`);
     this.#answer({ id, likelyKind }, reason === 'not-json' ? notJson(bytes) : notAMessage());
-  }
-
-  /** Refuses each request of a batch by its own id, so that the client waits for none. */
-  refuseBatch(line: InvalidInput): void {
-    if (!visitBatch(line.bytes, (part) => this.#refusePart(part))) this.refuse(line);
   }
 
   refuseOversized({ id, likelyKind, size }: Oversized, maxMessageSize: number): void {
@@ -37,7 +40,7 @@ export class InvalidInputHandler {
   }
 
   #refusePart(part: Message | InvalidInput): void {
-    if (part.kind === 'invalid') this.refuse(part);
+    if (part.kind === 'invalid') this.#refuseLine(part);
     else if (part.kind === 'request') answerError(this.#client, part.id, batchRefused());
   }
 

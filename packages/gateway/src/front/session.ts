@@ -1,8 +1,8 @@
 import type { ListName } from '../call/list-change-notifier.ts';
 import { isWanted } from '../call/log-levels.ts';
-import { forClients, internalError, RpcError, RpcErrorCode } from '../errors.ts';
+import { internalError, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Client } from '../gateway/clients.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import type { FrontServices } from '../gateway/front-services.ts';
 import type { View } from '../gateway/view.ts';
 import type { Envelope, Era, Implementation } from '../protocol/eras.ts';
 import { listChanged, Method } from '../protocol/methods.ts';
@@ -11,17 +11,17 @@ import { answerError, notificationLine, resultLine } from '../wire/answer.ts';
 import { BATCH_VERSION } from '../wire/batch.ts';
 import { encode, splice } from '../wire/json/splice.ts';
 import type { Link, LinkHandlers } from '../wire/link.ts';
-import type { InvalidInput, Message } from '../wire/message.ts';
+import type { Message } from '../wire/message.ts';
 import { Peer, type Origin, type Recipient } from '../wire/peer.ts';
 import { ClientProfile } from './client-profile.ts';
-import { answer, Dispatcher, methodNotFound } from './dispatch.ts';
-import { describeGateway, type GatewayDescription } from './gateway-capabilities.ts';
-import { clientCapabilities, discoverResult, eraOf, initializeResult } from './initialize.ts';
+import { answer, Dispatcher } from './dispatch.ts';
+import { Handshake } from './handshake.ts';
+import { eraOf } from './initialize.ts';
 import { InvalidInputHandler } from './invalid-input.ts';
 import { Notifications } from './notifications.ts';
 import { RequestCaller, RequestRecipient } from './request-caller.ts';
 import { StartupQueue } from './startup-queue.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { Subscriptions } from './subscriptions/subscriptions.ts';
 
 export interface SessionOptions {
   /** Servers and tools that the client sees; all by default. */
@@ -45,21 +45,24 @@ export interface SessionOptions {
 /** One client: takes its messages, and sends it answers and notifications. */
 export class Session implements Client {
   readonly peer: Peer;
+  readonly origin: Origin;
+  readonly client: this = this;
   readonly view: View;
   readonly identity: string;
   readonly isSharedToken: boolean;
   readonly isOnlyClient: boolean;
   folder?: string | null;
-  readonly #gateway: Gateway;
+  readonly #gateway: FrontServices;
   readonly #options: SessionOptions;
   readonly #profile: ClientProfile;
   readonly #subscriptions: Subscriptions;
   readonly #notifications: Notifications;
   readonly #startupQueue: StartupQueue;
+  readonly #handshake: Handshake;
   readonly #dispatcher: Dispatcher;
   readonly #invalidInput: InvalidInputHandler;
 
-  constructor(gateway: Gateway, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
+  constructor(gateway: FrontServices, openLink: (handlers: LinkHandlers) => Link, options: SessionOptions) {
     this.#gateway = gateway;
     this.#options = options;
     this.view = options.view ?? gateway.view();
@@ -67,12 +70,13 @@ export class Session implements Client {
     this.isSharedToken = options.isSharedToken ?? false;
     this.isOnlyClient = options.isOnlyClient ?? false;
     const profile = new ClientProfile(options.era);
+    const takesBatches = (): boolean => profile.version === BATCH_VERSION;
     this.#profile = profile;
     this.peer = new Peer(
       openLink({
         message: (message) => this.receive(message),
-        invalid: (line) => this.#invalid(line),
-        takesBatches: () => profile.version === BATCH_VERSION,
+        invalid: (line) => this.#invalidInput.refuse(line),
+        takesBatches,
         oversized: (line) => this.#invalidInput.refuseOversized(line, gateway.maxMessageSize),
         ended: () => options.onEnded?.(),
         failed: (error) => this.#closeAfterError(error),
@@ -80,24 +84,19 @@ export class Session implements Client {
       }),
       (error) => this.#logInternalError(error),
     );
+    this.origin = this.peer;
     this.#subscriptions = new Subscriptions(this.peer.account, (error) => this.#logInternalError(error));
     this.#notifications = new Notifications(this, gateway, this.#subscriptions);
-    this.#startupQueue = new StartupQueue(this.peer);
+    this.#handshake = new Handshake(gateway, this.view, profile, options.serverInfo);
     this.#dispatcher = new Dispatcher(gateway, this.view, profile, this.#subscriptions);
-    this.#invalidInput = new InvalidInputHandler(this.peer, gateway.log);
-    gateway.server.attach(this);
-    gateway.settled.then(
-      () => this.#dispatchQueued(),
-      (error: unknown) => this.#refuseQueued(error as Error),
-    );
-  }
-
-  get origin(): Origin {
-    return this.peer;
-  }
-
-  get client(): this {
-    return this;
+    this.#invalidInput = new InvalidInputHandler(this.peer, gateway.log, takesBatches);
+    gateway.clients.attach(this);
+    this.#startupQueue = new StartupQueue({
+      peer: this.peer,
+      ready: gateway.lifecycle.ready,
+      dispatch: (message, caller) => this.#dispatcher.dispatch(message, caller),
+      failed: (error, message, origin) => this.#failed(error, message, origin),
+    });
   }
 
   get canBeAsked(): boolean {
@@ -131,7 +130,7 @@ export class Session implements Client {
 
   /** Number of requests without an answer; subscriptions are left out, because they stay open. */
   get inFlight(): number {
-    return this.peer.trackedCount - this.#subscriptions.size;
+    return this.peer.trackedCount - this.#subscriptions.listen.size;
   }
 
   get hasSpoken(): boolean {
@@ -144,7 +143,7 @@ export class Session implements Client {
 
   listsChanged(lists: ReadonlySet<ListName>): void {
     if (!this.#profile.isKnown) return;
-    if (this.era === 'modern') return this.#subscriptions.listsChanged(lists);
+    if (this.era === 'modern') return this.#subscriptions.listen.listsChanged(lists);
     for (const list of lists) this.peer.send(notificationLine(listChanged(list)));
   }
 
@@ -173,7 +172,7 @@ export class Session implements Client {
 
   close(): void {
     this.#subscriptions.close();
-    this.#gateway.server.detach(this);
+    this.#gateway.clients.detach(this);
   }
 
   /** Cancels the requests of a client that has left, and fails those that servers sent to it. */
@@ -190,8 +189,7 @@ export class Session implements Client {
         else if (message.kind === 'notification') this.#notification(message);
       }
     } catch (error) {
-      this.#logInternalError(error as Error);
-      if (message.kind === 'request') answerError(origin, message.id, internalError());
+      this.#failed(error as Error, message, origin);
     }
     // Called last, because starting servers would delay the answer.
     this.#options.onMessage?.(message);
@@ -201,39 +199,18 @@ export class Session implements Client {
     const { id, method } = message;
     const { refusal } = this.#gateway.chain;
     if (refusal !== undefined) return answer(origin, id, refusal);
-    if (method === Method.DISCOVER) {
-      if (this.#profile.isLegacyOnly) return answer(origin, id, methodNotFound(method));
-      this.#gateway.recall(clientCapabilities(message));
-      return answer(origin, id, discoverResult(message, this.#describeGateway('modern')));
-    }
+    if (method === Method.DISCOVER) return this.#handshake.discover(message, origin);
     const era = eraOf(message, this.#profile.settledEra);
     if (era instanceof RpcError) return answer(origin, id, era);
     if (this.#profile.settledEra === undefined) {
       this.#profile.settleEra(era, message);
-      this.#gateway.open(this.#profile.capabilities);
+      this.#gateway.lifecycle.declareCapabilities(this.#profile.capabilities);
     }
-    if (method === Method.INITIALIZE) return this.#initialize(message, origin);
+    if (method === Method.INITIALIZE) return this.#handshake.initialize(message, origin);
     if (method === Method.PING && era === 'legacy') return origin.answer(resultLine(id, '{}'));
     const caller = origin === this.peer ? this : new RequestCaller(this, origin);
-    if (this.#gateway.isSettled) return this.#dispatcher.dispatch(message, caller);
+    if (this.#gateway.lifecycle.isReady) return this.#dispatcher.dispatch(message, caller);
     this.#startupQueue.add(message, caller);
-  }
-
-  #initialize(message: Message, origin: Origin): void {
-    const { version, result } = initializeResult(message, this.#describeGateway('legacy'));
-    this.#profile.initialize(message, version);
-    origin.answer(resultLine(message.id, result));
-    // Clients list the tools next: build that list while the answer is on its way.
-    if (this.#gateway.isSettled) setImmediate(() => this.#prepareTools());
-  }
-
-  #prepareTools(): void {
-    const { tools } = this.view.registry.pages;
-    tools.result(undefined, { era: 'legacy', hasTasks: this.hasTasks });
-  }
-
-  #describeGateway(era: Era): GatewayDescription {
-    return describeGateway(this.view, this.#gateway, era, this.#options.serverInfo);
   }
 
   #notification(message: Message): void {
@@ -242,9 +219,10 @@ export class Session implements Client {
     this.#gateway.tellServers(this, () => splice(message.bytes, []));
   }
 
-  #invalid(line: InvalidInput): void {
-    if (line.reason === 'batch' && this.version !== BATCH_VERSION) this.#invalidInput.refuseBatch(line);
-    else this.#invalidInput.refuse(line);
+  /** Answers a request whose handling has thrown; the error stays in the log. */
+  #failed(error: Error, message: Message, origin: Origin): void {
+    this.#logInternalError(error);
+    if (message.kind === 'request') answerError(origin, message.id, internalError());
   }
 
   /** Closes the connection of a client whose input caused an internal error. */
@@ -256,16 +234,5 @@ export class Session implements Client {
   #logInternalError(error: Error): void {
     const details = error.stack ?? error.message;
     this.#gateway.log.error(`Internal error while handling a client's message: ${details}`);
-  }
-
-  #dispatchQueued(): void {
-    for (const { message, caller } of this.#startupQueue.takeAll())
-      this.#dispatcher.dispatch(message, caller);
-  }
-
-  #refuseQueued(reason: Error): void {
-    const error = new RpcError(RpcErrorCode.UNAVAILABLE, forClients(reason));
-    for (const { message, caller } of this.#startupQueue.takeAll())
-      answerError(caller.origin, message.id, error);
   }
 }

@@ -1,11 +1,22 @@
 import type { Caller } from '../call/client-request.ts';
+import { forClients, RpcError, RpcErrorCode } from '../errors.ts';
+import { answerError } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
-import type { Peer } from '../wire/peer.ts';
+import type { Origin, Peer } from '../wire/peer.ts';
 
 /** Bytes of queued requests from which on the client's input is paused. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-export interface QueuedRequest {
+export interface StartupQueueOptions {
+  readonly peer: Peer;
+  /** Resolves when the servers are up; rejects where they cannot start. */
+  readonly ready: Promise<void>;
+  dispatch(message: Message, caller: Caller): void;
+  /** Answers a request whose dispatch has thrown. */
+  failed(error: Error, message: Message, origin: Origin): void;
+}
+
+interface QueuedRequest {
   readonly message: Message;
   readonly caller: Caller;
   ticket: number;
@@ -13,40 +24,57 @@ export interface QueuedRequest {
 
 /** Queue of requests that arrived before the servers were up. A client may cancel one meanwhile. */
 export class StartupQueue {
-  readonly #peer: Peer;
+  readonly #options: StartupQueueOptions;
   readonly #requests = new Set<QueuedRequest>();
   #bytes = 0;
 
-  constructor(peer: Peer) {
-    this.#peer = peer;
+  constructor(options: StartupQueueOptions) {
+    this.#options = options;
+    options.ready.then(
+      () => this.#dispatchAll(),
+      (error: unknown) => this.#refuseAll(error as Error),
+    );
   }
 
   add(message: Message, caller: Caller): void {
-    const waiting: QueuedRequest = { message, caller, ticket: 0 };
-    const remove = (): void => this.#leave(waiting);
-    waiting.ticket = caller.origin.track({
+    const request: QueuedRequest = { message, caller, ticket: 0 };
+    const remove = (): void => this.#remove(request);
+    request.ticket = caller.origin.track({
       id: message.id,
       bytes: message.bytes.length,
       cancel: remove,
       abandon: remove,
     });
-    this.#requests.add(waiting);
+    this.#requests.add(request);
     this.#bytes += message.bytes.length;
-    if (this.#bytes > MOST_BYTES) this.#peer.pause();
+    if (this.#bytes > MOST_BYTES) this.#options.peer.pause();
   }
 
-  /** Removes and returns the requests one by one, in their order. */
-  *takeAll(): Generator<QueuedRequest> {
-    for (const waiting of this.#requests) {
-      this.#leave(waiting);
-      yield waiting;
+  /** Dispatches the requests in their order. An exception ends only the request that caused it. */
+  #dispatchAll(): void {
+    for (const request of this.#requests) {
+      const { message, caller } = request;
+      this.#remove(request);
+      try {
+        this.#options.dispatch(message, caller);
+      } catch (error) {
+        this.#options.failed(error as Error, message, caller.origin);
+      }
     }
   }
 
-  #leave(waiting: QueuedRequest): void {
-    this.#requests.delete(waiting);
-    waiting.caller.origin.untrack(waiting.ticket);
-    this.#bytes -= waiting.message.bytes.length;
-    if (this.#bytes <= MOST_BYTES) this.#peer.resume();
+  #refuseAll(reason: Error): void {
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, forClients(reason));
+    for (const request of this.#requests) {
+      this.#remove(request);
+      answerError(request.caller.origin, request.message.id, error);
+    }
+  }
+
+  #remove(request: QueuedRequest): void {
+    this.#requests.delete(request);
+    request.caller.origin.untrack(request.ticket);
+    this.#bytes -= request.message.bytes.length;
+    if (this.#bytes <= MOST_BYTES) this.#options.peer.resume();
   }
 }

@@ -1,27 +1,24 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import type { FrontServices } from '../gateway/front-services.ts';
 import type { Message } from '../wire/message.ts';
 import { ServerStarter } from './stdio.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A gateway that only records its start; `isSettled` if the catalogues of all its servers are stored. */
-function starting(isSettled: boolean): {
+/** A gateway that only records its start; `isReady` if the catalogues of all its servers are stored. */
+function starting(isReady: boolean): {
   starter: ServerStarter;
   heard(method: string): void;
   isStarted(): boolean;
 } {
   const start = vi.fn(() => Promise.resolve());
-  const settled = new Promise<void>(() => {});
+  const ready = new Promise<void>(() => {});
   const starter = new ServerStarter({
-    isSettled,
-    settled,
-    start,
     chain: {},
-    open() {},
-  } as unknown as Gateway);
+    lifecycle: { isReady, ready, start, declareCapabilities() {} },
+  } as unknown as FrontServices);
   const heard = (method: string): void => starter.received({ method } as Message);
   return { starter, heard, isStarted: () => start.mock.calls.length > 0 };
 }
@@ -62,8 +59,8 @@ verifies('AGG-REG-3', 'servers without stored catalogues are spawned with the fi
 });
 
 verifies(['AGG-REG-3', 'ERA-4'], 'a probe alone starts no server for a second', () => {
-  for (const isSettled of [true, false]) {
-    const { heard, isStarted } = starting(isSettled);
+  for (const isReady of [true, false]) {
+    const { heard, isStarted } = starting(isReady);
     heard('server/discover');
     vi.advanceTimersByTime(999);
     expect(isStarted()).toBe(false);

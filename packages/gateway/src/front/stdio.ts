@@ -1,9 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 import { Texts } from '../errors.ts';
+import type { FrontServices } from '../gateway/front-services.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Lifecycle } from '../gateway/lifecycle.ts';
+import type { Log } from '../log.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
 import { now } from '../time/clock.ts';
+import type { Chain } from '../upstream/gateway-chain.ts';
 import { openLink } from '../wire/link.ts';
 import type { Message } from '../wire/message.ts';
 import { Session } from './session.ts';
@@ -25,7 +29,7 @@ const NEEDS_NO_SERVER: ReadonlySet<string> = new Set([Method.INITIALIZE, Method.
 /** A host that probes first may start the gateway a second time: a probe alone starts nothing for this long. */
 const START_AFTER_PROBE_MS = 1000;
 /** Without a word from the client for this long, servers are told of a client that can do nothing. */
-const OPEN_AFTER_MS = 1000;
+const DECLARE_AFTER_MS = 1000;
 /** Time for requests that were read before the end of input, also where they wait for a server that is starting. */
 const DRAIN_MS = 2000;
 /** After the end of input, servers that do not end by themselves are killed. Nothing is left a second later. */
@@ -37,28 +41,26 @@ const KILL_AFTER_MS = 4000;
  */
 export async function serveStdio(gateway: Gateway, options: StdioOptions): Promise<void> {
   const { input, output } = options;
-  const view = gateway.view(options.group);
-  const starter = new ServerStarter(gateway);
+  const { fronts } = gateway;
+  const { accounts, chain, lifecycle, log, maxMessageSize } = fronts;
+  const view = fronts.view(options.group);
+  const starter = new ServerStarter(fronts);
   let killAt: number | undefined;
-  await gateway.prepare();
+  await lifecycle.prepare();
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
       killAt = now() + KILL_AFTER_MS;
       if (session.inFlight > 0) starter.start();
-      gateway.open('{}');
-      resolve(drainRequests(gateway, session));
+      lifecycle.declareCapabilities('{}');
+      resolve(drainRequests(session, log));
     };
-    const account = gateway.accounts.open((reason) => {
-      gateway.log.warn(Texts.clientEnded(reason));
+    const account = accounts.open((reason) => {
+      log.warn(Texts.clientEnded(reason));
       resolve();
     });
     const session: Session = new Session(
-      gateway,
-      (handlers) =>
-        openLink(
-          { input, output, maxMessageSize: gateway.maxMessageSize, account, pausesInput: true },
-          handlers,
-        ),
+      fronts,
+      (handlers) => openLink({ input, output, maxMessageSize, account, pausesInput: true }, handlers),
       {
         ...options,
         view,
@@ -70,48 +72,50 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
     void options.stopped?.then(end);
     // The client stopped reading, so it is gone, though its end of our input may still be open.
     output.once('error', (error) => {
-      gateway.log.warn(Texts.clientUnreachable(error.message));
+      log.warn(Texts.clientUnreachable(error.message));
       resolve();
     });
   });
-  if (input.isTTY === true) gateway.open('{}');
+  if (input.isTTY === true) lifecycle.declareCapabilities('{}');
   try {
     await Promise.race([ended, starter.failed]);
-    if (gateway.chain.refusal !== undefined) throw gateway.chain.refusal;
+    if (chain.refusal !== undefined) throw chain.refusal;
   } finally {
     starter.stop();
-    await gateway.close(killAt && Math.max(0, killAt - now()));
+    await lifecycle.close(killAt && Math.max(0, killAt - now()));
   }
 }
 
 /** Waits until the requests that were read have been answered, or have had their time. */
-async function drainRequests(gateway: Gateway, session: Session): Promise<void> {
+async function drainRequests(session: Session, log: Log): Promise<void> {
   const deadline = now() + DRAIN_MS;
   while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   // The others get an error when their server is stopped.
-  if (session.inFlight > 0) gateway.log.warn(Texts.unfinished(session.inFlight));
+  if (session.inFlight > 0) log.warn(Texts.unfinished(session.inFlight));
   session.close();
 }
 
 /** Decides when the servers are started. */
 export class ServerStarter {
   readonly failed: Promise<never>;
-  readonly #gateway: Gateway;
-  readonly #openTimer: NodeJS.Timeout;
+  readonly #chain: Chain;
+  readonly #lifecycle: Lifecycle;
+  readonly #declareTimer: NodeJS.Timeout;
   #startTimer: NodeJS.Timeout;
   #fail: (error: Error) => void = () => {};
   #wasProbed = false;
   #hasStarted = false;
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
+  constructor({ chain, lifecycle }: Pick<FrontServices, 'chain' | 'lifecycle'>) {
+    this.#chain = chain;
+    this.#lifecycle = lifecycle;
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
     // Told at once, while `start` rejects only when all servers have been stopped.
-    gateway.settled.catch((error: unknown) => this.#fail(error as Error));
+    lifecycle.ready.catch((error: unknown) => this.#fail(error as Error));
     this.#startTimer = setTimeout(() => this.start(), START_AFTER_MS);
-    this.#openTimer = setTimeout(() => gateway.open('{}'), OPEN_AFTER_MS);
+    this.#declareTimer = setTimeout(() => lifecycle.declareCapabilities('{}'), DECLARE_AFTER_MS);
   }
 
   received({ method }: Message): void {
@@ -120,7 +124,7 @@ export class ServerStarter {
     if (isFirstProbe) {
       this.#wasProbed = true;
       this.#startAfter(START_AFTER_PROBE_MS);
-    } else if (!this.#gateway.isSettled) this.start();
+    } else if (!this.#lifecycle.isReady) this.start();
     else if (method === Method.INITIALIZE) this.#startAfter(START_AFTER_MS);
     // The answer is written first.
     else if (!NEEDS_NO_SERVER.has(method)) this.#startAfter(0);
@@ -135,12 +139,12 @@ export class ServerStarter {
     this.#hasStarted = true;
     clearTimeout(this.#startTimer);
     // A gateway that refuses lives on to say why.
-    if (this.#gateway.chain.refusal !== undefined) return;
-    this.#gateway.start().catch((error: unknown) => this.#fail(error as Error));
+    if (this.#chain.refusal !== undefined) return;
+    this.#lifecycle.start().catch((error: unknown) => this.#fail(error as Error));
   }
 
   stop(): void {
     clearTimeout(this.#startTimer);
-    clearTimeout(this.#openTimer);
+    clearTimeout(this.#declareTimer);
   }
 }

@@ -35,7 +35,7 @@ export interface Front {
 }
 
 /** All connected clients. Sends them notifications of servers and of the gateway. */
-export class Clients implements Front {
+export class ConnectedClients implements Front {
   readonly clients: Set<Client> = new Set();
   readonly #log: Log;
   readonly #left: (client: Client) => void;

@@ -81,7 +81,7 @@ export class Metrics {
   /** Returns undefined for a key that the config does not have, so that a hostile client cannot create labels. */
   #of(serverKey: string): ServerCounters | undefined {
     const known = this.#counters.get(serverKey);
-    if (known !== undefined || !this.#gateway.hasServer(serverKey)) return known;
+    if (known !== undefined || !this.#gateway.children.has(serverKey)) return known;
     const counters = newCounters();
     this.#counters.set(serverKey, counters);
     return counters;

@@ -1,7 +1,19 @@
+import { History, uuidPrefix } from '../call/history/history.ts';
 import type { Environment } from '../config/child-environment.ts';
-import type { Log } from '../log.ts';
-import type { Stores } from '../state/stores.ts';
+import type { McpConfig } from '../config/config.generated.ts';
+import { redactor } from '../config/redact.ts';
+import { Texts } from '../errors.ts';
+import { printable, silentLog, type Log } from '../log.ts';
+import type { Implementation } from '../protocol/eras.ts';
+import { stateProblem } from '../state/state-problem.ts';
+import { createMemoryStores, openStores, type Stores } from '../state/stores.ts';
+import type { Chain } from '../upstream/gateway-chain.ts';
 import type { SupervisionRules } from '../upstream/supervision/health.ts';
+import { Accounts } from '../wire/account.ts';
+
+const DEFAULT_COMMAND = 'weir';
+const CLIENT_NAME = 'mcp-aggregator-client';
+const DEFAULT_MAX_MESSAGE_SIZE = 64 * 1024 * 1024;
 
 export interface GatewayOptions {
   /** The product's version, told to the servers. */
@@ -49,4 +61,73 @@ export interface GatewayOptions {
   /** The environment that servers inherit their short safe list from. */
   readonly env?: Environment;
   readonly log?: Log;
+}
+
+/** Options with their defaults, and with what is opened once for the whole gateway. */
+export interface CompleteOptions extends Omit<GatewayOptions, 'history' | 'state'> {
+  readonly log: Log;
+  readonly stores: Stores;
+  readonly history: History;
+  readonly accounts: Accounts;
+  readonly chain: Chain;
+  readonly clientInfo: Implementation;
+  readonly commandName: string;
+  readonly maxMessageSize: number;
+  readonly env: NonNullable<GatewayOptions['env']>;
+}
+
+interface Surroundings {
+  readonly limits: McpConfig['limits'];
+  readonly chain: Chain;
+  /** Returns the config in force, whose secrets are left out of the history. */
+  readonly config: () => McpConfig;
+}
+
+export function completeOptions(
+  given: GatewayOptions,
+  { limits, chain, config }: Surroundings,
+): CompleteOptions {
+  const {
+    maxMessageSize = DEFAULT_MAX_MESSAGE_SIZE,
+    commandName = DEFAULT_COMMAND,
+    version = '0.0.0',
+    env = {},
+  } = given;
+  const log = printable(given.log ?? silentLog);
+  const stores = storesFor(given, log);
+  return {
+    ...given,
+    log,
+    stores,
+    history: createHistory(given, { stores, log, config }),
+    accounts: new Accounts(maxMessageSize, limits),
+    chain,
+    clientInfo: { name: CLIENT_NAME, version },
+    commandName,
+    maxMessageSize,
+    env,
+  };
+}
+
+/** Opens the state folder, unless other users may have written to it: such a gateway remembers nothing. */
+function storesFor({ state }: GatewayOptions, log: Log): Stores {
+  if (typeof state === 'object') return state;
+  const problem = state === undefined ? undefined : stateProblem(state);
+  if (problem !== undefined) log.warn(problem);
+  return state === undefined || problem !== undefined ? createMemoryStores() : openStores(state);
+}
+
+/** Creates the history of this process, which is on disk, too, where there is a state folder. */
+function createHistory(
+  { history, keepResults }: GatewayOptions,
+  { stores, log, config }: { stores: Stores; log: Log; config: () => McpConfig },
+): History {
+  return new History({
+    now: Date.now,
+    prefix: uuidPrefix(Math.random),
+    redact: redactor(config),
+    keepsArguments: history === 'arguments',
+    keepsResults: keepResults,
+    sink: stores.openHistory((reason) => log.warn(Texts.historyNotKept(reason))),
+  });
 }

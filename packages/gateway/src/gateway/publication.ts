@@ -1,6 +1,7 @@
 import { ListChangeNotifier, type ListName } from '../call/list-change-notifier.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { Texts } from '../errors.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
+import { ConfigError, ConfigErrorCode, quoted, someOf, Texts } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions, collisionWarning, describePassedName } from '../registry/collisions.ts';
 import { describeUnmatched, Group } from '../registry/group.ts';
@@ -79,10 +80,23 @@ export class Publication {
     return [this.whole, ...this.#parts.values()];
   }
 
-  /** Returns the view of a group; undefined where the config has none of this name. */
-  viewOf(group: string): View | undefined {
+  /** Returns the view of a group, or that of all; undefined where the config has no such group. */
+  findView(group?: string): View | undefined {
+    if (group === undefined) return this.whole;
     const view = this.#parts.get(group);
     return view?.isConfigured === true ? view : undefined;
+  }
+
+  /** Returns the same; throws a `ConfigError` that names the nearest group where there is none. */
+  view(group?: string): View {
+    const view = this.findView(group);
+    if (view !== undefined) return view;
+    const configured = [...this.#parts].filter(([, { isConfigured }]) => isConfigured);
+    const text = noSuchGroup(
+      group ?? '',
+      configured.map(([name]) => name),
+    );
+    throw new ConfigError(text, ConfigErrorCode.INVALID_SCHEMA);
   }
 
   /**
@@ -220,4 +234,11 @@ export class Publication {
     if (!isNew || (!this.#isOpen && this.#options.keepGoing !== true)) return;
     this.#options.log.warn(collisionWarning(collision));
   }
+}
+
+function noSuchGroup(group: string, known: readonly string[]): string {
+  const nearest = didYouMean(group, known);
+  const hint =
+    nearest === undefined ? `"groups" in the config has ${someOf(known)}` : `did you mean '${nearest}'?`;
+  return `There is no group '${quoted(group)}'; ${hint}`;
 }

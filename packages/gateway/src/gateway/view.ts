@@ -1,4 +1,4 @@
-import type { Directory } from '../call/resolve.ts';
+import type { GatewaySnapshot } from '../call/snapshot.ts';
 import type { Group } from '../registry/group.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { OwnServer } from './own-server.ts';
@@ -17,7 +17,7 @@ export class View {
   /** These, and the own server. */
   registry: Registry;
   /** Resolves requests in this view. */
-  declare directory: Directory;
+  declare snapshot: GatewaySnapshot;
   /** Text for clients on how to use the servers. */
   instructions: string | undefined;
   /** False once the config has no such group any more: nothing is seen then. */

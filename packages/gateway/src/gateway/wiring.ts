@@ -1,59 +1,41 @@
 import { addresseeOf } from '../call/addressee.ts';
 import type { Caller, ClientHandle } from '../call/client-request.ts';
-import type { History } from '../call/history/history.ts';
 import { LogLevels } from '../call/log-levels.ts';
 import { NameWarnings } from '../call/name-warnings.ts';
 import { ask } from '../call/questions/ask.ts';
 import { QuestionBudget } from '../call/questions/question-budget.ts';
 import { SuspendedCalls } from '../call/questions/suspended-calls.ts';
-import type { Directory } from '../call/resolve.ts';
+import type { CallServices, GatewaySnapshot } from '../call/snapshot.ts';
 import { CallLimits } from '../call/stages/limits/call-limits.ts';
 import { RestartWaiters } from '../call/stages/restart-waiters.ts';
 import { folderOf } from '../call/stages/roots-folder.ts';
 import { Tasks } from '../call/tasks/tasks.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { Texts, quoted } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { prefixRequest } from '../protocol/asker-name.ts';
-import type { Implementation } from '../protocol/eras.ts';
 import { Group } from '../registry/group.ts';
 import { OWN_KEY } from '../registry/names.ts';
-import type { Stores } from '../state/stores.ts';
 import { duration } from '../time/clock.ts';
+import { Deferred } from '../time/deferred.ts';
 import { awaitedTimers, systemTimers } from '../time/schedule.ts';
 import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { Fleet } from '../upstream/fleet/fleet.ts';
-import type { Chain } from '../upstream/gateway-chain.ts';
 import type { DedicatedEvents } from '../upstream/pool/dedicated.ts';
 import { UpstreamPool } from '../upstream/pool/pool.ts';
 import type { UpstreamServer } from '../upstream/server.ts';
 import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 import { ServerStatus, type Upstream } from '../upstream/upstream.ts';
-import type { Accounts } from '../wire/account.ts';
 import type { Message } from '../wire/message.ts';
 import { AwayServers } from './away-servers.ts';
-import { Clients, type Client } from './clients.ts';
+import { BackPressure } from './back-pressure.ts';
+import { ConnectedClients } from './clients.ts';
 import { GatewayEvents } from './events.ts';
 import { DEFAULT_BUDGET, mergeInstructions, validateBudget } from './instructions.ts';
-import type { GatewayOptions } from './options.ts';
+import { LogLevelSync } from './log-level-sync.ts';
+import type { CompleteOptions } from './options.ts';
 import { OwnServer, STATUS } from './own-server.ts';
 import { Publication } from './publication.ts';
 import type { View } from './view.ts';
-import { Wishes } from './wishes.ts';
-
-export interface PartsOptions extends Omit<GatewayOptions, 'history' | 'state'> {
-  readonly stores: Stores;
-  readonly log: Log;
-  readonly history: History;
-  readonly clientInfo: Implementation;
-  readonly chain: Chain;
-  readonly maxMessageSize: number;
-  readonly accounts: Accounts;
-  readonly env: NonNullable<GatewayOptions['env']>;
-  readonly commandName: string;
-  /** Resolves with the client's capabilities, as JSON. */
-  readonly capabilities: Promise<string>;
-}
 
 /** Origin of a server's question: the id of its call, and the client of a dedicated server. */
 interface QuestionContext {
@@ -63,11 +45,21 @@ interface QuestionContext {
 
 /** Creates the parts of a gateway and connects their events. */
 export class Parts {
-  readonly clients: Clients;
+  readonly clients: ConnectedClients;
   readonly events: GatewayEvents;
   readonly publication: Publication;
   readonly fleet: Fleet;
-  readonly wishes: Wishes;
+  readonly pool: UpstreamPool<Caller>;
+  readonly services: CallServices;
+  readonly options: CompleteOptions;
+  /** The config that is in force. */
+  config: McpConfig;
+  /** The client's capabilities, as JSON, once they are known. */
+  readonly capabilities: Deferred<string> = new Deferred();
+  readonly backPressure: BackPressure = new BackPressure(() =>
+    this.fleet.connected().filter(({ status }) => status === ServerStatus.RUNNING),
+  );
+  readonly logLevelSync: LogLevelSync;
   readonly tasks: Tasks;
   readonly limits: CallLimits;
   readonly suspendedCalls: SuspendedCalls = new SuspendedCalls();
@@ -76,17 +68,14 @@ export class Parts {
     awaitedTimers,
   );
   readonly #away: AwayServers;
-  readonly #options: PartsOptions;
   readonly #logLevels = new LogLevels();
   readonly #questions = new QuestionBudget();
-  readonly #nameWarnings: NameWarnings;
-  readonly #serving: UpstreamPool<Caller>;
 
-  constructor(config: McpConfig, options: PartsOptions) {
-    this.#options = options;
+  constructor(config: McpConfig, options: CompleteOptions) {
+    this.config = config;
+    this.options = options;
     this.events = new GatewayEvents(options.log, () => this.#openEvents());
-    this.clients = new Clients(options.log, (client) => this.#serving.leave(client));
-    this.#nameWarnings = new NameWarnings(options.log);
+    this.clients = new ConnectedClients(options.log, (client) => this.pool.leave(client));
     validateBudget(options.instructionsBudget ?? DEFAULT_BUDGET);
     const heard: DedicatedEvents = {
       request: (child, message, related) => this.#asked(child, message, { related }),
@@ -95,44 +84,29 @@ export class Parts {
     this.publication = this.#createPublication(config);
     this.fleet = this.#createFleet(config, heard);
     this.#away = this.#createAway();
-    this.#serving = new UpstreamPool({
+    this.pool = new UpstreamPool({
       fleet: this.fleet,
       on: heard,
       folderOf,
       asked: (owner, child, message, related) => this.#asked(child, message, { related, owner }),
-      opened: (legacyConnection) => this.wishes.tell(legacyConnection),
-      started: (own) => this.wishes.join(own),
+      opened: (legacyConnection) => this.#connected(legacyConnection),
+      started: (own) => this.backPressure.include(own),
     });
-    this.wishes = new Wishes({
-      clients: this.clients,
+    this.logLevelSync = new LogLevelSync({
+      clients: this.clients.clients,
       logLevels: this.#logLevels,
-      talking: () => [...this.fleet.servers.running(), ...this.legacyConnections],
-      speaking: () => this.fleet.connected().filter(({ status }) => status === ServerStatus.RUNNING),
+      servers: () => [...this.fleet.servers.running(), ...this.pool.legacyConnections],
     });
     this.tasks = new Tasks(this.fleet.servers.byKey.keys());
     this.limits = new CallLimits(config, systemTimers, options.commandName);
+    this.services = this.#createServices();
     this.publish();
     this.setGroups(config);
   }
 
-  /** The second sessions with remote servers that legacy clients share. */
-  get legacyConnections(): Upstream[] {
-    return this.#serving.legacyConnections;
-  }
-
-  /** All servers that can hear what this client tells, in every conversation. */
-  audienceOf(client: Client): Upstream[] {
-    const { view } = client;
-    return [
-      ...view.registry.upstreams.values(),
-      ...this.legacyConnections.filter(({ serverKey }) => view.hasServer(serverKey)),
-      ...this.#serving.ownOf(client),
-    ];
-  }
-
   /** Feeds the event stream with what is costly to tell, while there is a listener. */
   #openEvents(): () => void {
-    const { history } = this.#options;
+    const { history } = this.options;
     const { logs } = this.fleet;
     logs.onLine = (serverKey, line) => this.events.publish({ type: 'server-log', serverKey, ...line });
     const unfollow = history.follow((call) =>
@@ -156,14 +130,14 @@ export class Parts {
     return changed;
   }
 
-  /** Calls are resolved against what holds now. */
+  /** Replaces the snapshots that calls are resolved against. */
   publish(): void {
-    for (const view of this.publication.views) view.directory = this.#createDirectory(view);
+    for (const view of this.publication.views) view.snapshot = this.#createSnapshot(view);
   }
 
   #createPublication({ mcpServers }: McpConfig): Publication {
     return new Publication(mcpServers, {
-      ...this.#options,
+      ...this.options,
       snapshot: () => this.fleet.snapshot(),
       createOwn: ({ hasServer }) => new OwnServer(() => this.#away.describe(hasServer)),
       offerOwn: (view, upstreams) => this.#offerOwn(view, upstreams),
@@ -182,7 +156,7 @@ export class Parts {
       healthOf: (serverKey) => fleet.supervisor.healthOf(serverKey),
       hasLazyUpstream: (serverKey) => fleet.lazyUpstream(serverKey) !== undefined,
       retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
-      commandName: this.#options.commandName,
+      commandName: this.options.commandName,
       now: () => systemTimers.now(),
     });
   }
@@ -190,7 +164,7 @@ export class Parts {
   /** Decides what the own server of a view offers beside these servers, and what clients are told of how to use them all. */
   #offerOwn(view: View, upstreams: readonly Upstream[]): readonly Kind[] {
     const { hasServer } = view;
-    const { statusTool = false, instructionsBudget = DEFAULT_BUDGET } = this.#options;
+    const { statusTool = false, instructionsBudget = DEFAULT_BUDGET } = this.options;
     const { text, cut } = mergeInstructions(upstreams, {
       budget: instructionsBudget,
       isOnlyOne: [...this.fleet.servers.byKey.keys()].filter(hasServer).length === 1,
@@ -204,7 +178,8 @@ export class Parts {
 
   #createFleet(config: McpConfig, heard: DedicatedEvents): Fleet {
     return new Fleet(config, {
-      ...this.#options,
+      ...this.options,
+      capabilities: this.capabilities.promise,
       onlyEra: () => this.clients.onlyEra,
       on: {
         ...heard,
@@ -218,25 +193,19 @@ export class Parts {
     });
   }
 
-  #createDirectory(view: View): Directory {
-    const { fleet, publication } = this;
-    const { history, log } = this.#options;
-    const { needsAcquire, acquire } = this.#serving;
+  #createServices(): CallServices {
+    const { fleet } = this;
+    const { history, log } = this.options;
+    const { needsAcquire, acquire } = this.pool;
     return {
-      registry: view.registry,
-      group: view.group,
-      builder: publication.builder,
-      suspendedCalls: this.suspendedCalls,
-      logLevels: this.#logLevels,
-      tasks: this.tasks,
-      limits: this.limits.active,
-      restartWaiters: this.restartWaiters,
-      current: () => view.directory,
       history,
-      nameWarnings: this.#nameWarnings,
+      tasks: this.tasks,
+      suspendedCalls: this.suspendedCalls,
+      restartWaiters: this.restartWaiters,
+      logLevels: this.#logLevels,
+      nameWarnings: new NameWarnings(log),
       needsAcquire,
       acquire,
-      servers: new Set([...fleet.servers.byKey.keys()].filter(view.hasServer)),
       retryHint: (serverKey) => fleet.supervisor.retryHint(serverKey),
       isStarting: (serverKey) => fleet.isStarting(serverKey),
       askerOf: (serverKey) => fleet.servers.askerOf(serverKey),
@@ -244,15 +213,33 @@ export class Parts {
     };
   }
 
+  #createSnapshot(view: View): GatewaySnapshot {
+    return {
+      registry: view.registry,
+      group: view.group,
+      builder: this.publication.builder,
+      servers: new Set([...this.fleet.servers.byKey.keys()].filter(view.hasServer)),
+      limits: this.limits.active,
+      services: this.services,
+      current: () => view.snapshot,
+    };
+  }
+
+  /** Applies to a new connection what holds for the others. */
+  #connected(server: Upstream): void {
+    this.backPressure.include(server);
+    this.logLevelSync.include(server);
+  }
+
   #ready(child: UpstreamServer, before: Upstream | undefined): void {
-    this.wishes.tell(child);
+    this.#connected(child);
     this.clients.returned(child);
     this.publication.add(child, before);
     this.restartWaiters.ready(child.serverKey);
   }
 
   #gone(child: UpstreamServer): void {
-    this.#serving.forget(child);
+    this.pool.forget(child);
     // Nothing is missed where something stands in for it.
     if (this.fleet.lazyUpstream(child.serverKey) !== undefined) this.publication.rebuild([]);
     else this.publication.remove(child);
@@ -260,11 +247,11 @@ export class Parts {
 
   #supervised(event: ServerEvent): void {
     const { type } = event;
-    this.restartWaiters.noted(event);
-    if (this.#options.statusTool === true) this.publication.refresh();
+    this.restartWaiters.serverChanged(event);
+    if (this.options.statusTool === true) this.publication.refresh();
     // Without the reason: the stderr tail of a server is for the user of the gateway, not for clients.
     if (type === 'server-auto-disabled')
-      this.clients.alert(event.serverKey, autoDisabledAlert(event, this.#options.commandName));
+      this.clients.alert(event.serverKey, autoDisabledAlert(event, this.options.commandName));
     this.events.publish(event);
   }
 
@@ -272,7 +259,7 @@ export class Parts {
     const { clients, suspendedCalls, tasks } = this;
     const to = addresseeOf(child, message, related, { tasks, elicitations: suspendedCalls.elicitations });
     if (!clients.notified(child, message, related, to))
-      this.#options.log.debug?.(
+      this.options.log.debug?.(
         `[${child.serverKey}] ${quoted(message.method)} is not passed on: it names what no client has`,
       );
   }

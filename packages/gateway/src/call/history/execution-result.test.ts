@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { readMembers, type Members } from '../../wire/json/members.ts';
-import { outlineOf, wholeResult } from './execution-result.ts';
+import { readMessage, type Message } from '../../wire/message.ts';
+import { failureIn, outlineOf, wholeResult } from './execution-result.ts';
 
 function bytesOf(result: object): Buffer {
   return Buffer.from(JSON.stringify(result));
@@ -50,3 +51,26 @@ verifies('HEALTH-4', 'outlineOf returns the tokens that _meta reports', () => {
   for (const meta of [null, 5, { usage: null }, { usage: { totalTokens: 'x' } }])
     expect(tokens(meta)).toBeUndefined();
 });
+
+const FAILED = { message: 'The tool reports a failure' };
+
+function answer(body: string): Message {
+  return readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${body}}`)) as Message;
+}
+
+const failures: [string, unknown][] = [
+  ['"result":{"content":[]}', undefined],
+  ['"result":{"content":[],"isError":false}', undefined],
+  ['"result":{"content":[],"isError":true}', FAILED],
+  ['"result":{"isError" : true,"content":[]}', FAILED],
+  ['"result":{"structuredContent":{"isError":true}}', undefined],
+  ['"result":{"structuredContent":{"isError":false},"isError":true}', FAILED],
+  ['"result":{"content":[{"type":"text","text":"\\"isError\\":true"}]}', undefined],
+  [`"result":{"content":[{"type":"text","text":"${'x'.repeat(100_000)}"}],"isError":true}`, FAILED],
+  ['"error":{"code":-32000,"message":"no","data":{"secret":1}}', { code: -32_000, message: 'no' }],
+];
+
+for (const [body, expected] of failures)
+  verifies('HEALTH-7', `failureIn reads the failure of ${body.slice(0, 70)}`, () => {
+    expect(failureIn(answer(body))).toEqual(expected);
+  });

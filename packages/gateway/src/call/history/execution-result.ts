@@ -1,13 +1,17 @@
+import { LONGEST_NOTED } from '../../config/redact.ts';
+import { startOf } from '../../shorten.ts';
 import {
   findMember,
   readElements,
   readMembers,
+  stringStart,
   stringValue,
   valueText,
   type Members,
 } from '../../wire/json/members.ts';
 import { closingQuote } from '../../wire/json/scan.ts';
-import type { ToolExecutionResult } from './invocation.ts';
+import type { Message } from '../../wire/message.ts';
+import type { ErrorInfo, ToolExecutionResult } from './invocation.ts';
 
 type ContentType = ToolExecutionResult['contentType'];
 
@@ -107,4 +111,21 @@ function tokensIn(result: Members): number | undefined {
   for (const place of places as Record<string, unknown>[])
     for (const key of TOKEN_KEYS) if (typeof place[key] === 'number') return place[key];
   return undefined;
+}
+
+/** Enough for as many characters as are noted: an escaped one has six bytes. */
+const BYTES_READ = 8 * LONGEST_NOTED;
+
+const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
+
+/** Returns the error in a server's response to a call. Leaves out the text of a failed tool, because it may repeat arguments. */
+export function failureIn({ body, isError }: Message): ErrorInfo | undefined {
+  if (isError) return rpcError(body);
+  return body !== undefined && valueText(body, 'isError') === 'true' ? TOOL_FAILURE : undefined;
+}
+
+function rpcError(error: Members | undefined): ErrorInfo {
+  const message = startOf((error && stringStart(error, 'message', BYTES_READ)) ?? '', LONGEST_NOTED);
+  const code = Number(error && valueText(error, 'code'));
+  return Number.isNaN(code) ? { message } : { message, code };
 }

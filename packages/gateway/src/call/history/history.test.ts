@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { encode } from '../../wire/json/splice.ts';
 import { readMessage, type Message } from '../../wire/message.ts';
-import { History, type HistoryOptions, type Invocation, type Subject } from './history.ts';
+import { History, uuidPrefix, type HistoryOptions } from './history.ts';
+import type { Invocation, Subject } from './invocation-record.ts';
 import type { ToolInvocationRequest } from './invocation.ts';
 
 const SUBJECT = { serverId: 'files', toolText: '"read"', source: 'mcp-client' } as const;
@@ -341,4 +342,11 @@ describe('the records of calls', () => {
     expect(history.recent()[0]).toMatchObject({ id: idOf(1), status: 'success' });
     expect(history.recent()).toHaveLength(999);
   });
+});
+
+verifies('HEALTH-4', 'uuidPrefix and a number of twelve digits make a UUID', () => {
+  const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u;
+  for (const random of [() => 0, () => 1 - Number.EPSILON, Math.random])
+    expect(`${uuidPrefix(random)}00000000000f`).toMatch(uuid);
+  expect(new Set(Array.from({ length: 1000 }, () => uuidPrefix(Math.random))).size).toBe(1000);
 });

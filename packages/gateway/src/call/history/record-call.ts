@@ -5,7 +5,7 @@ import { encode } from '../../wire/json/splice.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { OwnerAway, type Target } from '../resolve.ts';
 import { clientInfoText } from './client-names.ts';
-import type { Invocation } from './history.ts';
+import type { Invocation } from './invocation-record.ts';
 
 /** Longest name, as JSON, that is recorded of a call which leads nowhere: such names must not fill the history. */
 const LONGEST_NAME = 256;
@@ -42,7 +42,7 @@ function beginUnresolved(request: ClientRequest, error: RpcError): Invocation | 
 }
 
 function begin(
-  { caller, directory: { history }, message }: ClientRequest,
+  { caller, services: { history }, message }: ClientRequest,
   serverId: string,
   toolText: string,
   maxRetries: number,

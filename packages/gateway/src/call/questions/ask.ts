@@ -73,7 +73,7 @@ function askFor(
   if (over instanceof OverBudget) return over;
   return isParked
     ? audience.suspendedCalls.ask(call, upstream, message, over)
-    : passOn(upstream, message, { calls, caller, over, ...audience });
+    : askDirectly(upstream, message, { calls, caller, over, ...audience });
 }
 
 function refused(text: string): RpcError {
@@ -85,17 +85,17 @@ function unavailable(text: string): RpcError {
 }
 
 /** A question that a client gets as a request. */
-interface PassedOn extends Pick<Audience, 'tasks' | 'suspendedCalls'> {
+interface DirectQuestion extends Pick<Audience, 'tasks' | 'suspendedCalls'> {
   readonly calls: readonly InFlightRequest[];
   readonly caller: Caller;
   readonly over: () => void;
 }
 
 /** To a client that is asked by a request, as the server asks. */
-function passOn(
+function askDirectly(
   upstream: Upstream,
   message: Message,
-  { calls, caller, over, tasks, suspendedCalls: { unanswered, elicitations } }: PassedOn,
+  { calls, caller, over, tasks, suspendedCalls: { unanswered, elicitations } }: DirectQuestion,
 ): undefined {
   elicitations.asked(upstream.serverKey, message, caller.client.identity);
   const [likeliest] = calls;

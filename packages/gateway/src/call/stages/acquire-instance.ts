@@ -1,17 +1,17 @@
 import { forClients, RpcError, RpcErrorCode, Texts } from '../../errors.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
+import type { Stage } from '../call.ts';
 import type { Target } from '../resolve.ts';
-import type { Stage } from './stage.ts';
 
 /** Acquires the instance of a server that serves this caller: a dedicated one, or a shared one that starts lazily. */
 export const acquireInstance: Stage = {
-  appliesTo: ({ directory, caller }, { upstream }) => directory.needsAcquire(upstream, caller),
+  appliesTo: ({ services, caller }, { upstream }) => services.needsAcquire(upstream, caller),
   run(request, target, { next }) {
-    const { directory, caller, folder } = request;
+    const { snapshot, services, caller, folder } = request;
     request.wait(
-      directory.acquire(target.upstream, caller, folder),
+      services.acquire(target.upstream, caller, folder),
       (instance) => {
-        const stopped = directory.current().limits?.refusal;
+        const stopped = snapshot.current().limits?.refusal;
         if (stopped === undefined) {
           request.instance = instance;
           return next(sameOf(target, instance.upstream));

@@ -15,15 +15,15 @@ export function readChangedLists(
   restart: () => void,
 ): boolean {
   if (request.hasReadLists) return false;
-  const { directory } = request;
-  const upstreams = [...directory.registry.upstreams.values()];
+  const { snapshot } = request;
+  const upstreams = [...snapshot.registry.upstreams.values()];
   const readings = upstreams.flatMap((upstream) =>
     kinds.flatMap((kind) => upstream.readChanged?.(kind) ?? []),
   );
   if (readings.length === 0) return false;
   request.hasReadLists = true;
   request.wait(within(LONGEST_READING_MS, Promise.all(readings)), () => {
-    request.directory = directory.current();
+    request.snapshot = snapshot.current();
     restart();
   });
   return true;

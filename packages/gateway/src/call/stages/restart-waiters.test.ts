@@ -28,7 +28,7 @@ describe('a call whose server is lost', () => {
   verifies('HEALTH-6', 'a call to a lost server continues when the next start succeeds', async () => {
     const { restartWaiters, isBack } = waiting('connected');
     for (const type of ['server-lost', 'server-connecting', 'server-connected'] as const)
-      restartWaiters.noted({ type, serverKey: 'a' });
+      restartWaiters.serverChanged({ type, serverKey: 'a' });
     restartWaiters.ready('a');
     expect(await isBack).toBe(true);
   });
@@ -39,23 +39,23 @@ describe('a call whose server is lost', () => {
 
   verifies('HEALTH-6', 'a call to a lost server fails with the next start', async () => {
     const { restartWaiters, isBack } = waiting('error');
-    restartWaiters.noted({ type: 'server-connecting', serverKey: 'a' });
-    restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
+    restartWaiters.serverChanged({ type: 'server-connecting', serverKey: 'a' });
+    restartWaiters.serverChanged({ type: 'server-lost', serverKey: 'a' });
     restartWaiters.ready('a');
     expect(await isBack).toBe(false);
   });
 
   test('a call to a lost server fails with a start that was already under way', async () => {
     const { restartWaiters, isBack } = waiting('connecting');
-    restartWaiters.noted({ type: 'server-lost', serverKey: 'a' });
+    restartWaiters.serverChanged({ type: 'server-lost', serverKey: 'a' });
     expect(await isBack).toBe(false);
   });
 
   for (const type of ['server-disabled', 'server-auto-disabled'] as const)
     test(`a call to a lost server fails at ${type}`, async () => {
       const { restartWaiters, isBack } = waiting('error');
-      restartWaiters.noted({ type: 'server-disabled', serverKey: 'b' });
-      restartWaiters.noted({ type, serverKey: 'a' });
+      restartWaiters.serverChanged({ type: 'server-disabled', serverKey: 'b' });
+      restartWaiters.serverChanged({ type, serverKey: 'a' });
       expect(await isBack).toBe(false);
     });
 

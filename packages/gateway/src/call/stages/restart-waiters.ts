@@ -43,7 +43,7 @@ export class RestartWaiters {
     });
   }
 
-  noted({ type, serverKey }: Pick<ServerEvent, 'type' | 'serverKey'>): void {
+  serverChanged({ type, serverKey }: Pick<ServerEvent, 'type' | 'serverKey'>): void {
     const waits = [...(this.#waits.get(serverKey) ?? [])];
     if (type === 'server-connecting') for (const wait of waits) wait.isTried = true;
     else if (type === 'server-auto-disabled' || type === 'server-disabled')

@@ -1,7 +1,8 @@
 import { RpcError } from '../../errors.ts';
 import { isRetry } from '../../protocol/input-required.ts';
+import type { Stage } from '../call.ts';
 import type { ClientRequest } from '../client-request.ts';
-import type { Stage } from './stage.ts';
+import type { SuspendedCalls } from '../questions/suspended-calls.ts';
 
 /** Hands the answers of a modern client to the suspended call of a legacy server that asked for them. */
 export const resumeSuspended: Stage = {
@@ -25,10 +26,6 @@ export function resumesSuspended(request: ClientRequest): boolean {
   return isAnswer && resume(request) === undefined;
 }
 
-function resume({
-  directory,
-  message,
-  caller,
-}: ClientRequest): ReturnType<ClientRequest['directory']['suspendedCalls']['resume']> {
-  return directory.suspendedCalls.resume(message, caller);
+function resume({ services, message, caller }: ClientRequest): ReturnType<SuspendedCalls['resume']> {
+  return services.suspendedCalls.resume(message, caller);
 }

@@ -1,8 +1,8 @@
 import { Method } from '../../protocol/methods.ts';
+import type { Stage } from '../call.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { recordCall } from '../history/record-call.ts';
 import type { Target } from '../resolve.ts';
-import type { Stage } from './stage.ts';
 
 /** Maximum of retries of a call whose tool declares that repeating it does no harm. */
 const MAX_RETRIES = 3;
@@ -48,12 +48,12 @@ export function waitForRestart(
   { wasSent }: { wasSent: boolean },
   next: (isBack: boolean) => void,
 ): void {
-  const { current, restartWaiters } = request.directory;
+  const { current } = request.snapshot;
   const running = current().registry.upstreams.get(serverKey);
   const goOn = (isBack: boolean): void => {
-    request.directory = current();
+    request.snapshot = current();
     next(isBack);
   };
   if (running !== undefined && running.peer.gone === undefined) return goOn(true);
-  request.wait(restartWaiters.wait(serverKey, wasSent), goOn);
+  request.wait(request.services.restartWaiters.wait(serverKey, wasSent), goOn);
 }

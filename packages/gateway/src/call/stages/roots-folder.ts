@@ -15,9 +15,9 @@ import { requestLine, resultLine } from '../../wire/answer.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { encode, type Edit } from '../../wire/json/splice.ts';
 import type { Message } from '../../wire/message.ts';
+import type { Stage } from '../call.ts';
 import { capabilitiesOf, type Caller } from '../client-request.ts';
 import type { InFlightRequest, TAKEN, Translation } from '../relay.ts';
-import type { Stage } from './stage.ts';
 
 /** As a question in a round. */
 const QUESTION: Question = { key: encode('weir/roots'), method: Method.LIST_ROOTS, params: '{}' };

@@ -105,15 +105,18 @@ class TaskList implements Cancellable {
 
   /** Returns false for a task of another client. */
   #isVisible(serverKey: string, task: Members): boolean {
-    const { directory, caller } = this.#asked;
+    const {
+      services: { tasks },
+      caller,
+    } = this.#asked;
     const id = stringValue(task, 'taskId') ?? '';
-    const owner = directory.tasks.ownerOf(directory.tasks.publicId(serverKey, id));
+    const owner = tasks.ownerOf(tasks.publicId(serverKey, id));
     return owner === undefined || owner === caller.client.identity;
   }
 
   #publicText(serverKey: string, { bytes, at, end }: Members): string {
     const own = bytes.subarray(at, end);
-    const edits = this.#asked.directory.tasks.idEdits(serverKey, readMembers(own, 0));
+    const edits = this.#asked.services.tasks.idEdits(serverKey, readMembers(own, 0));
     return lineBytes(splice(own, edits)).toString('latin1');
   }
 
@@ -157,8 +160,8 @@ function cursorFor(pages: ReadonlyMap<Upstream, TaskPage>): string | undefined {
 }
 
 /** Returns the servers and cursors that a request asks for; undefined for a cursor that is not ours. */
-function wantedPages({ directory, message: { params } }: ClientRequest): Wanted[] | undefined {
-  const { upstreams } = directory.registry;
+function wantedPages({ snapshot, message: { params } }: ClientRequest): Wanted[] | undefined {
+  const { upstreams } = snapshot.registry;
   if (params === undefined || findMember(params, 'cursor') < 0)
     return [...upstreams.values()].filter(listsTasks).map((upstream) => ({ upstream }));
   const cursors = readCursor(stringValue(params, 'cursor') ?? '');

@@ -36,15 +36,19 @@ export class TaskTranslation implements Translation {
   /** Progress token that the server got instead. */
   #sentToken: number | undefined;
 
-  constructor(inner: Translation, { caller, directory, message }: ClientRequest, upstream: Upstream) {
+  constructor(
+    inner: Translation,
+    { caller, snapshot, services, message }: ClientRequest,
+    upstream: Upstream,
+  ) {
     this.#inner = inner;
     this.#caller = caller;
     this.#method = message.method;
     this.#upstream = upstream;
     this.#token = message.meta && valueText(message.meta, 'progressToken');
     this.#awaited = message.method === Method.GET_TASK_RESULT ? taskIdOf(message) : undefined;
-    this.#tasks = directory.tasks;
-    this.#builder = directory.builder;
+    this.#tasks = services.tasks;
+    this.#builder = snapshot.builder;
   }
 
   request(message: Message, token: number | undefined): Edit[] {

@@ -2,10 +2,9 @@ import type { Server } from 'node:http';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import type { Admission } from './access.ts';
-import { healthRoutes } from './health-routes.ts';
 import { HttpFront } from './http-front.ts';
 import { McpEndpoint, PATH } from './mcp-endpoint.ts';
-import { metricsRoute } from './metrics-route.ts';
+import { healthRoutes, metricsRoute } from './monitoring-routes.ts';
 import { RequestTurns } from './request-turns.ts';
 import type { HttpLimits } from './serve-http.ts';
 
@@ -24,9 +23,10 @@ export interface ComposeOptions {
 /** Mounts all routes of the HTTP front. */
 export function composeFront(gateway: Gateway, options: ComposeOptions): HttpFront {
   const { server, address, admission, limits, metricsPublic = false } = options;
-  const turns = new RequestTurns(gateway.log);
-  const endpoint = new McpEndpoint(gateway, { ...options, turns });
-  const front: HttpFront = new HttpFront(gateway, {
+  const { fronts } = gateway;
+  const turns = new RequestTurns(fronts.log);
+  const endpoint = new McpEndpoint(fronts, { ...options, turns });
+  const front: HttpFront = new HttpFront(fronts, {
     url: `${address}${PATH}`,
     server,
     admission,

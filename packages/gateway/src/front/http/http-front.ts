@@ -1,17 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { FrontServices } from '../../gateway/front-services.ts';
 import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
-import { accept } from './accept.ts';
 import type { Admission } from './access.ts';
 import { openAccount } from './connection-account.ts';
 import { PATH, SSE_PATH, type McpEndpoint } from './mcp-endpoint.ts';
 import { afterEarlierRequests } from './pipeline.ts';
-import { checkTarget, pathOf } from './request-target.ts';
+import { checkTarget, pathOf, type HttpRoute } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
-import { refuse, type HttpRefusal } from './respond.ts';
-import { methodNotAllowed, type HttpRoute } from './routes.ts';
+import { methodNotAllowed, refuse, type HttpRefusal } from './respond.ts';
+import { onConnection } from './sliced-socket.ts';
 
 /** Time for the first clients to read their lists from the cache, because spawning processes would delay them. */
 const START_AFTER_MS = 200;
@@ -36,7 +35,7 @@ export class HttpFront {
   readonly drainTime: number;
   /** Settles when the front has closed; rejects where the start of the servers fails. */
   readonly ended: Promise<void>;
-  readonly #gateway: Gateway;
+  readonly #gateway: FrontServices;
   readonly #server: Server;
   readonly #admission: Admission;
   readonly #endpoint: McpEndpoint;
@@ -46,7 +45,7 @@ export class HttpFront {
   #closing: Promise<void> | undefined;
 
   constructor(
-    gateway: Gateway,
+    gateway: FrontServices,
     { url, server, admission, turns, endpoint, routes, drainTime }: FrontOptions,
   ) {
     this.url = url;
@@ -61,7 +60,7 @@ export class HttpFront {
     });
     this.ended.catch(() => {});
     server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
-    accept(server, (connection) =>
+    onConnection(server, (connection) =>
       openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Texts.clientEnded(reason))),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
@@ -94,13 +93,13 @@ export class HttpFront {
   /** Starts the servers at once, or a little later where their lists are cached. */
   #open(): void {
     // Clients differ, so servers may ask anything; a client that lacks a capability gets an error when it is asked.
-    this.#gateway.open(ALL_CAPABILITIES);
-    if (!this.#gateway.isSettled) this.#start();
+    this.#gateway.lifecycle.declareCapabilities(ALL_CAPABILITIES);
+    if (!this.#gateway.lifecycle.isReady) this.#start();
     else this.#startTimer = setTimeout(() => this.#start(), START_AFTER_MS);
   }
 
   #start(): void {
-    this.#gateway.start().catch((error: unknown) => {
+    this.#gateway.lifecycle.start().catch((error: unknown) => {
       this.#closing ??= this.#close(error as Error);
     });
   }
@@ -114,7 +113,7 @@ export class HttpFront {
     this.#server.closeIdleConnections();
     await Promise.race([closed, sleep(LAST_WRITE_MS)]);
     this.#server.closeAllConnections();
-    await this.#gateway.close();
+    await this.#gateway.lifecycle.close();
     this.#end(failure);
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { FrontServices } from '../../gateway/front-services.ts';
 import type { Implementation } from '../../protocol/eras.ts';
 import { now } from '../../time/clock.ts';
 import { CHAIN_HEADER, LOOP_DETECTED } from '../../upstream/gateway-chain.ts';
@@ -12,10 +12,9 @@ import { checkAcceptsEvents, checkMessage, checkPost, readBody } from './body.ts
 import { Heartbeat } from './heartbeat.ts';
 import { LegacySessions } from './legacy/legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern/modern-requests.ts';
-import { pathOf } from './request-target.ts';
+import { pathOf, type HttpRoute } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
-import { refuse, waitsForContinue, type HttpRefusal } from './respond.ts';
-import { methodNotAllowed, type HttpRoute } from './routes.ts';
+import { methodNotAllowed, refuse, waitsForContinue, type HttpRefusal } from './respond.ts';
 import type { HttpLimits } from './serve-http.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
@@ -39,7 +38,7 @@ export interface McpEndpointOptions {
 /** Serves MCP over HTTP: Streamable HTTP of both eras, and HTTP+SSE. */
 export class McpEndpoint {
   readonly routes: readonly HttpRoute[];
-  readonly #gateway: Gateway;
+  readonly #gateway: FrontServices;
   readonly #maxBodySize: number;
   readonly #turns: RequestTurns;
   readonly #heartbeat = new Heartbeat();
@@ -47,7 +46,7 @@ export class McpEndpoint {
   readonly #legacy: LegacySessions;
   #isClosing = false;
 
-  constructor(gateway: Gateway, options: McpEndpointOptions) {
+  constructor(gateway: FrontServices, options: McpEndpointOptions) {
     const { serverInfo, limits, createId, maxBodySize, turns } = options;
     this.#gateway = gateway;
     this.#maxBodySize = maxBodySize ?? DEFAULT_MAX_BODY_SIZE;

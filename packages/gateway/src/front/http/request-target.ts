@@ -1,6 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { HttpRefusal } from './respond.ts';
+
+/** A path that the HTTP front serves. `compose-front` mounts all of them. */
+export interface HttpRoute {
+  /** A path that ends in a slash serves everything below it. */
+  readonly path: string;
+  /** Allowed methods. Without them the route checks the method itself, as /mcp does, because it depends on the era. */
+  readonly methods?: readonly string[];
+  readonly needsToken: boolean;
+  /** `principal` is who showed the token; empty where none is needed. */
+  handle(req: IncomingMessage, res: ServerResponse, principal: string): void;
+}
 
 /** Refuses a request whose target is ambiguous, because a proxy may have understood another one (request smuggling). */
 export function checkTarget({

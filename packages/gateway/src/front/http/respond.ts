@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RpcError } from '../../errors.ts';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { errorLine } from '../../wire/answer.ts';
 import type { Line } from '../../wire/json/splice.ts';
@@ -39,6 +39,14 @@ export function respondJson(
 export function closeAfterError(res: ServerResponse, error: Error, log: Log): void {
   log.error(`Internal error while handling an HTTP request: ${error.stack ?? error.message}`);
   res.destroy();
+}
+
+export function methodNotAllowed(method: string | undefined, allowed: string): HttpRefusal {
+  const error = new RpcError(
+    RpcErrorCode.INVALID_REQUEST,
+    `${method ?? ''} is not allowed here. Use ${allowed}.`,
+  );
+  return { status: 405, error, headers: ['Allow', allowed] };
 }
 
 /** An answer without a body. */

@@ -70,7 +70,7 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
   // Node would drop the headers after the 2,000th without a word; an Origin among them has to be seen.
   server.maxHeadersCount = 0;
   server.maxConnections = MOST_CONNECTIONS;
-  await gateway.prepare();
+  await gateway.fronts.lifecycle.prepare();
   const listensAt = await listen(server, host, port);
   const admission = new Admission({ ...options, host, port: listensAt, isSame: crypto.timingSafeEqual });
   return composeFront(gateway, {

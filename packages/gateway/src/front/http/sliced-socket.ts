@@ -1,8 +1,9 @@
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { turns } from '../../wire/turns.ts';
-import { flowOf, makeFlood, giveOwnShare } from './connection-account.ts';
-import { isPipelineFull, pipelinedCount } from './pipeline.ts';
+import { flowOf, makeFlood, giveOwnShare, shareWithNewcomers } from './connection-account.ts';
+import { isPipelineFlooded, isPipelineFull, pipelinedCount } from './pipeline.ts';
 
 /** Bytes that are parsed at once while requests wait: one or two of a common size, twenty of the smallest. */
 const LEAST = 1024;
@@ -13,10 +14,26 @@ const NOTHING: Buffer = Buffer.alloc(0);
 type Written = (error?: Error | null) => void;
 
 /**
+ * Tells of each new connection before it is read. While clients send many requests at once, new connections are parsed in slices,
+ * and have the share of one client together until their first answer: who floods the gateway connects again and again.
+ */
+export function onConnection(server: Server, opened: (connection: Duplex) => void): void {
+  // Node's own listener takes any stream, but stands before all others: it is called by ours instead.
+  const [read] = server.listeners('connection') as ((this: Server, connection: Duplex) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) => {
+    const connection = isPipelineFlooded() ? new SlicedSocket(socket) : socket;
+    opened(connection);
+    if (connection !== socket) shareWithNewcomers(connection);
+    read?.call(server, connection);
+  });
+}
+
+/**
  * A connection whose input is parsed in slices. Node's server parses all that it has read from a socket, up to 1,300 requests in
  * 64 KiB, and keeps objects for each of them. Costs some microseconds a request, so that only connections that may do that have it.
  */
-export class SlicedSocket extends Duplex {
+class SlicedSocket extends Duplex {
   readonly #socket: Socket;
   #unparsed: Buffer = NOTHING;
   #size = LEAST;

@@ -9,7 +9,7 @@ import { RequestWait, type ClientHandle, type ClientRequest } from '../../client
 import type { InFlightRequest } from '../../relay.ts';
 import type { Target } from '../../resolve.ts';
 import { MOST_EXTENSION } from './call-clock.ts';
-import { CallQueue, LONGEST_QUEUE, type InLine } from './call-queue.ts';
+import { CallQueue, LONGEST_QUEUE, type WaitingCall } from './call-queue.ts';
 import { Permit, type TimeLimit } from './permit.ts';
 
 type LimitConfig = Pick<
@@ -172,7 +172,7 @@ export class CallLimits {
 }
 
 /** A call in the queue. */
-interface QueuedCall extends InLine {
+interface QueuedCall extends WaitingCall {
   refuse(error: RpcError): void;
 }
 

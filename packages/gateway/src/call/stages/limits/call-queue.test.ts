@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../../tests/verifies.ts';
-import { CallQueue, type InLine } from './call-queue.ts';
+import { CallQueue, type WaitingCall } from './call-queue.ts';
 
 describe('the call queue', () => {
   const [a, b] = [{}, {}];
   const begun: string[] = [];
-  const call = (client: object, name: string, then?: () => void): InLine => ({
+  const call = (client: object, name: string, then?: () => void): WaitingCall => ({
     client,
     begin: () => {
       begun.push(name);

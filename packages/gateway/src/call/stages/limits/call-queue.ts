@@ -2,7 +2,7 @@
 export const LONGEST_QUEUE = 1000;
 
 /** A call that waits for its turn. */
-export interface InLine {
+export interface WaitingCall {
   /** Key for the round-robin between clients, so that a busy client does not delay the others. */
   readonly client: object;
   /** Its turn has come. */
@@ -16,7 +16,7 @@ export class CallQueue {
   #size = 0;
   #isAdvancing = false;
   /** Queued calls per client, in round-robin order. */
-  readonly #lines = new Map<object, InLine[]>();
+  readonly #lines = new Map<object, WaitingCall[]>();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -55,7 +55,7 @@ export class CallQueue {
   }
 
   /** Begins as soon as there is a place for it, and has that place then. */
-  wait(call: InLine): void {
+  wait(call: WaitingCall): void {
     const line = this.#lines.get(call.client);
     if (line === undefined) this.#lines.set(call.client, [call]);
     else line.push(call);
@@ -63,7 +63,7 @@ export class CallQueue {
   }
 
   /** Removes a call from the queue. */
-  leave(call: InLine): void {
+  leave(call: WaitingCall): void {
     const line = this.#lines.get(call.client) ?? [];
     const at = line.indexOf(call);
     if (at < 0) return;
@@ -83,7 +83,7 @@ export class CallQueue {
     this.#isAdvancing = false;
   }
 
-  #next(): InLine | undefined {
+  #next(): WaitingCall | undefined {
     for (const [client, line] of this.#lines) {
       const call = line.shift();
       this.#lines.delete(client);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../../errors.ts';
-import type { Gateway } from '../../../gateway/gateway.ts';
+import type { FrontServices } from '../../../gateway/front-services.ts';
 import type { Log } from '../../../log.ts';
 import type { Implementation } from '../../../protocol/eras.ts';
 import type { Account } from '../../../wire/account.ts';
@@ -46,7 +46,7 @@ export class LegacySession {
   #lastStream = STANDALONE;
   #usedAt: number;
 
-  constructor(gateway: Gateway, options: LegacySessionOptions) {
+  constructor(gateway: FrontServices, options: LegacySessionOptions) {
     this.id = options.id;
     this.access = options.access;
     this.#options = options;

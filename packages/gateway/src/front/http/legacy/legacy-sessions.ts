@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../../errors.ts';
-import type { Gateway } from '../../../gateway/gateway.ts';
+import type { FrontServices } from '../../../gateway/front-services.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../../protocol/eras.ts';
 import { Method } from '../../../protocol/methods.ts';
 import type { Account } from '../../../wire/account.ts';
@@ -33,14 +33,14 @@ const SESSION_ID = 'sessionId';
 /** Clients of the earlier revisions: each has a session, which it names with every request. */
 export class LegacySessions implements HeartbeatListener {
   readonly isAwaited = false;
-  readonly #gateway: Gateway;
+  readonly #gateway: FrontServices;
   readonly #options: LegacyOptions;
   readonly #sessions = new Map<string, LegacySession | SseSession>();
   readonly #budget: EventBudget;
   #beatNumber: number | undefined;
   #beats = 0;
 
-  constructor(gateway: Gateway, options: LegacyOptions) {
+  constructor(gateway: FrontServices, options: LegacyOptions) {
     this.#gateway = gateway;
     this.#options = options;
     this.#budget = new EventBudget(gateway.accounts);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Gateway } from '../../../gateway/gateway.ts';
+import type { FrontServices } from '../../../gateway/front-services.ts';
 import type { Implementation } from '../../../protocol/eras.ts';
 import type { Account } from '../../../wire/account.ts';
 import type { Message } from '../../../wire/message.ts';
@@ -31,7 +31,7 @@ export class SseSession implements HeartbeatListener {
   readonly #options: SseSessionOptions;
   readonly #beatNumber: number;
 
-  constructor(gateway: Gateway, res: ServerResponse, options: SseSessionOptions) {
+  constructor(gateway: FrontServices, res: ServerResponse, options: SseSessionOptions) {
     const stream = new EventStream(res);
     this.id = options.id;
     this.access = options.access;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../../../errors.ts';
-import type { Gateway } from '../../../gateway/gateway.ts';
+import type { FrontServices } from '../../../gateway/front-services.ts';
 import type { View } from '../../../gateway/view.ts';
 import { Meta, MODERN_VERSION, type Implementation } from '../../../protocol/eras.ts';
 import { Method, isRemoved, namedInHeader } from '../../../protocol/methods.ts';
@@ -31,13 +31,13 @@ const IGNORED: ReadonlySet<string> = new Set([Method.CANCELLED, Method.PROGRESS]
 
 /** Clients of the modern era: no sessions, every request says everything. */
 export class ModernRequests {
-  readonly #gateway: Gateway;
+  readonly #gateway: FrontServices;
   readonly #options: ModernOptions;
   /** All requests of one principal in one group are those of one client, though perhaps of many programs. */
   readonly #sessions = new Map<string, Session>();
   #listeners = 0;
 
-  constructor(gateway: Gateway, options: ModernOptions) {
+  constructor(gateway: FrontServices, options: ModernOptions) {
     this.#gateway = gateway;
     this.#options = options;
   }
@@ -98,7 +98,7 @@ function checkRequest(message: Message, { headers }: IncomingMessage, view: View
   const refusal =
     checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
   if (refusal !== undefined) return refusal;
-  const fault = parameterHeaderError(message, headers, view.directory);
+  const fault = parameterHeaderError(message, headers, view.snapshot);
   return fault === undefined ? undefined : headerMismatch(fault);
 }
 

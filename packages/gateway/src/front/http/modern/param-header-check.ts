@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { resolveTool, type Directory } from '../../../call/resolve.ts';
+import { resolveTool } from '../../../call/resolve.ts';
+import type { GatewaySnapshot } from '../../../call/snapshot.ts';
 import { Method } from '../../../protocol/methods.ts';
 import {
   mayHaveParameterHeaders,
@@ -20,11 +21,11 @@ const known = new WeakMap<Pick<Route, 'definition'>, readonly ParameterHeader[]>
 export function parameterHeaderError(
   { method, bytes, params }: Message,
   headers: IncomingHttpHeaders,
-  directory: Directory,
+  snapshot: GatewaySnapshot,
 ): string | undefined {
   const name = method === Method.CALL_TOOL && params !== undefined ? stringValue(params, 'name') : undefined;
   if (name === undefined || params === undefined) return undefined;
-  const route = resolveTool(directory, name);
+  const route = resolveTool(snapshot, name);
   const marked = route instanceof Route ? markedIn(route) : NONE;
   if (marked.length === 0) return undefined;
   const member = findMember(params, 'arguments');

@@ -1,4 +1,4 @@
-import type { Upstream } from '../upstream/upstream.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
 
 /** A resource that a client follows. */
 export interface FollowedResource {

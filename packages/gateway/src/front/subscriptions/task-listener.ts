@@ -1,11 +1,11 @@
-import { Meta } from '../protocol/eras.ts';
-import { Method } from '../protocol/methods.ts';
-import { BackOff } from '../time/back-off.ts';
-import type { Upstream } from '../upstream/upstream.ts';
-import { requestLine } from '../wire/answer.ts';
-import { stringValue, valueText } from '../wire/json/members.ts';
-import { encode } from '../wire/json/splice.ts';
-import type { Message } from '../wire/message.ts';
+import { Meta } from '../../protocol/eras.ts';
+import { Method } from '../../protocol/methods.ts';
+import { BackOff } from '../../time/back-off.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
+import { requestLine } from '../../wire/answer.ts';
+import { stringValue, valueText } from '../../wire/json/members.ts';
+import { encode } from '../../wire/json/splice.ts';
+import type { Message } from '../../wire/message.ts';
 
 /** Listens to what a modern server tells of some tasks, on behalf of one request of one client. */
 export class TaskListener {
