@@ -132,20 +132,22 @@ async function toFunction(name, text) {
   const isMain = name === MAIN;
   const [statement = '', exported = ''] = (isMain && EXPORTS.exec(text)) || [];
   const lent = exported.split(',').map(toProperty);
-  const { code, map } = await transform(text.replace(statement, ''), {
+  // Within the text, because esbuild may give the names of exports a digit where functions use the same ones.
+  const source = statement === '' ? text : text.replace(statement, () => `LENT=()=>({${lent.join(',')}});`);
+  const { code, map } = await transform(source, {
     ...OUTPUT,
     format: 'cjs',
     // The function gets `require` and nothing else.
     supported: { 'dynamic-import': false },
-    // Names are short already, and those of exports are used in the footer.
+    // Names are short already.
     minify: false,
     minifySyntax: true,
     minifyWhitespace: true,
     treeShaking: false,
     sourcemap: 'external',
     sourcefile: name,
-    banner: '(function(exports,require,module,PROGRAM_NAME){',
-    footer: `return()=>({${lent.join(',')}})})`,
+    banner: '(function(exports,require,module,PROGRAM_NAME){let LENT;',
+    footer: 'return LENT})',
   });
   refuseWideCharacters(code);
   // A statement that was not found would have become properties of `exports`, which nothing reads.
