@@ -154,7 +154,7 @@ async function trySiege({ seconds, gateway }) {
   const text = `Siege, ${seconds} s, ten honest clients of both eras on ten honest servers:
 
 - beside ${title}: ${told(outcome.honest)};
-- beside ${burns.length} processes that burn as much at the same times and are connected to nobody: ${told(beside)};
+- beside ${burns.length} processes that use as much CPU at the same times and are connected to nothing: ${told(beside)};
 - p99 is ${(outcome.honest.p99 / beside.p99).toFixed(2)} × of that, with a bar of 3. Shares of a processor that the hostile peers took: ${cpu.join(', ')}.`;
   return { row: { title, numbers: ['siege'], outcome, broken }, text };
 }

@@ -104,7 +104,7 @@ async function leftOf(mark) {
 }
 
 /**
- * The same honest load on a gateway of its own, beside processes that burn as much at the same times and are connected to nobody.
+ * The same honest load on a gateway of its own, beside processes that use as much CPU at the same times and are connected to nothing.
  * @param {number} honest
  * @param {readonly (readonly Burn[])[]} burns
  * @param {{ seconds: number; gateway?: string | undefined }} options

@@ -28,7 +28,7 @@ export const FIGHTS = [
   attack('batches of 2 MB from a server', 'H2', { servers: ['batches'] }),
   attack('pings with long ids whose answers are not read', 'H3', { servers: ['pings'] }),
   attack('a list of 5 MB pages without end', 'H4 28', { servers: ['lists'] }),
-  attack('bytes that are no text', 'H5', { servers: ['bytes'] }),
+  attack('bytes that are not text', 'H5', { servers: ['bytes'] }),
   attack('2,000 new names with each list, and calls of unknown names', 'H6', {
     servers: ['names'],
     clients: ['names'],

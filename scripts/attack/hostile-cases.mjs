@@ -4,12 +4,15 @@ import { attackCase } from './case.mjs';
 
 export const HOSTILE = [
   attackCase('H1', 'A subscription to thousands of URIs is one request to its server, and ends nothing.'),
-  attackCase('H2', 'A batch of a server is limited like that of a client and worked off in slices.'),
-  attackCase('H3', 'A server that does not read what Weir answers is ended at its ceiling.'),
-  attackCase('H4', 'The lists of a server may take 32 MiB; then the server is ended.'),
+  attackCase('H2', 'A batch of a server is limited like that of a client and processed in slices.'),
+  attackCase('H3', 'Weir stops a server that does not read its answers, at the limit.'),
+  attackCase('H4', 'The lists of a server may take 32 MiB; above that, Weir stops the server.'),
   attackCase('H5', 'Bytes that are not valid JSON text reach no peer: the one call gets an error.'),
   attackCase('H6', 'Names that a server no longer lists are forgotten, and no call walks through all names.'),
-  attackCase('H7', 'A name or URI of one key never reaches the server of another key, whoever is away.'),
+  attackCase(
+    'H7',
+    'A name or URI of one key never reaches the server of another key, also while a server is not running.',
+  ),
   attackCase(
     'M2',
     'What docker is told is judged after variables are replaced; no option passes as the image.',
@@ -26,7 +29,7 @@ export const HOSTILE = [
     'Notifications and requests to a server that does not read have a ceiling; input is paused.',
   ),
   attackCase('M8', 'Notifications that belong to one call reach its client alone.'),
-  attackCase('M9', 'Processes of sessions that left are given up, the idlest first.'),
+  attackCase('M9', 'Weir stops processes of sessions that left, the idlest first.'),
   attackCase('L1', 'Every header of a request is read; more than 16 KiB of them are refused.'),
   attackCase('L2', 'Expect: 100-continue gets 100 only after admission.'),
   attackCase('L3', 'An error repeats a short part of what the client wrote.'),

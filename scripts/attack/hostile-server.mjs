@@ -55,7 +55,7 @@ const MODES = {
       return {};
     },
   },
-  /** H5: bytes that are no text, in notifications, answers and errors. */
+  /** H5: bytes that are not text, in notifications, answers and errors. */
   bytes: {
     start: () =>
       forever(async (turn) => {

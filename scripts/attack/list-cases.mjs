@@ -65,13 +65,17 @@ export const CONFIGS = [
     ],
   ]),
   attackCase(14, 'A command or "cwd" in a folder that every user can write to is started with a warning.'),
-  attackCase(15, 'A container is never privileged and gets neither the root nor the engine of the machine.', [
-    [START, "a volume that hands the engine's socket to a container is an error, also without a socket"],
+  attackCase(
+    15,
+    'A container is never privileged and gets neither the root folder nor the engine of the machine.',
     [
-      'packages/gateway/src/upstream/container/create-arguments.test.ts',
-      'the arguments of docker create are hardened by default for every form of entry',
+      [START, "a volume that hands the engine's socket to a container is an error, also without a socket"],
+      [
+        'packages/gateway/src/upstream/container/create-arguments.test.ts',
+        'the arguments of docker create are hardened by default for every form of entry',
+      ],
     ],
-  ]),
+  ),
   attackCase(
     16,
     'A config over 16 MiB, of over 1,000 servers, too deep or full of mistakes is refused with a bounded message.',
@@ -169,7 +173,7 @@ export const RESULTS = [
     ],
     'forms that ask for passwords are not recognised',
   ),
-  attackCase(38, 'In the course of one call a client is asked 256 times at most.'),
+  attackCase(38, 'During one call a client is asked at most 256 times.'),
   attackCase(39, 'A requestState that was changed, replayed or swapped is refused.', [
     [
       'tests/e2e/eras/request-state.test.ts',
@@ -220,7 +224,7 @@ export const HTTP = [
   attackCase(48, 'A token in the URL is not accepted.', [
     [BAD_REQUESTS, 'the gateway refuses a missing, wrong or misplaced token'],
   ]),
-  attackCase(49, 'Two Authorization headers, odd schemes and other headers are no way in.', [
+  attackCase(49, 'Two Authorization headers, odd schemes and other headers give no access.', [
     [
       'packages/gateway/src/front/http/access.test.ts',
       'Admission accepts the token with its scheme in any letter case',
@@ -251,7 +255,7 @@ export const HTTP = [
     [BAD_REQUESTS, 'the gateway refuses bodies that are invalid or too deep JSON'],
     [BAD_REQUESTS, 'the gateway ends slow requests with 408 while it serves others'],
   ]),
-  attackCase(58, 'A batch outside its revision is refused.', [
+  attackCase(58, 'A batch outside protocol version 2025-03-26 is refused.', [
     [BAD_REQUESTS, 'the gateway refuses a batch outside its revision'],
   ]),
   attackCase(59, 'Other methods of HTTP are refused.', [
@@ -263,7 +267,7 @@ export const HTTP = [
     [],
     'the limit is for all clients: Weir cannot tell users apart yet',
   ),
-  attackCase(61, 'A call whose client hangs up is called off at its server.', [
+  attackCase(61, 'A call whose client hangs up is cancelled at its server.', [
     [
       'tests/e2e/http/sessions.test.ts',
       'the gateway cancels a modern call at its server when the client hangs up',

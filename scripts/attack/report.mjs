@@ -80,7 +80,7 @@ ${circumstances({ began, seed, seconds })}
 ## Under attack
 
 \`weir serve\`, hostile peers and honest peers are processes of their own. An attack holds if the gateway lives, every honest call is
-answered right, its memory grows by at most 256 MB, slices of work are bounded, its log tells of no mistake of its own, and no
+answered correctly, its memory grows by at most 256 MB, slices of work are bounded, its log reports no internal error, and no
 process is left. The longest turn of the event loop is measured from inside, without and with the time that the gateway waited for
 a processor, and from outside by the longest answer of \`/healthz\`, which waits for a processor, too. The target is 20 ms.
 

@@ -35,7 +35,7 @@ export const failingServer = {
     rmSync(folder, { recursive: true, force: true });
     return [
       finding(
-        'it is tried again after 1, 5 and 15 s, then disabled',
+        'the gateway restarts it after 1, 5 and 15 s, then disables it',
         isDisabled && pauses.length === PAUSES_S.length && pauses.every(isAsPromised),
         pauses.length === 0
           ? 'started once, not tried again'

@@ -36,7 +36,7 @@ export const floodingServer = {
     await subject.end();
     return [
       finding(
-        'its own calls are answered all the same',
+        'its own calls are still answered',
         [nonsense, line, echo].every(({ text }) => text !== undefined),
         isRunning
           ? `nonsense: ${told(nonsense)}; the line: ${told(line)}; a call after that: ${told(echo)}`

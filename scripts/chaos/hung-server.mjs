@@ -27,12 +27,12 @@ export const hungServer = {
     await subject.end();
     return [
       finding(
-        `it is found out and ended within ${LIMIT_S} s`,
+        `the gateway detects and stops it within ${LIMIT_S} s`,
         found !== undefined,
         found === undefined ? `not within ${LIMIT_S} s` : after(found),
       ),
       finding(
-        'and started anew',
+        'and restarts it',
         back !== undefined,
         back === undefined ? 'it was not' : `${after(back)} more`,
       ),

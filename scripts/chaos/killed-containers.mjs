@@ -10,7 +10,7 @@ import { start } from './subjects.mjs';
 const GONE = '5 s later no process is left outside of containers';
 const ENDED = '5 s later only the container that ignores everything is left';
 const CLEAN = 'after the next start no container is left';
-const FOREIGN = 'nobody else loses one';
+const FOREIGN = 'no other container is removed';
 const except = { 'mcp-hub': 'it makes no containers', 'mcp-proxy': 'it makes no containers' };
 
 /** @type {import('../chaos.mjs').Fault} */
@@ -82,7 +82,7 @@ async function killAndStartAgain(name, { engine, gateway }) {
     finding(
       FOREIGN,
       foreign.every((id) => others.includes(id)),
-      `${others.length} of ${foreign.length} that look alike are still there`,
+      `${others.length} of ${foreign.length} with similar labels are still there`,
     ),
   ];
 }

@@ -24,7 +24,7 @@ export const killedServer = {
     return [
       allAnswered(seen),
       finding(
-        `it is called again within ${BACK_S} s, with nobody's help`,
+        `it answers calls again within ${BACK_S} s, without help`,
         back !== undefined,
         back === undefined && !isRunning ? 'the gateway has ended' : after(back),
       ),

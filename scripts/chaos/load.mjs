@@ -62,7 +62,7 @@ export function allAnswered(seen, more = '') {
  * @param {Seen} seen
  * @param {string} [promise]
  */
-export function unnoticed(seen, promise = 'calls to the other servers notice nothing') {
+export function unnoticed(seen, promise = 'calls to the other servers are not affected') {
   return finding(promise, seen.count > 0 && seen.lost === 0 && seen.errors.length === 0, told(seen));
 }
 

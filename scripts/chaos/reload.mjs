@@ -56,8 +56,8 @@ export const reload = {
             : after(seconds),
         ),
       ),
-      unnoticed(seen, 'calls to the server that did not change notice nothing'),
-      finding('that server is not started again', isSame, isSame ? 'it was not' : 'it was'),
+      unnoticed(seen, 'calls to the server that did not change are not affected'),
+      finding('the gateway does not restart that server', isSame, isSame ? 'it was not' : 'it was'),
     ];
   },
 };

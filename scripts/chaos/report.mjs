@@ -31,8 +31,8 @@ export function page(rows, settings) {
   const faults = [...new Set(rows.map(({ fault }) => fault))];
   return `# Chaos
 
-What happens to a gateway sooner or later, done to a running one on purpose. Gateways, servers and clients are processes of
-their own, and so is what kills them. \`npm run chaos\` does it in some minutes; \`npm run chaos -- --write\` does it at length,
+Faults that every gateway meets sooner or later, injected into a running one. Gateways, servers, clients and the program that
+kills them are separate processes. \`npm run chaos\` does it in some minutes; \`npm run chaos -- --write\` does it at length,
 beside other gateways, and writes this page. \`--seed\` repeats a run, \`--only\` takes one fault.
 
 ${circumstances(settings)}
@@ -42,10 +42,9 @@ ${circumstances(settings)}
 On stdio, or where a promise is about HTTP, with \`weir serve\`. The longest turn is the longest time that the gateway's event
 loop worked without a look at other peers, measured inside of it from its first list to its end. The aim is 20 ms.
 
-The bounds of memory are those of this page and were set with figures at hand. For killed servers the highest figure of the
-same load without a fault, for up to 40 s, is the one before: a young heap grows anyway. For unread answers on HTTP the bound
-is all that is unread, because what may wait for a client is counted for each connection, and there every answer has
-its own.
+The limits on memory hold for this page only and were chosen after measuring. For killed servers, the figure before the fault is
+the highest of the same load without a fault, for up to 40 s, because a young heap grows anyway. For unread answers on HTTP the
+limit is the size of all of them: Weir counts unread bytes for each connection, and there every answer has its own.
 
 | fault | promised | happened | |
 |---|---|---|---|
@@ -55,8 +54,8 @@ ${faults.flatMap((fault) => ownLines(fault, rows)).join('\n')}
 
 The same faults, done to \`weir serve\` and to two gateways from npm, each as its documentation starts it:
 \`mcp-hub --port N --config FILE\` (with \`--watch\` where the config changes) and \`mcp-proxy --host 127.0.0.1 --port N --server stream -- COMMAND\`,
-which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. The promises are those of Weir: the
-others do not make them, and what a server needs may be done for it by whoever runs them.
+which has one server. The client is the SDK's, on Streamable HTTP, for mcp-hub on HTTP+SSE. These are the promises of Weir:
+the others do not make them, and may leave it to their operator to restart a server.
 
 ${faults.map((fault) => beside(fault, rows)).join('\n\n')}
 `;

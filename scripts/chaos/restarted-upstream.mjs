@@ -42,12 +42,12 @@ export const restartedUpstream = {
     return [
       allAnswered(seen),
       finding(
-        `calls in flight are told within ${LONGEST_S} s`,
+        `calls in flight end within ${LONGEST_S} s`,
         silent === 0,
         `${told.length - silent} of ${told.length} were`,
       ),
       finding(
-        `it is found again within ${FOUND_S} s, over the same connection of the client`,
+        `the gateway reconnects to it within ${FOUND_S} s, on the same connection of the client`,
         found !== undefined && later.errors.length === 0 && later.lost === 0,
         found === undefined
           ? `not within ${FOUND_S} s`

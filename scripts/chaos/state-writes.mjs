@@ -21,7 +21,7 @@ const WRITERS = 3;
 const KEYS = 3;
 const SIZE = 50_000;
 const FITS = 'a record that does not fit is an error, and the old value stays';
-const UNNOTICED = 'a gateway that can remember nothing answers its calls';
+const UNNOTICED = 'a gateway that cannot store anything answers its calls';
 const except = { 'mcp-hub': 'it keeps no such state', 'mcp-proxy': 'it keeps no such state' };
 
 /** @type {import('../chaos.mjs').Fault} */

@@ -41,8 +41,8 @@ export const unreadAnswers = {
         `${before.toFixed(0)} MB before, at most ${highest.toFixed(0)} MB`,
       ),
       unheard === undefined
-        ? finding('on stdio, all arrive once it reads on', arrived === ANSWERS, `${arrived} did`)
-        : unnoticed(unheard, 'calls of other clients notice nothing'),
+        ? finding('on stdio, all arrive once it reads again', arrived === ANSWERS, `${arrived} did`)
+        : unnoticed(unheard, 'calls of other clients are not affected'),
     ];
   },
 };

@@ -50,7 +50,7 @@ async function oneOfMany(subject) {
   const files = filesBesideOurs(subject.pid);
   await subject.end();
   return [
-    unnoticed(seen, 'calls of other clients notice nothing'),
+    unnoticed(seen, 'calls of other clients are not affected'),
     finding(
       'within 10 s as many open files as before, or fewer',
       freed !== undefined,

@@ -27,7 +27,7 @@ page; \`npm run hosts -- --only codex\` tries one and keeps the other rows. Vers
 
 ## Clients
 
-Behind the gateway are two servers with 24 tools, and the gateway has run before, so that it remembers them. Hosts that need a
+Behind the gateway are two servers with 24 tools, and the gateway has run before, so that it has cached their lists. Hosts that need a
 model get one from us on 127.0.0.1 that follows a script: it calls a tool, a tool that fails, a tool that changes the list, and a
 tool that asks the user. What the host sends to this model is what the host saw. Libraries are used as their documentation says.
 
@@ -47,7 +47,7 @@ ${reasons(rows)}
 
 ### Names
 
-What a host makes of the tool \`echo\` of the server \`kit\`, joined by \`__\` and by \`:\`, and whether a call under the second arrives.
+The name that a host gives to the tool \`echo\` of the server \`kit\`, joined by \`__\` and by \`:\`, and whether a call under the second name arrives.
 
 ${table(
   ['client', 'version', '`__`', '`:`', 'calls with `:`'],
@@ -73,7 +73,7 @@ ${table(
 
 ### Questions
 
-What the client does with a server's question to the user (elicitation); hosts run without a user here.
+The client's reaction to a server's question to the user (elicitation); hosts run without a user here.
 
 ${table(
   ['client', 'version', ''],

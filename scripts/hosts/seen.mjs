@@ -61,7 +61,7 @@ export function answerOf({ asked }) {
   const actions = { accept: 'answers', decline: 'declines', cancel: 'cancels' };
   for (const [action, word] of Object.entries(actions))
     if (new RegExp(`action\\W+${action}`).test(asked)) return word;
-  if (asked.includes('-32601')) return 'does not offer it';
+  if (asked.includes('-32601')) return 'does not support it';
   return asked.includes('no answer') ? 'leaves it open' : 'not seen';
 }
 
