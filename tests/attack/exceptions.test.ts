@@ -78,7 +78,7 @@ describe('an exception', () => {
       }) as typeof client;
       weir.gateway.server.attach(throwing);
       const { error } = await weir.callTool('bad:notify');
-      expect(error?.message).toContain("was ended after a mistake of Weir's own");
+      expect(error?.message).toContain('was stopped because of an internal error of Weir');
       weir.gateway.server.detach(throwing);
       expect(told(weir)[0]).toContain('[bad]');
       expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');

@@ -64,7 +64,7 @@ describe('L13: a lock file', () => {
         expect(list).toContain('as it is');
         expect(list).toContain('another');
         expect(stderr).toContain("the definitions of server 's' do not match their hash");
-        expect(stderr).toContain('Write it anew with "mcp-simple-aggregator lock"');
+        expect(stderr).toContain('Write it again with "mcp-simple-aggregator lock"');
         expect(stderr).not.toContain("the definitions of server 'other'");
         expect(stderr.match(/started as process/gu)).toHaveLength(1);
       },

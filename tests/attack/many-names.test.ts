@@ -142,7 +142,7 @@ describe('one list', () => {
     expect(await call(weir, 'own')).toBe('b: own');
     expect(await call(weir, 'a:tool_0_19998')).toBe('a: tool_0_19998');
     expect(await call(weir, 'a:tool_0_19999')).toBe('Tool not found: a:tool_0_19999');
-    await weir.says(/warn \[a\] lists more than 20000 tools; the first ones stay/u);
+    await weir.says(/warn \[a\] lists more than 20000 tools; Weir keeps the first ones/u);
     expectSmallSlices(await probe.end());
   });
 

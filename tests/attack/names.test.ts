@@ -155,7 +155,7 @@ describe('keys with the same beginning', () => {
     async () => {
       await using weir = serveInProcess(nested);
       await expect(weir.served).rejects.toThrow(
-        "Name 'a:b:c' begins with the key of server 'a:b', so it cannot be that of 'b:c' of server 'a'",
+        "Name 'a:b:c' begins with the key of server 'a:b', so 'b:c' of server 'a' cannot have it",
       );
     },
   );
@@ -282,7 +282,7 @@ describe('a template that covers what another server lists', () => {
         expect(await read(weir, 'weir://greedy/y%3A%2F%2Fother')).toBe('greedy y://other');
         const warned = weir.logged.filter((line) => line.startsWith('warn Template '));
         expect(warned).toContain(
-          "warn Template 'y://{+any}' of server 'greedy' covers 'y://one' of server 'b'; it is offered as 'weir://greedy/y%3A%2F%2F{+any}' instead",
+          "warn Template 'y://{+any}' of server 'greedy' covers 'y://one' of server 'b'; clients see it as 'weir://greedy/y%3A%2F%2F{+any}' instead",
         );
         expect(warned).toHaveLength(3);
       },

@@ -93,7 +93,7 @@ describe('a notification of a shared server', () => {
         'notifications/x-request {"requestId":"held"}',
         'notifications/x-progress {"progressToken":"mine"}',
       ]);
-      expect(served.logged.filter((line) => line.includes('is not passed on'))).toHaveLength(4);
+      expect(served.logged.filter((line) => line.includes('no client has what it names'))).toHaveLength(4);
       for (const events of [...streams, held]) events.drop();
     },
   );

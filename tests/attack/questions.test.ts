@@ -52,9 +52,9 @@ describe('a question that is never answered', () => {
       const silent = await ask('tools/call', CALL);
       expect(questionsOf(silent)).toHaveLength(1);
       const refused = await ask('tools/call', CALL);
-      expect(textOf(refused)).toContain('it is not known whom to ask');
+      expect(textOf(refused)).toContain('cannot tell which client to ask');
       pass(59);
-      expect(textOf(await ask('tools/call', CALL))).toContain('it is not known whom to ask');
+      expect(textOf(await ask('tools/call', CALL))).toContain('cannot tell which client to ask');
       pass(2);
       const next = await ask('tools/call', CALL);
       expect(questionsOf(next)).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('a question that is never answered', () => {
         client.post(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } }));
       const first = await begin(silent);
       const question = await first.message();
-      expect((await other.post(other.call('a:elicit'))).text).toContain('it is not known whom to ask');
+      expect((await other.post(other.call('a:elicit'))).text).toContain('cannot tell which client to ask');
       pass(61);
       const second = await begin(other);
       await answer(other, await second.message(), 'other');
@@ -162,7 +162,7 @@ describe('a server that asks endless questions', () => {
     for (const { id } of asked) weir.send({ id, result: { action: 'decline' } });
     const refusals = JSON.parse(textOf(await weir.answer('call'))) as string[];
     expect(refusals).toHaveLength(168);
-    expect(refusals[0]).toContain('has 32 questions to answer already');
+    expect(refusals[0]).toContain('already has 32 open questions');
     expect(weir.messages.filter(({ method }) => method === ELICIT.method)).toHaveLength(32);
   });
 
@@ -176,7 +176,7 @@ describe('a server that asks endless questions', () => {
       const refusals = textOf(await weir.callTool('a:loop', { count: 300 }));
       expect(count()).toBe(256);
       expect(JSON.parse(refusals)).toHaveLength(44);
-      expect(refusals).toContain('asked 256 times in the course of this call');
+      expect(refusals).toContain('asked the client 256 times during this call');
       // The next call has a budget of its own.
       await weir.callTool('a:loop', { count: 10 });
       expect(count()).toBe(266);
@@ -195,7 +195,7 @@ describe('a server that asks endless questions', () => {
       await weir.callTool('a:unasked', { count: 1 });
       await setTimeout(200);
       expect(textOf(await weir.callTool('a:together', { count: 0 }))).toContain(
-        'within a minute without a call',
+        'in a minute without a running call',
       );
       pass(61);
       await weir.callTool('a:unasked', { count: 1 });
@@ -229,7 +229,7 @@ describe('a server that asks endless questions', () => {
         weir.send({ id, result: { roots: [{ uri: 'file:///a' }] } });
       }
       await setTimeout(200);
-      expect(textOf(await weir.callTool('a:last'))).toContain('within a minute without a call');
+      expect(textOf(await weir.callTool('a:last'))).toContain('in a minute without a running call');
     },
   );
 

@@ -45,7 +45,7 @@ describe('the error for a container that fails', () => {
     const { code, stderr } = await runUntilFailed({ time: { image: 'Mcp/Time' } });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'image must be the name of an image, in small letters: write "image": "mcp/time" or "image": "mcp/time:1.2"',
+      'image must be the name of an image, in lower case: write "image": "mcp/time" or "image": "mcp/time:1.2"',
     );
   });
 

@@ -301,7 +301,7 @@ describe('the rights of a container', () => {
           { env },
         );
         expect(code).toBe(1);
-        expect(stderr).toMatch(/volume .*would hand the (?:root of this machine|container engine)/u);
+        expect(stderr).toMatch(/volume .*would expose the (?:root folder of this machine|container engine)/u);
         expect(stderr).toContain('"allowUnsafeMounts": true');
       }
       expect(await ours()).toEqual([]);

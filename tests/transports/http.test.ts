@@ -15,8 +15,8 @@ describeConnection({
 describeConnection({
   name: 'HTTP+SSE',
   isOurs: false,
-  exited: /^Server 'it' has closed its stream of events$/,
-  killed: /^Server 'it' has closed its stream of events$/,
+  exited: /^Server 'it' closed its event stream$/,
+  killed: /^Server 'it' closed its event stream$/,
   start: () => startServer('sse', (url) => ({ sseConfig: { url } })),
 });
 

@@ -91,9 +91,6 @@ export function internalError(): RpcError {
   return new RpcError(RpcErrorCode.INTERNAL, "Internal error. The gateway's log has the details.");
 }
 
-/** Things that a client requests by name. */
-type Thing = 'Tool' | 'Prompt' | 'Resource' | 'Task';
-
 /** Characters of a peer's text that are repeated: peers choose names of any length. */
 const LONGEST_QUOTE = 200;
 /** Characters in the `data` of an error: more than an honest URI has. */
@@ -109,138 +106,33 @@ export function quotedData(text: string): string {
   return shortened(text, LONGEST_DATA);
 }
 
-/** Every sentence that a user or a client may read and that more than one place says. */
+/** The sentences for users and clients that more than one place says; the others stand beside their use. */
 export const Texts = {
-  toolNotFound: (name: string): string => `Tool not found: ${quoted(name)}`,
-  invalidToolName: (separator: string, name: string): string =>
-    `Invalid tool name format. Expected 'serverKey${separator}toolName', got '${quoted(name)}'`,
-
-  separatorEmpty: (defaultSeparator: string): string =>
-    `Separator cannot be empty. Use --separator <chars> to specify a separator (default: "${defaultSeparator}")`,
-  separatorWhitespace: (): string =>
-    'Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"',
-
-  spawnFailed: (serverKey: string, reason: string): string =>
-    `Failed to spawn server '${serverKey}': ${reason}`,
-  clientEnded: (reason: string): string => `A client was disconnected: it ${reason}`,
-  serverCrashed: (serverKey: string): string => `Server '${serverKey}' crashed during operation`,
-
-  serverLost: (serverKey: string): string => `Server '${serverKey}' is lost`,
-
-  startFailed: (serverKey: string, reason: string): string =>
-    `Server '${serverKey}' failed during initialization: it ${reason}`,
-
   missingCommand: (): string =>
     'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
-  notStarted: (serverKey: string): string => `Server '${serverKey}' has not been started yet`,
-
-  runsAgain: (serverKey: string): string => `Server '${serverKey}' runs again`,
+  noServers: (): string =>
+    'No servers to start: "mcpServers" is empty, or all its entries are disabled or skipped',
+  notRunning: (serverKey: string, retryHint?: string): string =>
+    `Server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`}`,
+  isDisabled: (serverKey: string, isByRule: boolean, commandName: string): string =>
+    `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey, commandName) : `Enable it with "${commandName} enable ${serverKey}".`}`,
   autoDisabled: (serverKey: string, attempts: number, commandName: string): string =>
-    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to get it back have failed. ${enableRemedy(serverKey, commandName)}`,
+    `Server '${serverKey}' is disabled: ${attempts} attempts in a row to restart it failed. ${enableRemedy(serverKey, commandName)}`,
   unreachable: (
     serverKey: string,
     { attempts, every, commandName }: { attempts: number; every: string; commandName: string },
   ): string =>
-    `Server '${serverKey}' cannot be reached and is disabled: ${attempts} attempts in a row have failed. It is tried again every ${every}; "${commandName} enable ${serverKey}" tries at once.`,
-  reachedAgain: (serverKey: string): string => `Server '${serverKey}' can be reached again and is enabled`,
-  awaited: (serverKey: string, wait: string | undefined, commandName: string): string =>
-    `it could not be reached and is ${wait === undefined ? 'being tried again' : `tried again in ${wait}`}; "${commandName} enable ${serverKey}" tries at once`,
-  isDisabled: (serverKey: string, isByRule: boolean, commandName: string): string =>
-    `Server '${serverKey}' is disabled. ${isByRule ? enableRemedy(serverKey, commandName) : `Enable it with "${commandName} enable ${serverKey}".`}`,
-  mayBeEnabled: (serverKey: string, commandName: string): string =>
-    `it is disabled, and "${commandName} enable ${serverKey}" enables it`,
-  notKept: (serverKey: string, reason: string): string =>
-    `What was changed about server '${serverKey}' holds only until the gateway ends: ${reason}`,
-  historyNotKept: (reason: string): string =>
-    `The history of calls is kept in memory only: ${reason}. Calls are not affected.`,
-  notSupervised: (serverKey: string): string =>
-    `There is no server '${serverKey}' to be enabled, disabled or restarted: the config has none, or leaves it out`,
-  outsideGroup: (serverKey: string, group = ''): string =>
-    `Server '${serverKey}' does not run here: this gateway serves group '${group}', which has nothing of it`,
-  offInFile: (serverKey: string): string =>
-    `Server '${serverKey}' is switched off in the config file, which counts for more: change its "enabled" or "disabled" there`,
-
-  leadsBack: (): string =>
-    'This gateway is already part of the chain of gateways that leads here: it would start itself without end. Take the entry that leads here out of the config.',
-  tooDeep: (most: number): string =>
-    `${most} gateways stand behind one another already, and that is the limit. Take the entry that leads here out of the config.`,
+    `Server '${serverKey}' is unreachable and disabled: ${attempts} attempts in a row failed. Weir tries again every ${every}; "${commandName} enable ${serverKey}" tries at once.`,
   skippedLoop: (serverKey: string, isThis: boolean): string =>
-    `Server '${serverKey}' is skipped: its entry leads back to ${isThis ? 'this gateway' : 'a gateway that this one stands behind'}, which would start itself without end. Take the entry out of the config, or let it name another config.`,
-  skippedDepth: (serverKey: string): string =>
-    `Server '${serverKey}' is skipped: it is a gateway, and too many gateways stand behind one another already. Take the entry out of the config.`,
-  gatewayEnds: (): string => 'The gateway has ended or is about to',
+    `Server '${serverKey}' is skipped: its entry leads back to ${isThis ? 'this gateway' : 'a gateway in front of this one'}, which would start itself endlessly. Remove the entry from the config, or let it name another config.`,
+  shuttingDown: (): string => 'The gateway is shutting down',
 
-  notFound: (what: Thing, name: string): string => `${what} not found: ${quoted(name)}`,
-  ownerNotRunning: (what: Thing, name: string, serverKey: string, retryHint?: string): string =>
-    `${what} not found: ${quoted(name)} (its server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`})`,
-  ownerStarting: (what: Thing, name: string, serverKey: string): string =>
-    `${what} not found yet: ${quoted(name)} (its server '${serverKey}' is still starting; call again in a moment)`,
-  othersStarting: (what: Thing, name: string, serverKeys: readonly string[]): string => {
-    const who = `${serverKeys.map((key) => `'${key}'`).join(', ')} ${serverKeys.length === 1 ? 'is' : 'are'}`;
-    return `${what} not found yet: ${quoted(name)} (${who} still starting and may have it; call again in a moment)`;
-  },
-  toolHeldBack: (name: string, serverKey: string, key: string): string =>
-    `Tool not found: ${quoted(name)} (held back by a filter in the config: "${key}" of server '${serverKey}')`,
-  ambiguousName: (what: Thing, name: string, publicNames: readonly string[]): string =>
-    `${what} not found: ${quoted(name)} may mean ${publicNames.map(quoted).join(' or ')}; use the full name`,
-
-  taskNotFound: (id: string): string =>
-    `Task not found: ${quoted(id)}. The ids of tasks are 'serverKey~id', as the gateway has given them out.`,
-
-  noServers: (): string =>
-    'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
-  nobodyToAsk: (method: string): string =>
-    `${quoted(method)} cannot be passed on: no client has a call under way here that it could belong to`,
-  whomToAsk: (serverKey: string, sharing: 'per-session' | 'per-call'): string =>
-    `Several calls are under way on server '${serverKey}', perhaps of several clients, so it is not known whom to ask. Set "sharing": "${sharing}" in its entry to tell them apart.`,
+  clientDisconnected: (reason: string): string => `Disconnected a client: it ${reason}`,
   clientLacks: (method: string, capability: string): string =>
-    `${quoted(method)} cannot be passed on: the client does not offer "${capability}"`,
-  clientLeft: (): string => 'The client has closed the connection on which it could have been asked.',
-  clientRefused: (method: string, reason: string): string =>
-    `The client refused ${quoted(method)}: ${quoted(reason)}`,
-  noRequests: (method: string): string =>
-    `${quoted(method)} cannot be sent as a request in this revision of the protocol: answer the call with "input_required"`,
-  notDuringCall: (method: string): string =>
-    `${quoted(method)} cannot be passed on: the client can be asked only while a call of its own is under way`,
-  unknownQuestion: (method: string): string =>
-    `${quoted(method)} cannot be passed on: the client's revision of the protocol knows no such question`,
-  tooManyRounds: (most: number): string =>
-    `The server has asked back ${most} times without an answer; it is given up`,
-  tooManyParked: (most: number): string =>
-    `${most} calls already wait for answers of their clients, or their arguments take 64 MiB; try again later`,
-  tooManyOpen: (most: number): string =>
-    `The client has ${most} questions to answer already, the most at a time; ask again when it has answered some`,
-  tooManyAsked: (most: number): string =>
-    `The client was asked ${most} times in the course of this call, the most for one call`,
-  tooManyUnasked: (most: number): string =>
-    `The client was asked ${most} times within a minute without a call that it could belong to; ask again later, or during a call`,
-  tooManyInRound: (most: number): string =>
-    `The server asked back with more than ${most} questions at once, the most that a client is asked`,
-  staleState: (): string =>
-    'This requestState is not valid here: it has expired, was used before, belongs to another client or request, or was given out before a restart. Make the call again without it.',
-  tooManyApart: (serverKey: string, most: number): string =>
-    `${most} processes of server '${serverKey}' run already; try again when some of them have ended`,
-  noInstance: (reason: string): string => `No server could be started for this call: ${reason}`,
-  clientStaysAway: (): string => 'The client has not come back with an answer',
-  callIsOver: (): string => 'The call that this was asked for is over',
-  badRound: (): string =>
-    'The server asked back in a way that the protocol does not know: neither questions nor a state, or questions other than elicitation/create, sampling/createMessage and roots/list',
-  notVisited: (addresses: number): string =>
-    `The server wants ${addresses === 1 ? 'an address' : `${addresses} addresses`} to be visited before it is called, and the client has not agreed to that. Make the call again to be asked once more.`,
-  listsDiffer: (serverKey: string, kinds: readonly string[]): string =>
-    `Server '${serverKey}' lists other ${kinds.join(' and ')} than were remembered of it; clients are told`,
-  notRunning: (serverKey: string, retryHint?: string): string =>
-    `Server '${serverKey}' is not running${retryHint === undefined ? '' : `; ${retryHint}`}`,
-  unfinished: (count: number): string =>
-    `The client has closed its end; ${count === 1 ? 'one request was' : `${count} requests were`} not finished`,
-  clientUnreachable: (reason: string): string =>
-    `The client can no longer be written to (${reason}); stopping`,
-  batchRefused: (): string =>
-    'Send one message at a time: batches belong to protocol version 2025-03-26 alone',
-
-  configNotFound: (path: string): string => `Config file not found: ${path}`,
-  missingVariables: (names: readonly string[]): string =>
-    `Missing environment variable(s): ${names.join(', ')}`,
+    `${quoted(method)} cannot be forwarded: the client does not support "${capability}"`,
+  invalidInputRequest: (): string =>
+    'The server sent an invalid request for input: it has neither questions nor a state, or asks something other than elicitation/create, sampling/createMessage and roots/list',
+  batchRefused: (): string => 'Send one message at a time: only protocol version 2025-03-26 has batches',
 } as const;
 
 /** Names in one sentence; more would hide its point. */

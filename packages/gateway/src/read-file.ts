@@ -59,7 +59,7 @@ function readPipe(file: number, path: string, { most, pipeMs }: { most: number; 
       throw unreadable(
         path,
         'ETIMEDOUT',
-        `is a pipe that was not written to its end within ${pipeMs / 1000} s`,
+        `is a pipe that its writer did not close within ${pipeMs / 1000} s`,
       );
     if (part === undefined || part.length === 0) pause();
   }

@@ -70,7 +70,7 @@ verifies(
     await using weir = serveInProcess({ a: instructed(endless), b: instructed('Short.') });
     const text = String((await introduced(weir, 'legacy'))['instructions']);
     expect(text.length).toBeLessThanOrEqual(2000);
-    expect(text).toMatch(/^## a\n\nx{1800,} \[…\]\n\n## b\n\nShort\.\n\n\[Some of this is cut\. .*\]$/);
+    expect(text).toMatch(/^## a\n\nx{1800,} \[…\]\n\n## b\n\nShort\.\n\n\[Some texts are cut\. .*\]$/);
   },
 );
 

@@ -75,7 +75,7 @@ describe('a server that stops reading', () => {
     expect(refused[0]?.error).toEqual({
       code: -32000,
       message:
-        "Server 's' has yet to read 16 MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.",
+        "Server 's' is not reading: 16 MiB are queued for it. Send less at once or try again; if it does not recover, restart it.",
     });
   });
 

@@ -416,7 +416,7 @@ describe('lists', () => {
       const names = await weir.tools();
       expect(names.slice(0, 4)).toEqual(['p:tool_0_0', 'p:tool_0_1', 'p:tool_1_0', 'p:tool_1_1']);
       expect(names).toContain('e:echo');
-      expect(weir.logged.join('\n')).toContain('[p] lists its tools without end; what came until then stays');
+      expect(weir.logged.join('\n')).toContain('[p] lists its tools without end; Weir keeps what it got');
     },
   );
 

@@ -347,7 +347,7 @@ describe('a group', () => {
     expect(await opened('one')).toEqual(['How to use one.', ['one:t']]);
     expect(await opened('part')).toEqual(['How to use two.', ['two:t']]);
     const [lost, tools] = await opened('lost');
-    expect(lost).toContain("'lost' is away");
+    expect(lost).toContain("not available: 'lost'.");
     expect(lost).not.toContain('two');
     expect(tools).toEqual(['weir:status']);
     const [all] = await opened();
@@ -545,13 +545,13 @@ describe('weir --group', () => {
     expect((await on('ps')).stdout).toContain('mcp.json, group dev, up');
     for (const action of ['restart', 'enable', 'disable'])
       expect((await on(action, 'db')).stderr).toContain(
-        "Server 'db' does not run here: this gateway serves group 'dev', which has nothing of it",
+        "Server 'db' does not run here: this gateway serves only group 'dev', which does not contain it",
       );
 
     const reload = async (dev: string[] | undefined): Promise<void> => {
-      const reloaded = weir.stderr.split('The config was read again').length;
+      const reloaded = weir.stderr.split('Config reloaded').length;
       writeFileSync(join(folder, 'mcp.json'), config(dev));
-      await until(() => weir.stderr.split('The config was read again').length > reloaded, 10_000);
+      await until(() => weir.stderr.split('Config reloaded').length > reloaded, 10_000);
       await weir.call('notifications/tools/list_changed');
     };
     await reload(['db:echo', 'gone', 'files']);
@@ -690,7 +690,7 @@ describe('a reload of groups', () => {
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(heardDev).toEqual(Array(steps.length).fill('tools/list_changed'));
     expect(heardOps).toEqual([]);
-    expect(http.logged.join('\n')).toContain('The config was read again; groups changed: dev');
+    expect(http.logged.join('\n')).toContain('Config reloaded; groups changed: dev');
     expect(starts()).toBe(1);
   });
 

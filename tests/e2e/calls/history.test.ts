@@ -87,7 +87,7 @@ describe('the history of a gateway', () => {
     ]);
     expect(ends).toEqual([
       ['e', 'echo', 'success', undefined],
-      ['e', 'fail', 'error', 'The tool reports a failure'],
+      ['e', 'fail', 'error', 'The tool reported an error'],
       ['e', 'error', 'error', 'refused for [hidden]'],
       ['', 'nowhere:x', 'error', expect.stringContaining('nowhere:x')],
       ['s', 'stall', 'cancelled', undefined],
@@ -186,7 +186,7 @@ describe('the history of a gateway', () => {
       expect(lines[0]).toMatch(/^TIME {17}SERVER {2}TOOL {7}STATE {6}TOOK +CLIENT$/u);
       expect(lines).toHaveLength(7);
       expect(lines[2]).toMatch(
-        /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reports/u,
+        /^[-\d]{10} [:\d]{8} {2}e {7}fail {7}error {6}\d+ ms +test 1\.2\.3 {2}The tool reported/u,
       );
     },
   );

@@ -5,7 +5,7 @@ import { createTestGateway, open, serveInProcess, type InProcess } from '../../s
 import { itemsOf } from '../../support/line-client.ts';
 import { verifies } from '../../verifies.ts';
 
-const PROBLEM = "Server 'bad' sent something that is no JSON-RPC message";
+const PROBLEM = "Server 'bad' sent something that is not a JSON-RPC message";
 const UNKNOWN = { 'x-unknown': { deep: [{ deeper: null }] } };
 
 /** The answer to each invalid response; null where the server leaves its own call without an answer. */
@@ -153,7 +153,7 @@ describe('a server with invalid responses', () => {
     for (const name of [...Object.keys(OUTCOMES), ...odd]) expect(names).toContain(`l:x:${name}`);
     expect(names.filter((name) => name.startsWith('echo:'))).toHaveLength(8);
     const log = weir.logged.join('\n');
-    expect(log).toContain('[l:x] lists "twin" twice among its tools; the first one stays');
+    expect(log).toContain('[l:x] lists "twin" twice among its tools; Weir keeps the first one');
     expect(log).toContain('[l:x] lists 7 of its tools without a name; they are left out');
     // In the log names read as they are written.
     expect(log).toContain('ünï');

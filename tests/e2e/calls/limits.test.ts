@@ -117,7 +117,7 @@ describe('a limit of calls at a time', () => {
       const waiting = Array.from({ length: 1000 }, (_, n) => work(weir, `${n}`, 0));
       const refused = await work(weir, 'too many', 0);
       expect(errorOf(refused)).toMatch(
-        /^Server 'b' works on 1 calls, the limit that "mcpConcurrentLimit" sets, and 1000 more wait.*Raise "mcpConcurrentLimit"/u,
+        /^Server 'b' is busy: 1 calls running \("mcpConcurrentLimit"\) and 1000 queued \(maximum\)\. Raise "mcpConcurrentLimit"/u,
       );
       expect(weir.gateway.canExecute('b')).toBe(false);
       expect((await Promise.all(waiting)).map(textOf)).toEqual(
@@ -283,7 +283,7 @@ describe.concurrent('a limit of calls in a session', () => {
       await client.initialize();
       for (const label of ['1', '2', '3']) expect(textOf(await work(weir, label, 0))).toBe(label);
       expect(errorOf(await work(weir, '4', 0))).toBe(
-        'This session has made 3 calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.',
+        'This session has made 3 calls, the maximum ("mcpSessionLimit"). Raise it in the config (-1 for no limit), or start a new session.',
       );
       expect(textOf(await work(client, 'other', 0))).toBe('other');
       expect(await weir.tools()).toContain('b:work');
@@ -379,7 +379,7 @@ describe.concurrent('stop', () => {
       const calls = Array.from({ length: 40 }, (_, n) => work(weir, `${n}`, LONG));
       await whenSeen(weir, ({ working }) => working === 25);
       weir.gateway.stopCalls();
-      const stopped = 'Calls are paused by whoever runs the gateway. "weir resume" lets them pass again.';
+      const stopped = 'The operator of the gateway has paused calls. "weir resume" accepts them again.';
       expect(new Set((await Promise.all(calls)).map(errorOf))).toEqual(new Set([stopped]));
       const { begun, cancelled } = await whenSeen(weir, ({ working }) => working === 0);
       expect([begun.length, cancelled.length]).toEqual([25, 25]);
@@ -407,7 +407,7 @@ describe.concurrent('stop', () => {
       const question = await weir.call('elicitation/create');
       await whenSeen(weir, ({ working }) => working === 1);
       weir.gateway.stopCalls();
-      for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('Calls are paused');
+      for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('has paused calls');
       expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
       weir.gateway.resumeCalls();
       expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
@@ -423,11 +423,11 @@ describe.concurrent('stopCalls while a user is asked', () => {
     const call = weir.callTool('b:ask', { label: 'asks' });
     const question = await weir.call('elicitation/create');
     weir.gateway.stopCalls();
-    expect(errorOf(await call)).toContain('Calls are paused');
+    expect(errorOf(await call)).toContain('has paused calls');
     const [withdrawn, ended] = weir.messages.slice(-2);
     expect(withdrawn).toMatchObject({
       method: 'notifications/cancelled',
-      params: { requestId: question.id, reason: expect.stringContaining('Calls are paused') as string },
+      params: { requestId: question.id, reason: expect.stringContaining('has paused calls') as string },
     });
     expect(ended?.error).toBeDefined();
     weir.send({ id: question.id, result: { action: 'accept', content: {} } });
@@ -501,7 +501,7 @@ describe.concurrent('a time limit', () => {
       progress: 1,
     });
     expect(errorOf(await call)).toMatch(
-      /^Execution exceeded 5s, 10 times the limit, beyond which progress does not extend it\. The limit is 500 ms/u,
+      /^Execution exceeded 5s, 10 times the limit, and progress does not extend it further\. The limit is 500 ms/u,
     );
   });
 });

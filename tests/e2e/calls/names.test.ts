@@ -83,7 +83,7 @@ describe('the separator', () => {
   verifies('AGG-REG-1', 'the gateway lists the first of two equal names of a server', async () => {
     await using weir = startWeir({ twins: serverWith(['twin', 'other', 'twin']) });
     expect(await weir.tools()).toEqual(['twins:twin', 'twins:other']);
-    await weir.says(/warn \[twins\] lists "twin" twice among its tools; the first one stays/u);
+    await weir.says(/warn \[twins\] lists "twin" twice among its tools; Weir keeps the first one/u);
   });
 });
 

@@ -87,7 +87,7 @@ describe('overrides of tools', () => {
       expect(textOf(await client.callTool('read'))).toBe('f: read_file');
       expect((await client.callTool('read_file')).error?.message).toContain('renamed to "read"');
       for (const name of ['gone', 'x', 'more'])
-        expect((await client.callTool(name)).error?.message).toContain('held back');
+        expect((await client.callTool(name)).error?.message).toContain('hidden by');
     },
   );
 

@@ -67,13 +67,13 @@ describe.each(ERAS)('the status tool, for a client of the %s era', (era) => {
       const ask = await open(weir, era);
       expect(await names(ask)).toEqual(['a__x', 'weir__status']);
       const text = textOf(await ask('tools/call', { name: 'weir__status' }));
-      expect(text).toMatch(/^Server 'gone' is not available since 20\S+Z \(\d+ s\)\.$/mu);
+      expect(text).toMatch(/^Server 'gone' has not been available since 20\S+Z \(\d+ s\)\.$/mu);
       expect(text).toMatch(/^Reason: Failed to spawn server 'gone': .*no-such-command-anywhere/mu);
       expect(text).toMatch(/^Next: it is tried again in \d+(\.\d)? s\.$/mu);
       expect(text).toMatch(/^What to do: .*"weir logs gone"/mu);
       expect(text).not.toContain("'a'");
       expect(await instructionsOf(weir, ask, era)).toBe(
-        "Not all servers of this gateway are available: 'gone' is away. The tool weir__status says why and what to do.",
+        "Some servers of this gateway are not available: 'gone'. The tool weir__status says why and what to do.",
       );
       expect(weir.gateway.reports().map(({ serverKey }) => serverKey)).toEqual(['a', 'gone']);
     },
@@ -119,7 +119,7 @@ describe('the status tool', () => {
       const ask = await open(weir, 'legacy');
       expect(await names(ask)).toEqual(['a__x', 'weir__status']);
       expect(textOf(await ask('tools/call', { name: 'weir__status' }))).toMatch(
-        /Next: it is being started\.\nWhat to do: wait until it has started/u,
+        /Next: it is starting\.\nWhat to do: wait until it has started/u,
       );
     },
   );
@@ -140,7 +140,7 @@ describe('the status tool', () => {
       let text = '';
       while (!text.includes('weir enable gone'))
         text = textOf(await ask('tools/call', { name: 'weir__status' }));
-      expect(text).toContain(`Next: it is disabled, and "weir enable gone" enables it.`);
+      expect(text).toContain(`Next: it is disabled; enable it with "weir enable gone".`);
       expect(text).not.toContain("'b'");
       await weir.gateway.disable('gone');
       await expect.poll(() => names(ask)).toEqual(['a__x']);

@@ -416,7 +416,7 @@ describe('a per-call server', () => {
     expect((await client.callTool('o:t')).error).toMatchObject({
       code: -32000,
       message: expect.stringMatching(
-        /No server could be started for this call: .*'o'.*exited with code 4/su,
+        /Weir could not start a server for this call: .*'o'.*exited with code 4/su,
       ) as string,
     });
     await gateway.close();
@@ -429,7 +429,9 @@ for (const sharing of ['per-session', 'per-call'])
     const gateway = createTestGateway({ e: { ...entry, sharing } });
     await gateway.start();
     await gateway.close();
-    await expect(gateway.callTool('e:echo', { text: 'late' })).rejects.toThrow('The gateway has ended');
+    await expect(gateway.callTool('e:echo', { text: 'late' })).rejects.toThrow(
+      'The gateway is shutting down',
+    );
     expect(starts()).toBe(1);
   });
 
@@ -452,7 +454,7 @@ describe('a shared server', () => {
       });
       a.send({ id, result: { action: 'decline' } });
       expect(JSON.parse(textOf(await only))).toEqual({ action: 'decline' });
-      expect(textOf(await b.callTool('a:sample'))).toContain('does not offer \\"sampling\\"');
+      expect(textOf(await b.callTool('a:sample'))).toContain('does not support \\"sampling\\"');
       await gateway.close();
     },
   );

@@ -121,7 +121,7 @@ describe.concurrent('--max-message-size', () => {
       /^Server 'big' sent a message of \d+ bytes, over the limit of 2048/u,
     );
     const asked = await weir.callTool('big:length', { text: 'x'.repeat(5000) });
-    expect(asked.error?.message).toMatch(/over the limit of 2048; raise --max-message-size to let it pass$/u);
+    expect(asked.error?.message).toMatch(/over the limit of 2048; raise --max-message-size to allow it$/u);
   });
 });
 

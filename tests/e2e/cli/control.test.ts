@@ -164,7 +164,7 @@ describe.concurrent('one gateway', () => {
     const disabled = await machine.weir('disable', 'e');
     expect(disabled).toMatchObject({ code: 1, stdout: '' });
     expect(disabled.stderr).toMatch(
-      /^What was changed about server 'e' holds only until the gateway ends: /u,
+      /^Server 'e' was changed, but Weir could not save that, so it lasts only until the gateway stops: /u,
     );
     expect(await weir.tools()).toEqual([]);
   });

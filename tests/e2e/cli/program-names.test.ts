@@ -67,10 +67,10 @@ describe('the names of the command', () => {
       const disabled = await retried(() => runWeir(['disable', 'echo', ...state], { as, folder }));
       expect(disabled.stdout).toContain(`until ${as} enable echo `);
       const { error } = await weir.callTool('echo:echo');
-      expect(error?.message).toContain(`"${as} enable echo" enables it`);
+      expect(error?.message).toContain(`enable it with "${as} enable echo"`);
       await runWeir(['enable', 'echo', ...state], { as, folder });
       await runWeir(['pause', ...state], { as, folder });
-      expect((await weir.callTool('echo:echo')).error?.message).toContain(`"${as} resume" lets them pass`);
+      expect((await weir.callTool('echo:echo')).error?.message).toContain(`"${as} resume" accepts them`);
     }
   });
 });

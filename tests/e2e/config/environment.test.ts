@@ -223,7 +223,7 @@ describe('a config that other hosts share', () => {
     const ended = await weir.close();
     expect(ended.code).toBe(0);
     expect(warnings(ended)).toEqual([
-      'There is no server to start: "mcpServers" is empty, or all its entries are switched off or left out',
+      'No servers to start: "mcpServers" is empty, or all its entries are disabled or skipped',
     ]);
   });
 });

@@ -91,14 +91,14 @@ describe.concurrent('a config file that changes', () => {
         comes: serverWith(['c']),
         breaks: fixture('exit-at-start'),
       });
-      await weir.says('The config was read again; added: comes, breaks; changed: turns; removed: leaves');
+      await weir.says('Config reloaded; added: comes, breaks; changed: turns; removed: leaves');
       await weir.call('notifications/tools/list_changed');
       expect(await weir.tools()).toEqual(['stays:wait', 'stays:pid', 'turns:b', 'comes:c']);
       expect(textOf(await weir.callTool('turns:b'))).toBe('new: b');
       expect((await weir.callTool('leaves:a')).error?.message).toBe('Tool not found: leaves:a');
       await weir.says("Server 'breaks' is tried again in");
       rewrite(weir, { stays, turns: serverWith(['b'], 'new'), comes: serverWith(['c']) });
-      await weir.says('The config was read again; removed: breaks');
+      await weir.says('Config reloaded; removed: breaks');
 
       expect(textOf(await long)).toBe('slow');
       const answers = await calls.stop();
@@ -176,7 +176,7 @@ describe.concurrent('a config file that changes', () => {
       unlinkSync(join(weir.folder, 'mcp.json'));
       await weir.says('Config file not found');
       rewrite(weir, { e: entry });
-      await weir.says('The config was read again; no server has changed');
+      await weir.says('Config reloaded; no server has changed');
       expect(await weir.tools()).toEqual(tools);
       expect(starts()).toBe(1);
       expect(noticesOf(weir)).toBe(0);
@@ -211,7 +211,7 @@ describe.concurrent('a config file that changes', () => {
       await weir.gateway.reload({ mcpServers: { short: slow('other'), e: fixture('echo') } });
       expect(textOf(await short)).toBe('done');
       expect(textOf(await weir.callTool('short:wait', { ms: 0 }))).toBe('other');
-      expect((await endless).error?.message).toBe("Server 'endless' was taken out of the config");
+      expect((await endless).error?.message).toBe("Server 'endless' was removed from the config");
       expect(performance.now() - began).toBeGreaterThan(4500);
       expect(performance.now() - began).toBeLessThan(15_000);
     },
@@ -316,11 +316,11 @@ describe.concurrent('names at a reload', () => {
       await weir.tools();
       await weir.gateway.reload({ mcpServers: { b, a } });
       expect(textOf(await weir.callTool('same'))).toBe('a: same');
-      expect(weir.logged.join('\n')).toContain("that of 'b' is left out");
+      expect(weir.logged.join('\n')).toContain("Weir leaves out that of 'b'");
       await weir.gateway.reload({ mcpServers: { b } });
       expect(textOf(await weir.callTool('same'))).toBe('b: same');
       expect(weir.logged.join('\n')).toContain(
-        "Name 'same' leads to server 'b' now; 'a', which had it, was taken out",
+        "Name 'same' now belongs to server 'b'; server 'a', which had it, was removed",
       );
     },
   );
@@ -361,7 +361,7 @@ describe.concurrent('SIGHUP', () => {
     await using weir = startWeir({ a: serverWith(['a']) });
     await weir.tools();
     weir.kill('SIGHUP');
-    await weir.says('The config was read again; no server has changed');
+    await weir.says('Config reloaded; no server has changed');
     expect(await weir.tools()).toEqual(['a:a']);
     weir.kill('SIGTERM');
     expect((await weir.ended).code).toBe(0);

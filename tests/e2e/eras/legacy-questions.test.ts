@@ -264,8 +264,8 @@ describe('a question of a legacy server to a modern client', () => {
         [{ elicitation: {} }, 'sampling/createMessage', {}, 'sampling'],
         [{ sampling: {} }, 'sampling/createMessage', { tools: [] }, 'sampling.tools'],
         [{ sampling: {} }, 'roots/list', {}, 'roots'],
-        [EVERYTHING, 'constructor', {}, 'knows no such question'],
-        [EVERYTHING, 'x/unknown', {}, 'knows no such question'],
+        [EVERYTHING, 'constructor', {}, 'clients of the modern era do not support it'],
+        [EVERYTHING, 'x/unknown', {}, 'clients of the modern era do not support it'],
       ];
       await using weir = serveInProcess({ c: fixture('asks-given-questions') });
       await open(weir, 'modern');
@@ -294,7 +294,7 @@ describe('a question of a legacy server to a modern client', () => {
     await using weir = serveInProcess({ e: early });
     const ask = await open(weir, 'modern', EVERYTHING);
     expect(JSON.parse(textOf(await ask('tools/call', { name: 'e:answers' })))).toMatchObject([
-      { code: -32000, message: expect.stringContaining('while a call of its own is under way') as string },
+      { code: -32000, message: expect.stringContaining('only during one of its calls') as string },
     ]);
   });
 });

@@ -41,7 +41,7 @@ describe('an address to visit before a call', () => {
       const round = await ask('tools/call', call);
       expect((await again(ask, call, round, [{ action }])).error).toMatchObject({
         code: -32000,
-        message: expect.stringContaining('the client has not agreed') as string,
+        message: expect.stringContaining('the client did not accept') as string,
       });
     }
   });

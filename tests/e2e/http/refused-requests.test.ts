@@ -87,7 +87,7 @@ describe('requests without access', () => {
       await expectRefusal(withHeaders({ Host }), {
         status: 403,
         code: -32000,
-        says: `Host '${Host}' is not served`,
+        says: `Host '${Host}' is not allowed`,
       });
     for (const Host of [`localhost:${port()}`, `LOCALHOST:${port()}`, `[::1]:${port()}`])
       expect((await attempt(withHeaders({ Host }))).status).toBe(200);
@@ -139,7 +139,7 @@ describe('invalid requests', () => {
       await expectRefusal(withHeaders({ 'Content-Encoding': encoding }), {
         status: 415,
         code: -32600,
-        says: `Content-Encoding is '${encoding}'; messages are read only as they are`,
+        says: `Content-Encoding '${encoding}' is not supported`,
       });
     expect((await attempt(withHeaders({ 'Content-Encoding': 'Identity' }))).status).toBe(200);
     const named = withHeaders({ 'Content-Type': 'Application/JSON; charset=utf-8' });

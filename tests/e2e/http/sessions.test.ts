@@ -335,7 +335,7 @@ describe.concurrent('a session', () => {
     await call('curious:go');
     await eventually(() => Promise.resolve(http.front.load.underWay === 1 || undefined));
     expect(await call('curious:told')).toBe(
-      'The client has closed the connection on which it could have been asked.',
+      'The client closed the connection on which Weir could have asked it.',
     );
   });
 
@@ -390,7 +390,7 @@ describe.concurrent('a session', () => {
       async () => textIn((await client.post(client.call('stall:stalled'))).json) === '1' || undefined,
     );
     await client.end();
-    expect((await stalled).json.error?.message).toBe('The client has ended its session');
+    expect((await stalled).json.error?.message).toBe('The client ended its session');
     await eventually(
       async () => textIn((await other.post(other.call('stall:cancelled'))).json) === '1' || undefined,
     );

@@ -316,7 +316,7 @@ describe('a gateway in a program', () => {
     const gateway = createTestGateway({ a: fixture('asks-client') });
     expect(await gateway.callTool('a:elicit')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('the client does not offer') as string }],
+      content: [{ text: expect.stringContaining('the client does not support') as string }],
     });
     await gateway.close();
   });

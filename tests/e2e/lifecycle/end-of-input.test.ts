@@ -100,7 +100,7 @@ describe.concurrent('at the end of the input', () => {
       await weir.initialize();
       const { code, stdout, stderr, goneAfter } = await leave(weir, line('list', 'tools/list'));
       expect(code).toBe(0);
-      expect(stdout).toMatch(/"id":"list","error":\{"code":-32000,"message":"The gateway has ended/u);
+      expect(stdout).toMatch(/"id":"list","error":\{"code":-32000,"message":"The gateway is shutting down/u);
       expect(stderr).toContain('one request was not finished');
       expect(goneAfter).toBeGreaterThan(3900);
       expect(goneAfter).toBeLessThan(GONE_MS);

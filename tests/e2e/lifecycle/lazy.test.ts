@@ -106,7 +106,7 @@ describe.concurrent('a lazy server', () => {
         await weir.callTool('s:a');
         await weir.call('notifications/tools/list_changed');
         expect(await weir.tools()).toEqual(['s:a', 's:more']);
-        await weir.says("Server 's' lists other tools than were remembered of it");
+        await weir.says("The tools of server 's' differ from the cached lists");
       })();
       await (async () => {
         await using weir = start();
@@ -246,7 +246,7 @@ describe.concurrent('a lazy server', () => {
       await using weir = startWeir({ s: server.entry }, { ...LAZY, folder });
       expect(await weir.tools()).toEqual(['s:a']);
       const { error: refused } = await weir.callTool('s:a');
-      expect(refused?.message).toMatch(/^No server could be started.*'s'[^\n]*$/u);
+      expect(refused?.message).toMatch(/^Weir could not start a server.*'s'[^\n]*$/u);
       // The stderr of the server is in the log, with the reason; the client does not get it.
       expect(refused?.message).not.toContain('stderr');
       await weir.says(/error Server 's' failed .*\n +stderr \| /u);
@@ -255,7 +255,7 @@ describe.concurrent('a lazy server', () => {
       for (const { error } of calls) expect(error?.message).toMatch(/'s' .*(tried again|started)/su);
       expect(server.starts()).toBeLessThan(4);
       server.now('a');
-      await weir.says("Server 's' runs again");
+      await weir.says("Server 's' is running again");
       expect(textOf(await weir.callTool('s:a'))).toMatch(/ a$/u);
     },
   );

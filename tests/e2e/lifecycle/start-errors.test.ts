@@ -183,7 +183,7 @@ describe.concurrent('the config file', () => {
         .toMatchInlineSnapshot(`
       "Invalid config: 1 mistake in <folder>/mcp.json
         $.mcpServers.time.dockerConfig.volumes[0] (line 1)
-          This volume would hand the container engine (/run/docker.sock) to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"
+          This volume would expose the container engine (/run/docker.sock) to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"
       Nothing was started.
       exit 1"
     `);
@@ -450,7 +450,7 @@ describe.concurrent('names that collide', () => {
     async ({ expect }) => {
       const config = { a: serverWith(['b:echo', 'own']), 'a:b': serverWith(['echo']) };
       expect(await failure(config, { args: ['--separator', ':'] })).toMatchInlineSnapshot(`
-      "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'
+      "Name 'a:b:echo' begins with the key of server 'a:b', so 'b:echo' of server 'a' cannot have it
       Rename one of the servers in the config, or choose another --separator.
       All servers have been stopped.
       exit 1"
@@ -464,13 +464,13 @@ describe.concurrent('names that collide', () => {
     async ({ expect }) => {
       const config = { a: fixture('echo'), b: fixture('echo'), c: fixture('revision-2024-11-05') };
       expect(await failure(config, { args: ['--no-prefix'] })).toMatchInlineSnapshot(`
-      "Name 'echo' is wanted by two servers: 'a' and 'b'
-      Name 'add' is wanted by two servers: 'a' and 'b'
-      Name 'fail' is wanted by two servers: 'a' and 'b'
-      Name 'error' is wanted by two servers: 'a' and 'b'
-      Name 'raw' is wanted by two servers: 'a' and 'b'
+      "Two servers want the name 'echo': 'a' and 'b'
+      Two servers want the name 'add': 'a' and 'b'
+      Two servers want the name 'fail': 'a' and 'b'
+      Two servers want the name 'error': 'a' and 'b'
+      Two servers want the name 'raw': 'a' and 'b'
       … and 4 more
-      Leave out --no-prefix, so that each name begins with its server.
+      Remove --no-prefix, so that each name begins with the key of its server.
       All servers have been stopped.
       exit 1"
     `);
@@ -487,9 +487,9 @@ describe.concurrent('names that collide', () => {
       );
       expect(await weir.tools()).toEqual(['a:own', 'a:b:echo']);
       await weir.says(
-        "Name 'a:b:echo' begins with the key of server 'a:b', so it cannot be that of 'b:echo' of server 'a'",
+        "Name 'a:b:echo' begins with the key of server 'a:b', so 'b:echo' of server 'a' cannot have it",
       );
-      await weir.says("It is left out, whether or not 'a:b' runs");
+      await weir.says("Weir leaves it out, even while 'a:b' is not running");
     },
   );
 });

@@ -64,7 +64,7 @@ describe.concurrent('a server that crashes', () => {
       expect(await weir.tools()).toEqual(before);
       expect(textOf(await weir.callTool('a:pid'))).not.toBe(pid);
       await weir.says("Server 'a' is tried again in 1 s (attempt 1 of 3)");
-      await weir.says("Server 'a' runs again");
+      await weir.says("Server 'a' is running again");
     },
   );
 
@@ -118,7 +118,7 @@ describe.concurrent('a server that crashes', () => {
       expect(report).toMatchObject({ serverKey: 'a', enabled: false, autoDisabled: true, failureCount: 3 });
       expect(report?.health.autoDisabledAt).toBeGreaterThan(Date.now() - 60_000);
       expect((await weir.callTool('a:pid')).error?.message).toContain(
-        'it is disabled, and "weir enable a" enables it',
+        'it is disabled; enable it with "weir enable a"',
       );
       expect(weir.logged.join('\n')).toContain("error Server 'a' is disabled: 3 attempts in a row");
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -381,7 +381,7 @@ describe.concurrent('a remote server', () => {
       await weir.tools();
       await told(events, 'server-auto-disabled');
       expect((await weir.call('notifications/message')).params?.['data']).toMatch(
-        /^Server 'far' cannot be reached and is disabled: 3 attempts.* tried again every 0\.3 s/u,
+        /^Server 'far' is unreachable and disabled: 3 attempts.* tries again every 0\.3 s/u,
       );
       expect(weir.gateway.reports()[0]).toMatchObject({
         enabled: false,
@@ -389,7 +389,7 @@ describe.concurrent('a remote server', () => {
         failureCount: 3,
       });
       expect((await weir.callTool('far:tool')).error?.message).toMatch(
-        /its server 'far' is not running; it could not be reached and is tried again/u,
+        /its server 'far' is not running; it is unreachable, and Weir tries again/u,
       );
       await told(events, 'server-lost', 5);
       await using _server = await serveHttp(toolServer('legacy', says('back')), port);
@@ -562,7 +562,9 @@ describe.concurrent('stored records of a server', () => {
     const logged = await run(folder, fixture('crash'), async (weir) => {
       expect(await weir.tools()).toContain('a:pid');
     });
-    expect(logged.join('\n')).toMatch(/warn The records of the servers in \S+ are lost: \S+ is damaged/u);
+    expect(logged.join('\n')).toMatch(
+      /warn Cannot read the stored state of the servers in \S+, so only the config counts: \S+ is damaged/u,
+    );
   });
 
   verifies('HEALTH-3', 'the command stores records under the path of its config', async () => {

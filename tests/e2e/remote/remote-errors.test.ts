@@ -73,7 +73,7 @@ describe.each(ERAS)('an error of a remote server of the %s era', (era) => {
       'Server \'far\' answered tools/call with HTTP 403 Forbidden; check "headers" in its entry',
     );
     expect(await told(503)).toBe(
-      "Server 'far' answered tools/call with HTTP 503 Service Unavailable; try again, or look into its own log",
+      "Server 'far' answered tools/call with HTTP 503 Service Unavailable; try again, or check the log of that server",
     );
     if (era === 'modern')
       expect(await told(404)).toBe(
@@ -84,16 +84,16 @@ describe.each(ERAS)('an error of a remote server of the %s era', (era) => {
   verifies('MANAGED-4', 'an invalid HTTP answer becomes a clear error', async () => {
     const told = async (misbehave: Handler): Promise<string> => (await errorOf(era, misbehave)).message;
     expect(await told((_, response) => page(response, 200))).toBe(
-      'Server \'far\' answered tools/call with text/html where JSON or an event stream belongs; check "url" in its entry',
+      'Server \'far\' answered tools/call with text/html instead of JSON or an event stream; check "url" in its entry',
     );
     expect(await told((_, response) => response.writeHead(202).end())).toBe(
       "Server 'far' answered tools/call with HTTP 202 and no result",
     );
     expect(await told((_, response) => sendJson(response, 'no JSON'))).toBe(
-      "Server 'far' answered tools/call with something that is no JSON-RPC message",
+      "Server 'far' answered tools/call with something that is not a JSON-RPC message",
     );
     expect(await told((_, response) => sendJson(response, answerText(987, 'of another')))).toBe(
-      "Server 'far' answered tools/call under an id that was not asked",
+      "Server 'far' answered tools/call with a wrong id",
     );
     expect(await told((_, response) => response.destroy())).toBe(
       "Server 'far' closed the connection at http://127.0.0.1:PORT before it answered (ECONNRESET)",
@@ -105,7 +105,7 @@ describe.each(ERAS)('an error of a remote server of the %s era', (era) => {
         ),
       ),
     ).toBe(
-      "Server 'far' answered at http://127.0.0.1:PORT with something that is no HTTP: it switches to another protocol",
+      "Server 'far' answered at http://127.0.0.1:PORT with something that is not HTTP: it switches to another protocol",
     );
     expect(await told((_, response) => openEvents(response).end())).toBe(
       "Server 'far' ended its answer to tools/call before the result came",
@@ -126,10 +126,10 @@ describe.each(ERAS)('an error of a remote server of the %s era', (era) => {
     const told = async (status: number, location: string): Promise<string> =>
       (await errorOf(era, (_, response) => response.writeHead(status, { location }).end())).message;
     expect(await told(307, 'https://elsewhere.example/mcp?secret=1')).toBe(
-      'Server \'far\' redirects to https://elsewhere.example (HTTP 307), where it is not followed; write the address meant as "url" in its entry',
+      'Server \'far\' redirects to https://elsewhere.example (HTTP 307), which Weir does not follow; write the right address as "url" in its entry',
     );
     expect(await told(302, '/other')).toContain(
-      'redirects to http://127.0.0.1:PORT/… (HTTP 302), where it is not followed',
+      'redirects to http://127.0.0.1:PORT/… (HTTP 302), which Weir does not follow',
     );
     let calls = 0;
     const handler = toolServer(era, ({ message }, response) =>
@@ -225,7 +225,7 @@ describe.concurrent('a server that cannot be reached', () => {
         'Server \'far\' failed during initialization: it accepts no connections at http://ADDRESS; check that it runs there and that "url" in its entry is right (ECONNREFUSED)',
       );
       expect(await told('http://no-such-host.invalid/mcp')).toMatch(
-        /it cannot be found: (?:http:\/\/no-such-host\.invalid has no address|the address of http:\/\/no-such-host\.invalid could not be looked up)/,
+        /it cannot be found: (?:http:\/\/no-such-host\.invalid is not known to DNS|DNS did not answer for http:\/\/no-such-host\.invalid)/,
       );
       const plain = await serveHttp(() => {});
       expect(await told(plain.url.replace('http:', 'https:'))).toContain(
@@ -235,7 +235,7 @@ describe.concurrent('a server that cannot be reached', () => {
       const noise = createTcpServer((socket) => socket.end('220 mail\r\n')).listen(0, '127.0.0.1');
       await once(noise, 'listening');
       expect(await told(`http://127.0.0.1:${(noise.address() as AddressInfo).port}/mcp`)).toContain(
-        'it answered at http://ADDRESS with something that is no HTTP',
+        'it answered at http://ADDRESS with something that is not HTTP',
       );
       noise.close();
     },
@@ -270,6 +270,6 @@ describe.concurrent('a server that cannot be reached', () => {
       response.write('event: endpoint\ndata: https://elsewhere.example/messages\n\n');
     });
     const { stderr } = await runUntilFailed({ far: { sseConfig: { url: remote.url } } });
-    expect(stderr).toContain('it names an address to post to that is not its own; that is not followed');
+    expect(stderr).toContain('it names an address to post to on another origin, which Weir does not use');
   });
 });

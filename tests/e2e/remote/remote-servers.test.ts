@@ -319,7 +319,7 @@ describe('headers and sessions of remote servers', () => {
       await using remote = await serveHttp(handler);
       await using weir = serveInProcess({ r: { url: remote.url } });
       expect(await weir.tools()).toEqual(['r:right']);
-      expect(weir.logged.join('\n')).toMatch(/tool "wrong" is left out: .* no string, integer or boolean/);
+      expect(weir.logged.join('\n')).toMatch(/tool "wrong" is left out: .* not a string, integer or boolean/);
     },
   );
 

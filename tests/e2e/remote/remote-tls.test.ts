@@ -62,9 +62,9 @@ describe('a server behind TLS', () => {
       using tls = await serveTls(remote.port);
       const told = async (host: string, env: Record<string, string>): Promise<string> =>
         (await runUntilFailed({ far: { url: `https://${host}:${tls.port}/mcp` } }, { env })).stderr;
-      expect(await told('localhost', {})).toContain('has a certificate at https://localhost');
+      expect(await told('localhost', {})).toContain('has an untrusted certificate at https://localhost');
       expect(await told('127.0.0.1', { NODE_EXTRA_CA_CERTS: tls.cert })).toContain(
-        'has a certificate at https://127.0.0.1',
+        'has an untrusted certificate at https://127.0.0.1',
       );
       expect(remote.seen).toEqual([]);
     },

@@ -79,7 +79,7 @@ verifies(
       expect((await fetch(url.replace('/mcp', '/healthz'))).status).toBe(200);
       expect((await fetch(url)).status).toBe(401);
     });
-    expect(logged).toContain('There is no server to start');
+    expect(logged).toContain('No servers to start');
     expect(logged).not.toMatch(/[\w-]{43}/u);
   },
 );

@@ -28,15 +28,15 @@ comments and trailing commas, and so may the \`.json\` files of hosts that allow
 \`\`\`
 
 - A server has exactly one of \`command\`, \`url\` (or \`sseConfig\`), \`image\` (or \`dockerConfig\`).
-- A key that is not listed here is named in a warning and otherwise ignored.
+- Weir ignores a key that is not listed here, and names it in a warning.
 - A key that is written twice is an error.
-- Keys marked *later* are checked and kept, but nothing acts on them yet; a warning says so.
+- Weir checks and keeps keys marked *later*, but does not act on them yet; a warning says so.
 
 ## Files of other hosts
 
-The file of another host can be named as it is. Messages speak of it in its own words.
+Weir reads the file of another host as it is. Errors use the keys of that file.
 
-| host | what is understood |
+| host | what Weir understands |
 | --- | --- |
 | VS Code | \`servers\` in \`mcp.json\`, \`mcp.servers\` in its settings, \`envFile\`, \`\${workspaceFolder}\`, \`\${userHome}\`; \`\${input:…}\` is an error that says where to put the value |
 | Gemini CLI, Windsurf | \`httpUrl\`, \`serverUrl\`: the same as \`url\` |
@@ -47,8 +47,8 @@ Where a file has \`mcpServers\`, only these count.
 
 ## Variables
 
-Every text value may refer to environment variables; keys may not. All missing variables are named at once, and
-nothing is started. What a variable holds is taken as it is, even if it looks like a reference.
+Every text value may refer to environment variables; keys may not. If variables are missing, the error names all of
+them, and Weir starts nothing. Weir takes the value of a variable as it is, even if it looks like a reference.
 
 | written | becomes |
 | --- | --- |
@@ -71,11 +71,11 @@ Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may
 }
 \`\`\`
 
-A tool that a filter holds back is neither listed nor callable under any name; a call of it gets an error that names the
+Clients can neither list nor call a tool that a filter hides, under any name; a call of it gets an error that names the
 filter. Filters use the names that the server gives its tools; \`*\` is any text and \`?\` one character. A tool is offered
-when every list of tools to offer has it (\`["*"]\` has all, \`[]\` none) and no list holds it back. A pattern that matches no
+when every list of tools to offer has it (\`["*"]\` has all, \`[]\` none) and no list hides it. A pattern that matches no
 tool of the server is a warning. A change of \`timeout\`, \`name\` or of anything about tools takes effect without a restart of
-the server. What hosts write to let tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) is no filter.
+the server. Keys by which hosts let tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) are not filters.
 
 A tool may get another name and another description, under the name that its server gives it:
 
@@ -91,18 +91,18 @@ A tool may get another name and another description, under the name that its ser
 \`\`\`
 
 Clients see \`files__read\`; \`files__read_text_file\` is an unknown tool for them. Filters, time limits, groups and the lock file
-go by the server's own name. Where the server lists a tool \`read\` itself, that one is left out with a warning, because a server
-must not take a name that the config has given away.
+use the server's own name. If the server lists a tool \`read\` itself, Weir leaves that one out with a warning, because the config
+has given its name to another tool.
 
 Which clients see which servers and tools: [groups](groups.md).
 
 ## What a server's process gets
 
 A short list of variables that programs need (\`HOME\`, \`PATH\`, the language, proxies and certificates), then the
-server's own \`env\`. \`inheritEnv\` widens that list. Variables that start with \`WEIR_\` are never handed on;
-\`WEIR_OWNER\` is set anew, a mark by which all that a server has started is found when it ends.
-\`WEIR_CHAIN\` names the gateways that the server stands behind (as does the \`weir-chain\` header of requests to servers on HTTP):
-an entry that leads back to one of them, or a ninth gateway, is skipped with a warning.
+server's own \`env\`. \`inheritEnv\` widens that list. Weir never passes on variables that start with \`WEIR_\`;
+it sets \`WEIR_OWNER\`, a mark by which it finds all processes that a server has started when the server ends.
+\`WEIR_CHAIN\` names the gateways in front of the server (as does the \`weir-chain\` header of requests to servers on HTTP):
+Weir skips an entry that leads back to one of them, or to a ninth gateway, with a warning.
 
 ## Servers in containers
 
@@ -124,15 +124,15 @@ an entry that leads back to one of them, or a ninth gateway, is skipped with a w
 }
 \`\`\`
 
-\`image\` is the short form: \`args\` are what runs in the container, its stdin and stdout are spoken to. \`dockerConfig\` is
-the long one; with \`ports\` or \`port\` the server is spoken to over HTTP, at a port of 127.0.0.1 alone.
+\`image\` is the short form: \`args\` are the arguments in the container, and Weir speaks to its stdin and stdout. \`dockerConfig\` is
+the long one; with \`ports\` or \`port\` Weir speaks to the server over HTTP, at a port of 127.0.0.1 alone.
 
 | unless \`dockerConfig\` says otherwise | |
 | --- | --- |
 | privileges | no capabilities, no way to new ones (\`--cap-drop ALL\`, \`no-new-privileges\`), never \`--privileged\`; the image's own user |
 | limits | 2 GiB of memory and no swap, 1 processor core, 512 processes and threads |
 | files | its own, which it may write; nothing of this machine |
-| network | the engine's own bridge: it reaches the internet, and nobody reaches it |
+| network | the engine's own bridge: it reaches the internet, and nothing reaches it |
 | variables | its own \`env\` and what \`inheritEnv\` lists, not the short list above |
 | image | downloaded when it is missing |
 

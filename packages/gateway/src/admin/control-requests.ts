@@ -93,7 +93,7 @@ type Answers = {
 export function answersOf({ gateway, info, end }: Answering): Answers {
   const { token: _secret, ...open } = info;
   const logged = (text: string, act: void): Promise<null> => {
-    gateway.log.info(`${text} (asked through the control socket)`);
+    gateway.log.info(`${text} (requested through the control socket)`);
     return done(act);
   };
   return {
@@ -106,7 +106,7 @@ export function answersOf({ gateway, info, end }: Answering): Answers {
     pause: () => logged('Calls are paused', gateway.stopCalls()),
     resume: () => logged('Calls are resumed', gateway.resumeCalls()),
     // The answer leaves first.
-    shutdown: () => logged('The gateway is told to end', void setImmediate(end)),
+    shutdown: () => logged('The gateway is stopping', void setImmediate(end)),
   };
 }
 
@@ -137,5 +137,5 @@ function logs(gateway: Gateway, server: string): readonly LoggedLine[] {
   const lines = gateway.logsOf(server);
   if (lines !== undefined) return lines;
   const known = [...gateway.children.keys()].join(', ');
-  throw new Error(`There is no server '${server}' here, only: ${known}`);
+  throw new Error(`No server '${server}' in this gateway. Known servers: ${known}.`);
 }

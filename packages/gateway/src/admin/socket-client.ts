@@ -67,7 +67,7 @@ export async function endGateway(socketPath: SocketPath): Promise<void> {
   while (isAlive(socketPath.pid)) {
     if (now() > deadline)
       throw new Error(
-        `Gateway ${socketPath.pid} was told to end ${LONGEST_END_MS / 1000} s ago and still runs.`,
+        `Gateway ${socketPath.pid} is still running, ${LONGEST_END_MS / 1000} s after it was told to stop.`,
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
@@ -137,7 +137,7 @@ function ask<M extends ControlMethod>(
       if (error === undefined) resolve(result);
       else reject(new Error(error.message));
     });
-    socket.once('close', () => reject(new Error('The gateway has ended before it could answer.')));
+    socket.once('close', () => reject(new Error('The gateway stopped before it answered.')));
     writeLine(socket, { id: 1, method, params });
   });
 }
@@ -146,7 +146,7 @@ async function within<T>(ms: number | undefined, { pid }: SocketPath, asked: Pro
   if (ms === undefined) return asked;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const text = `Gateway ${pid} does not answer: it is stopped, or has too much to do.`;
+    const text = `Gateway ${pid} does not answer: it is suspended or overloaded.`;
     timer = setTimeout(() => reject(new NoAnswer(text)), ms);
   });
   try {

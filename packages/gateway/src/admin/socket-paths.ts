@@ -84,7 +84,10 @@ function namesIn(folder: string): string[] {
 function prepareFolder(folder: string): void {
   makeFolder(folder);
   const { mode, uid, ...entry } = statOf(folder);
-  if (!entry.isFolder || uid !== process.getuid?.()) throw new Error(`${folder} is no folder of ours`);
+  if (!entry.isFolder || uid !== process.getuid?.())
+    throw new Error(
+      `${folder} is not a folder of this user. Remove it, or set XDG_RUNTIME_DIR to another one.`,
+    );
   if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
@@ -95,7 +98,7 @@ function statOf(path: string): { mode: number; uid: number; isFolder: boolean } 
 
 function checkLength(path: string, platform: NodeJS.Platform): void {
   if (Buffer.byteLength(path) > (platform === 'linux' ? LONGEST_PATH.linux : LONGEST_PATH.others))
-    throw new Error(`${path} is too long a path for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
+    throw new Error(`The path ${path} is too long for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
 }
 
 /** Removes a stale socket. Keeps one whose process lives, because that gateway may just be starting. */

@@ -87,7 +87,7 @@ function converse(socket: Socket, answering: Answering): void {
   socket.on('error', hangUp).once('close', () => clearTimeout(timer));
   let isAsked = false;
   const receive = (value: unknown): void => {
-    if (isAsked) throw new Error('A connection has one request');
+    if (isAsked) throw new Error('A connection may send only one request');
     isAsked = true;
     clearTimeout(timer);
     answer(socket, readRequest(value), answering).catch(hangUp);
@@ -103,12 +103,12 @@ interface Request {
 
 /** Returns a request whose members are of the types that are promised; throws where they are not. */
 function readRequest(value: unknown): Request {
-  if (!isRecord(value)) throw new Error('That is no request');
+  if (!isRecord(value)) throw new Error('Not a valid request');
   const { id = null, method, params = {} } = value;
   const isId = id === null || typeof id === 'string' || typeof id === 'number';
-  if (!isId || typeof method !== 'string' || !isRecord(params)) throw new Error('That is no request');
+  if (!isId || typeof method !== 'string' || !isRecord(params)) throw new Error('Not a valid request');
   const { server = '' } = params;
-  if (typeof server !== 'string') throw new Error('That is no name of a server');
+  if (typeof server !== 'string') throw new Error('"server" must be a string');
   return { id, method, params };
 }
 

@@ -1,10 +1,11 @@
-import { RpcError, RpcErrorCode, Texts } from '../errors.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import type { Era } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
 import type { Kind } from '../upstream/catalogue/catalogue.ts';
 import { objectValue, stringValue, type Members } from '../wire/json/members.ts';
 import type { Message } from '../wire/message.ts';
 import type { ClientRequest } from './client-request.ts';
+import { taskNotFound } from './not-found.ts';
 import { resolvePrompt, resolveTask, resolveTool, resolveUri, type Target } from './resolve.ts';
 import type { GatewaySnapshot } from './snapshot.ts';
 import { offersTasks } from './tasks/tasks.ts';
@@ -74,7 +75,7 @@ function taskOf(era: Era): Addressing['resolve'] {
     const target = resolveTask(snapshot, id);
     if (target instanceof RpcError || (target.upstream.era === era && offersTasks(target.upstream)))
       return target;
-    return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.taskNotFound(id));
+    return new RpcError(RpcErrorCode.INVALID_PARAMS, taskNotFound(id));
   };
 }
 

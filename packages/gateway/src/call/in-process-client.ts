@@ -78,7 +78,10 @@ class Awaited implements Origin {
 }
 
 const NOBODY: Recipient = {
-  gone: new RpcError(RpcErrorCode.UNAVAILABLE, 'A program that calls tools cannot be asked'),
+  gone: new RpcError(
+    RpcErrorCode.UNAVAILABLE,
+    'A program that calls tools without a client cannot answer questions',
+  ),
   account: NO_ACCOUNT,
   isBehind: false,
   onResponse: () => 0,

@@ -93,7 +93,7 @@ function notReading(serverKey: string | undefined, { peerBytes }: Account): RpcE
   const name = serverKey === undefined ? 'The client' : `Server '${serverKey}'`;
   return new RpcError(
     RpcErrorCode.UNAVAILABLE,
-    `${name} has yet to read ${Math.ceil(peerBytes / MIB)} MiB that wait for it. Send less at once or try again; if it has stopped reading, restart it.`,
+    `${name} is not reading: ${Math.ceil(peerBytes / MIB)} MiB are queued for it. Send less at once or try again; if it does not recover, restart it.`,
   );
 }
 
@@ -248,7 +248,7 @@ export class InFlightRequest implements ResponseHandler, Cancellable {
     this.#abort((sentId) => {
       if (params === undefined) return;
       // The client's reason may be long, and is kept until the server reads it.
-      if (this.#hop.to.isBehind) return this.#tellCancelled(sentId, 'The client has cancelled it');
+      if (this.#hop.to.isBehind) return this.#tellCancelled(sentId, 'The client cancelled the request');
       const edit = replaceValue(params, findMember(params, 'requestId'), String(sentId));
       this.#hop.to.send(splice(bytes, [edit]));
     });

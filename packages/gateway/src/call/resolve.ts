@@ -1,10 +1,21 @@
-import { quoted, quotedData, Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { quotedData, RpcError, RpcErrorCode } from '../errors.ts';
 import { validateToolName, type Owner } from '../registry/names.ts';
 import type { Meaning } from '../registry/public-names.ts';
 import type { HeldBack } from '../registry/tool-filters.ts';
 import { INSTRUCTIONS, joinUri, splitUri } from '../registry/uris.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { encode } from '../wire/json/splice.ts';
+import {
+  ambiguousName,
+  hiddenTool,
+  invalidToolName,
+  notFound,
+  othersStarting,
+  ownerNotRunning,
+  ownerStarting,
+  renamedTool,
+  taskNotFound,
+} from './not-found.ts';
 import type { GatewaySnapshot } from './snapshot.ts';
 
 /** Servers that an error names. */
@@ -53,7 +64,7 @@ export function resolveUri(snapshot: GatewaySnapshot, uri: string): Target | Rpc
   const isHidden = named !== undefined && !isWhole(snapshot, named.serverKey);
   if (named !== undefined && !isHidden && servers.has(named.serverKey))
     return resolveOwnUri(snapshot, uri, named);
-  if (isHidden || named?.serverKey === INSTRUCTIONS) return invalid(Texts.notFound('Resource', uri), { uri });
+  if (isHidden || named?.serverKey === INSTRUCTIONS) return invalid(notFound('Resource', uri), { uri });
   const listers = builder.uris.listersOf(uri);
   if (listers.length > 0) return ofServers(snapshot, uri, listers);
   const { owner, heldBack } = builder.uris.claimantsOf(uri);
@@ -61,16 +72,14 @@ export function resolveUri(snapshot: GatewaySnapshot, uri: string): Target | Rpc
   if (heldBack.length > 0) return notUnique(snapshot, uri, heldBack);
   const upstream = onlyOneWithResources(snapshot);
   if (upstream !== undefined) return { upstream, originalText: encode(uri) };
-  return (
-    notYet(snapshot, { what: 'Resource', name: uri }) ?? invalid(Texts.notFound('Resource', uri), { uri })
-  );
+  return notYet(snapshot, { what: 'Resource', name: uri }) ?? invalid(notFound('Resource', uri), { uri });
 }
 
 /** The server that has made a task. */
 export function resolveTask(snapshot: GatewaySnapshot, publicId: string): Target | RpcError {
   const own = snapshot.services.tasks.ownId(publicId);
   if (own === undefined || snapshot.group?.hasServer(own.serverKey) === false)
-    return invalid(Texts.taskNotFound(publicId));
+    return invalid(taskNotFound(publicId));
   const { serverKey } = own;
   const upstream = snapshot.registry.upstreams.get(serverKey);
   if (upstream === undefined) return absent(snapshot, { what: 'Task', name: publicId, serverKey });
@@ -108,9 +117,9 @@ function isWhole({ group }: GatewaySnapshot, serverKey: string): boolean {
 /** Names the URIs under which each of these servers can be asked. */
 function notUnique(snapshot: GatewaySnapshot, uri: string, serverKeys: readonly string[]): RpcError {
   const seen = serverKeys.filter((serverKey) => isWhole(snapshot, serverKey)).slice(0, MOST_NAMED);
-  if (seen.length === 0) return invalid(Texts.notFound('Resource', uri), { uri });
+  if (seen.length === 0) return invalid(notFound('Resource', uri), { uri });
   const publicUris = seen.map((serverKey) => quotedData(joinUri(serverKey, uri)));
-  return invalid(Texts.ambiguousName('Resource', uri, publicUris), { uri });
+  return invalid(ambiguousName('Resource', uri, publicUris), { uri });
 }
 
 /** Only where all servers run: one that is missing may be the one that has it. */
@@ -137,7 +146,7 @@ function resolveAlias(snapshot: GatewaySnapshot, kind: 'tools' | 'prompts', name
     return notOffered(name, heldBack);
   if (owners.length > 1) {
     const publicNames = owners.map(({ publicName }) => publicName);
-    return invalid(Texts.ambiguousName(what, name, publicNames));
+    return invalid(ambiguousName(what, name, publicNames));
   }
   const away = awayOwner(snapshot, meaning);
   if (away !== undefined) {
@@ -155,7 +164,7 @@ function resolveAlias(snapshot: GatewaySnapshot, kind: 'tools' | 'prompts', name
   const unlisted = noPrefix ? ofOnlyServer(snapshot, kind, name) : undefined;
   if (unlisted !== undefined) return unlisted;
   const isWellFormed = noPrefix || claim !== undefined || validateToolName(name, separator);
-  return invalid(isWellFormed ? Texts.notFound(what, name) : Texts.invalidToolName(separator, name));
+  return invalid(isWellFormed ? notFound(what, name) : invalidToolName(separator, name));
 }
 
 /** Returns a function that is true for what the session's group has, listed or not; undefined where the session sees all. */
@@ -170,9 +179,7 @@ function isSeenBy(
 
 function notOffered(name: string, { serverKey, key, rename }: HeldBack): RpcError {
   return invalid(
-    rename === undefined
-      ? Texts.toolHeldBack(name, serverKey, key)
-      : `Tool not found: ${quoted(name)} (renamed to "${rename}" by "tools" of server '${serverKey}' in the config)`,
+    rename === undefined ? hiddenTool(name, serverKey, key) : renamedTool(name, serverKey, rename),
   );
 }
 
@@ -198,7 +205,7 @@ function ofOnlyServer(
   if (servers.size !== 1 || upstream === undefined || upstream.isLazy === true) return undefined;
   const { serverKey } = upstream;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
-  if (key !== undefined) return invalid(Texts.toolHeldBack(name, serverKey, key));
+  if (key !== undefined) return invalid(hiddenTool(name, serverKey, key));
   if (name.length > LONGEST_UNLISTED) return undefined;
   return { upstream, originalText: encode(kind === 'tools' ? builder.ownName({ serverKey, name }) : name) };
 }
@@ -221,16 +228,16 @@ function absent(
 ): RpcError {
   const { isStarting, retryHint } = snapshot.services;
   if (isStarting(serverKey))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.ownerStarting(what, name, serverKey));
+    return new RpcError(RpcErrorCode.UNAVAILABLE, ownerStarting(what, name, serverKey));
   const data = what === 'Resource' ? { uri: name } : undefined;
-  return invalid(Texts.ownerNotRunning(what, name, serverKey, retryHint(serverKey)), data);
+  return invalid(ownerNotRunning(what, name, serverKey, retryHint(serverKey)), data);
 }
 
 /** Returns an error where a server that still starts may own the name; undefined where none starts. */
 function notYet({ servers, services }: GatewaySnapshot, { what, name }: WantedTarget): RpcError | undefined {
   const starting = [...servers].filter(services.isStarting);
   if (starting.length === 0) return undefined;
-  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.othersStarting(what, name, starting));
+  return new RpcError(RpcErrorCode.UNAVAILABLE, othersStarting(what, name, starting));
 }
 
 function invalid(message: string, data?: { readonly uri: string }): RpcError {

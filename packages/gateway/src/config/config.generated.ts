@@ -8,17 +8,17 @@ import type { JsonPath } from './json/json-path.ts';
 export interface McpConfig {
   /** The address of the JSON Schema, for editors. */
   $schema?: string;
-  /** The servers by their keys. A key is the first part of the names of its tools. */
+  /** The servers by key. The names of tools begin with the key of their server. */
   mcpServers: Record<string, ServerConfig>;
-  /** Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set. */
+  /** Time limit of a call, in milliseconds, if neither its tool nor its server sets one; default none. */
   mcpGlobalTimeout?: number;
-  /** How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set. */
+  /** Calls that one server runs at a time; up to 1000 more are queued, and clients take turns. By default there is no limit. */
   mcpConcurrentLimit?: number;
-  /** How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one. */
+  /** Tool calls that one client may make in its session; -1, the default, is no limit. Modern clients on HTTP have no sessions: those with the same token share one limit. */
   mcpSessionLimit?: number;
-  /** Parts of all that is offered, each under a name: weir --group NAME and /mcp/NAME on HTTP show clients that part alone. A part is a list of server keys, for the whole server, and of key:tool, where tool is the name that the server gives it and may have * and ?. */
+  /** Groups of servers and tools by name: weir --group NAME, or /mcp/NAME on HTTP, offers clients only that group. A group is a list of server keys (whole servers) and key:tool, where tool is the name that the server gives it and may contain * and ?. */
   groups?: Record<string, string[]>;
-  /** Bytes that the gateway holds for its clients and servers. */
+  /** Limits on the bytes that Weir holds for its clients and servers. */
   limits?: Limits;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
@@ -26,49 +26,49 @@ export interface McpConfig {
 
 /** One server: a command, a remote address or a container. */
 export interface ServerConfig {
-  /** The program to start. It is run as it is, without a shell. */
+  /** The program to start. Weir runs it without a shell. */
   command?: string;
   /** The arguments of the command. */
   args?: string[];
-  /** Environment variables for the server, beside the short list that every server gets. */
+  /** Environment variables for the server, in addition to the short list that every server gets. */
   env?: Record<string, string>;
-  /** A file of lines NAME=value, read before the start, for the process of this server only; relative to the config file. What env says counts for more. */
+  /** A file with lines NAME=value, which Weir reads before the start for the process of this server only; relative to the config file. env overrides it. */
   envFile?: string;
-  /** The folder in which the command runs; for a container, a folder in it. */
+  /** The folder in which the command runs; for a container, a folder inside it. */
   cwd?: string;
-  /** true hands the whole environment on, a list of names only those; never a name that starts with WEIR_. */
+  /** true passes on the whole environment, a list of names only those variables; names that start with WEIR_ are never passed on. */
   inheritEnv?: boolean | string[];
-  /** true leaves the server out; its variables are not looked up. */
+  /** true switches the server off; Weir does not look up its variables. */
   disabled?: boolean;
-  /** false leaves the server out; its variables are not looked up. */
+  /** false switches the server off; Weir does not look up its variables. */
   enabled?: boolean;
-  /** How long the server may take to start, in milliseconds; 5000 unless set (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers. */
+  /** Time limit of a start, in milliseconds; default 5000 (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers. */
   startupTimeout?: number;
-  /** A label for people; no other server has it as its name or key. */
+  /** A label for people; no other server may have it as its name or key. */
   name?: string;
-  /** What other hosts write here; which kind of server it is follows from command, url or image. For a container it says how to speak to it. */
+  /** The transport, as other hosts write it. Weir tells the kind of server from command, url or image, and uses this only for a container. */
   type?: string;
   /** The same as type, under its other name. */
   transport?: string;
-  /** The address of a remote server: Streamable HTTP, or HTTP+SSE where the server knows only that. */
+  /** The address of a remote server: Streamable HTTP, or HTTP+SSE if the server supports only that. */
   url?: string;
-  /** HTTP headers that a remote server gets with every request. */
+  /** HTTP headers that Weir sends to a remote server with every request. */
   headers?: Record<string, string>;
-  /** A remote server of the older HTTP+SSE kind. */
+  /** A remote server with the older HTTP+SSE transport. */
   sseConfig?: SseConfig;
-  /** The image of a server that runs in a container, on stdio; args and env are those of the server in it. */
+  /** The image of a server that runs in a container and speaks stdio; args and env apply to the server in it. */
   image?: string;
-  /** A container, in full. It runs without privileges and within limits. */
+  /** A container with all its settings. It runs without privileges and within limits. */
   dockerConfig?: DockerConfig;
-  /** managed: a container that is started here; external: a remote server. */
+  /** managed: a container that Weir starts; external: a remote server. */
   deploymentType?: 'managed' | 'external';
-  /** Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count. */
+  /** Time limit of a call, in milliseconds; default none. Progress restarts it, up to ten times the limit in total. Waiting in a queue or for a person does not count. */
   timeout?: number;
-  /** A list of the tools to offer, as in includeTools; or settings by tool name. ["*"] offers all of them, [] none. */
+  /** A list of the tools to offer, as in includeTools, or settings by tool name. ["*"] offers all tools, [] none. */
   tools?: string[] | Record<string, ToolSettings>;
-  /** The tools to offer, by the names that the server gives them; * is any text, ? one character. All others are neither listed nor callable. */
+  /** The tools to offer, by the names that the server gives them; * matches any text, ? one character. Clients can neither list nor call the others. */
   includeTools?: string[];
-  /** Tools to hold back, written in the same way; counts for more than any list of tools to offer. */
+  /** Tools to hide, written in the same way; overrides every list of tools to offer. */
   excludeTools?: string[];
   /** The same as includeTools, as some hosts spell it. */
   enabledTools?: string[];
@@ -78,33 +78,33 @@ export interface ServerConfig {
   disabledTools?: string[];
   /** The same as excludeTools, as Codex spells it. */
   disabled_tools?: string[];
-  /** Whether clients share the server or each session or call gets its own. */
+  /** shared: all clients share the server; per-session, per-call: each session or call gets its own. */
   sharing?: 'shared' | 'per-session' | 'per-call';
-  /** The era in which the server is spoken to: "modern" is 2026-07-28, "legacy" every revision before. Unless set, a local server that speaks both gets the era of the first client that uses it. Clients of the other era are translated. */
+  /** The era that Weir speaks with the server: "modern" is protocol version 2026-07-28, "legacy" every version before. By default, a local server that speaks both gets the era of the first client that uses it. Weir translates for clients of the other era. */
   era?: 'legacy' | 'modern';
   /** true runs the server in the first folder among the client's roots; for servers that clients do not share. */
   cwdFromRoots?: boolean;
-  /** true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy. */
+  /** true starts the server at its first call; until then Weir lists what the lock file or an earlier start has stored. false starts it at once, even with --lazy. */
   lazy?: boolean;
   /** Sections of documents that belong to a server. */
   sectionBindings?: SectionBindingConfig[];
 }
 
-/** Bytes that the gateway holds for its clients and servers. */
+/** Limits on the bytes that Weir holds for its clients and servers. */
 interface Limits {
-  /** Bytes that may be held for one client or server beside one message of the largest size: answers that it has not read, requests that wait for it. 16777216 unless set. Over it a server is ended and restarted, a client is disconnected. */
+  /** Bytes that Weir may hold for one client or server, in addition to one message of the largest size: answers that it has not read, requests that wait for it. Default 16777216. Above it, Weir restarts a server and disconnects a client. */
   peerBytes?: number;
-  /** Bytes that the lists of one server may have, 256 added for each entry. 33554432 unless set. Over it the server is ended. */
+  /** Bytes of all lists of one server, plus 256 for each entry. Default 33554432. Above it, Weir stops the server. */
   listBytes?: number;
-  /** Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that has been behind for longest is ended. */
+  /** Bytes that Weir may hold for all clients and servers together. Default 268435456. Above it, Weir ends the connection that was behind for longest. */
   totalBytes?: number;
 }
 
 /** Binds a section of a document to a server. */
 interface SectionBindingConfig {
-  /** How the section is found. */
+  /** How Weir finds the section. */
   sectionType: 'heading' | 'block' | 'range';
-  /** The heading of the section; hashes fix its level too. */
+  /** The heading of the section; leading hashes also set its level. */
   headingText?: string;
   /** The id of the block. */
   blockId?: string;
@@ -114,59 +114,59 @@ interface SectionBindingConfig {
   endLine?: number;
   /** The key of the server; under a server it is that server. */
   serverId?: string;
-  /** Whether sections inside this one are bound too. */
+  /** true binds sections inside this one, too. */
   inheritToChildren?: boolean;
-  /** A pattern of the documents in which this holds. */
+  /** A pattern for the documents to which this applies. */
   documentPath?: string;
 }
 
-/** A remote server of the older HTTP+SSE kind. */
+/** A remote server with the older HTTP+SSE transport. */
 interface SseConfig {
   /** Address of the HTTP+SSE endpoint. */
   url: string;
 }
 
-/** A container, in full. It runs without privileges and within limits. */
+/** A container with all its settings. It runs without privileges and within limits. */
 interface DockerConfig {
   /** The image to run. */
   image: string;
-  /** The name of the container; where another container has it, a few letters are added. */
+  /** The name of the container; if another container has it, Weir adds a few letters. */
   containerName: string;
-  /** What to run in the container instead of its own command. Everybody on the machine can read it. */
+  /** The command to run in the container instead of its own. All users of this machine can read it. */
   command?: string[];
-  /** Container port to host port on 127.0.0.1; a host port of 0 takes a free one. With ports the server is spoken to over HTTP, unless transport is "stdio". */
+  /** Container ports with their host ports on 127.0.0.1; a host port of 0 takes a free one. With ports, Weir speaks HTTP to the server, unless transport is "stdio". */
   ports?: Record<string, number>;
-  /** The port in the container that speaks MCP over HTTP; needed where ports has several. */
+  /** The port in the container that speaks MCP over HTTP; required if ports has several. */
   port?: number;
-  /** Where on that port MCP is spoken; /mcp unless set, /sse where transport is "sse". */
+  /** The path of MCP on that port; default /mcp, or /sse if transport is "sse". */
   path?: string;
-  /** The most memory that it may use, swap included; 2g unless set. */
+  /** The memory limit of the container, including swap; default 2g. */
   memory?: string;
-  /** The most processor cores that it may use; 1 unless set. */
+  /** The CPU limit of the container, in cores; default 1. */
   cpus?: number;
-  /** The network it is in: "bridge" unless set, from where it reaches the internet; "none" shuts it in. */
+  /** The network of the container: default "bridge", which reaches the internet; "none" isolates it. */
   network?: string;
-  /** Folders, files and volumes it sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume. */
+  /** Folders, files and volumes that the container sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume. */
   volumes?: string[];
-  /** true lets volumes hold the root of this machine, the engine's sockets and the like, with which it could do anything. */
+  /** true allows volumes that give the container control over this machine, such as its root folder or the engine's socket. */
   allowUnsafeMounts?: boolean;
-  /** true lets it write only to /tmp and to its volumes. */
+  /** true lets the container write only to /tmp and to its volumes. */
   readOnly?: boolean;
-  /** Capabilities of the kernel that it keeps; none unless set. */
+  /** Linux capabilities that the container keeps; default none. */
   capabilities?: string[];
-  /** When the image is downloaded; "missing" unless set. */
+  /** When Weir pulls the image; default "missing". */
   pull?: 'missing' | 'always' | 'never';
 }
 
 /** Settings of one tool, under the name that its server gives it. */
 interface ToolSettings {
-  /** false holds the tool back: it is neither listed nor callable. The name may be a pattern. */
+  /** false hides the tool: clients can neither list nor call it. The name may be a pattern. */
   enabled?: boolean;
-  /** Time limit of a call of this tool, in milliseconds; counts for more than that of the server. */
+  /** Time limit of a call of this tool, in milliseconds; overrides that of the server. */
   timeout?: number;
-  /** The name of the tool in place of the server's own, which cannot be called any more; the prefix is added as ever. */
+  /** The new name of the tool; clients can no longer call it by the old one. The prefix is added as usual. */
   rename?: string;
-  /** The description of the tool in place of the server's own. */
+  /** The description of the tool, instead of the server's own. */
   description?: string;
 }
 

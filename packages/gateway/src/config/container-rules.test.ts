@@ -26,7 +26,7 @@ describe('the rules for servers in containers', () => {
     });
 
   const refused: [entry: object, at: string, why: string][] = [
-    [{ image: 'Mcp/Time' }, 'image', 'image must be the name of an image, in small letters'],
+    [{ image: 'Mcp/Time' }, 'image', 'image must be the name of an image, in lower case'],
     [{ image: '--privileged' }, 'image', 'image must be the name of an image'],
     [{ image: 'a b' }, 'image', 'image must be the name of an image'],
     [{ dockerConfig: { ...base, image: 'x//y' } }, 'dockerConfig.image', 'image must be the name'],
@@ -79,11 +79,11 @@ describe('unsafe volumes', () => {
     findings({ dockerConfig: { ...base, volumes: ['/srv/a:/a', `${source}:/x:ro`], ...more } });
 
   const unsafe: [source: string, gives: string][] = [
-    ['/', 'the root of this machine'],
-    ['//', 'the root of this machine'],
-    ['/home/..', 'the root of this machine'],
-    ['C:\\', 'the root of this machine'],
-    ['c:/', 'the root of this machine'],
+    ['/', 'the root folder of this machine'],
+    ['//', 'the root folder of this machine'],
+    ['/home/..', 'the root folder of this machine'],
+    ['C:\\', 'the root folder of this machine'],
+    ['c:/', 'the root folder of this machine'],
     ['/var/run/docker.sock', 'the container engine'],
     ['/run/docker.sock', 'the container engine'],
     ['/run//docker.sock/', 'the container engine'],
@@ -120,29 +120,29 @@ describe('unsafe volumes', () => {
     ['/var/lib/containers', 'the container engine'],
     ['/etc/docker', 'the container engine'],
     ['/etc', 'the container engine'],
-    ['/etc/shadow', 'the control of this machine'],
-    ['/etc/passwd', 'the control of this machine'],
-    ['/etc/sudoers.d', 'the control of this machine'],
-    ['/etc/cron.daily/x', 'the control of this machine'],
-    ['/etc/systemd/system', 'the control of this machine'],
-    ['/proc', 'the control of this machine'],
-    ['/proc/1/root', 'the control of this machine'],
-    ['/sys/fs/cgroup', 'the control of this machine'],
-    ['/dev', 'the control of this machine'],
-    ['/dev/sda', 'the control of this machine'],
-    ['/boot', 'the control of this machine'],
-    ['C:\\Windows\\System32', 'the control of this machine'],
+    ['/etc/shadow', 'files that control this machine'],
+    ['/etc/passwd', 'files that control this machine'],
+    ['/etc/sudoers.d', 'files that control this machine'],
+    ['/etc/cron.daily/x', 'files that control this machine'],
+    ['/etc/systemd/system', 'files that control this machine'],
+    ['/proc', 'files that control this machine'],
+    ['/proc/1/root', 'files that control this machine'],
+    ['/sys/fs/cgroup', 'files that control this machine'],
+    ['/dev', 'files that control this machine'],
+    ['/dev/sda', 'files that control this machine'],
+    ['/boot', 'files that control this machine'],
+    ['C:\\Windows\\System32', 'files that control this machine'],
     ['C:\\ProgramData\\Docker', 'the container engine'],
     ['C:/Users/me/AppData', 'the container engine'],
     ['c:\\users\\me', 'the container engine'],
-    ['/mnt/c', 'the root of this machine'],
-    ['/host_mnt/c/Windows', 'the control of this machine'],
+    ['/mnt/c', 'the root folder of this machine'],
+    ['/host_mnt/c/Windows', 'files that control this machine'],
   ];
   for (const [source, gives] of unsafe)
     verifies('MANAGED-2', `the container rules refuse the volume ${source} for any engine`, () => {
       expect(volumes(source)).toHaveLength(1);
       expect(volumes(source)[0]).toMatchObject({ path: '$.mcpServers.time.dockerConfig.volumes[1]' });
-      expect(volumes(source)[0]?.message).toContain(`This volume would hand ${gives}`);
+      expect(volumes(source)[0]?.message).toContain(`This volume would expose ${gives}`);
       expect(volumes(source)[0]?.message).toContain('"allowUnsafeMounts": true');
       expect(volumes(source, { allowUnsafeMounts: true })).toEqual([]);
     });

@@ -45,7 +45,7 @@ const TEXTS: Readonly<Record<string, { readonly shape: RegExp; readonly message:
     shape:
       /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d+)?\/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
     message:
-      'image must be the name of an image, in small letters: write "image": "mcp/time" or "image": "mcp/time:1.2"',
+      'image must be the name of an image, in lower case: write "image": "mcp/time" or "image": "mcp/time:1.2"',
   },
   containerName: {
     shape: /^[A-Za-z0-9][A-Za-z0-9_.-]+$/,
@@ -78,7 +78,7 @@ function checkLists(entry: UncheckedObject, at: JsonPath, found: Findings): void
     [
       'capabilities',
       /^[A-Z][A-Z_]*$/,
-      'A capability is a name in capitals, such as "CHOWN"; "ALL" is every one of them',
+      'A capability is a name in capitals, such as "CHOWN"; "ALL" means all of them',
     ],
   ] as const) {
     const list = isList(entry[key]) ? entry[key] : [];
@@ -95,7 +95,7 @@ function checkMounts(entry: UncheckedObject, at: JsonPath, found: Findings): voi
     const source = isKnown(value, found) ? readVolume(value).source : '';
     const what = source === '' || isVolumeName(source) ? undefined : unsafeSource(source);
     if (what === undefined) continue;
-    const message = `This volume would hand ${what} to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"`;
+    const message = `This volume would expose ${what} to the container: choose a smaller folder, or write "allowUnsafeMounts": true beside "volumes"`;
     found.errors.push({ path: [...at, 'volumes', index], message, value });
   }
 }
@@ -130,7 +130,7 @@ function checkReach(
   const ports = isRecord(docker.ports) ? Object.keys(docker.ports) : [];
   if (isHttp && ports.length !== 1 && !has(docker, 'port')) {
     const which = ports.length === 0 ? 'over HTTP' : 'with several ports';
-    const message = `A container ${which} needs "port", the one in it that speaks MCP: write "port": 8080 in its "dockerConfig"`;
+    const message = `A container ${which} needs "port", the port in the container that speaks MCP: write "port": 8080 in its "dockerConfig"`;
     errors.push({ path: [...at, 'port'], message });
   }
   const { network } = docker;

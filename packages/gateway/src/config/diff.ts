@@ -46,7 +46,7 @@ export function describeChanges(
   })
     .filter(([, keys]) => keys.length > 0)
     .map(([what, keys]) => `${what}: ${keys.join(', ')}`);
-  return `The config was read again; ${parts.join('; ') || 'no server has changed'}`;
+  return `Config reloaded; ${parts.join('; ') || 'no server has changed'}`;
 }
 
 /** Nothing is to be done. */

@@ -1,5 +1,4 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { Texts } from '../errors.ts';
 import { isRecord } from '../wire/json/value-checks.ts';
 import type { Environment } from './child-environment.ts';
 import { formatLocation, type JsonPath } from './json/json-path.ts';
@@ -57,7 +56,7 @@ function collect<T>(expand: (missing: MissingVariable[]) => T): Expanded<T> {
   const value = expand(missing);
   if (missing.length === 0) return { success: true, value };
   const missingVars = [...new Set(missing.map(({ variable }) => variable))];
-  const error = Texts.missingVariables(missingVars.map(printableName));
+  const error = `Missing environment variable(s): ${missingVars.map(printableName).join(', ')}`;
   return { success: false, error, missingVars, missing };
 }
 

@@ -18,9 +18,9 @@ describe('groups', () => {
 
   verifies('AGG-CFG-4', 'an unknown server in a group is an error that names the nearest', () => {
     expect(groups({ dev: ['files', 'gitt:log', 'x', 'a'] })).toEqual([
-      '$.groups.dev[1] mcpServers has no server of this key; did you mean "git"?',
-      '$.groups.dev[2] mcpServers has no server of this key; add it there, or remove it here',
-      '$.groups.dev[3] mcpServers has no server of this key; add it there, or remove it here',
+      '$.groups.dev[1] mcpServers has no server with this key; did you mean "git"?',
+      '$.groups.dev[2] mcpServers has no server with this key; add it there, or remove it here',
+      '$.groups.dev[3] mcpServers has no server with this key; add it there, or remove it here',
     ]);
   });
 

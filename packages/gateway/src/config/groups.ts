@@ -68,7 +68,7 @@ function checkPattern(value: unknown, { path, serverKeys, found }: PatternPlace)
     const [written = ''] = value.split(':');
     const meant = didYouMean(written, serverKeys);
     const remedy = meant === undefined ? 'add it there, or remove it here' : `did you mean "${meant}"?`;
-    found.errors.push({ path, message: `mcpServers has no server of this key; ${remedy}`, value });
+    found.errors.push({ path, message: `mcpServers has no server with this key; ${remedy}`, value });
   } else if (pattern.tools?.trim() === '') {
     const { serverKey } = pattern;
     const message = `The tool is missing: write "${serverKey}:*" for all tools, or "${serverKey}" for the whole server`;

@@ -179,11 +179,11 @@ describe('loadConfig', () => {
     const empty = refusal(() => load('{"mcpServers": {"a": {"command": "$CMD"}}}', { CMD: '' }));
     expect(empty.code).toBe('invalid_schema');
     expect(empty.message).toContain('$.mcpServers.a.command (line 1)\n    Missing or invalid command');
-    expect(empty.message).toContain('(as it stands once its variables are replaced)');
+    expect(empty.message).toContain('(after Weir replaced its variables)');
     const address = refusal(() =>
       load('{"mcpServers": {"a": {"url": "$BASE/mcp"}}}', { BASE: 'ftp://secret' }),
     );
-    expect(address.message).toContain('url must be an address that begins with http:// or https://');
+    expect(address.message).toContain('url must begin with http:// or https://');
     expect(address.message).not.toContain('secret');
   });
 

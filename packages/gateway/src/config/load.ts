@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { ConfigError, ConfigErrorCode, Texts } from '../errors.ts';
+import { ConfigError, ConfigErrorCode } from '../errors.ts';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { Environment } from './child-environment.ts';
 import type { ConfigFinding } from './findings.ts';
@@ -72,7 +72,7 @@ function readOrExplain(path: string, readFile: (path: string) => string): string
     if (error instanceof JsonSyntaxError) throw invalidJson(error, path);
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     const message =
-      Texts.configNotFound(path) + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
+      `Config file not found: ${path}` + (WHY_UNREADABLE.get(reason) ?? ` cannot be read (${reason})`);
     throw Object.assign(new ConfigError(message, ConfigErrorCode.FILE_NOT_FOUND, { path, reason }), {
       cause: error,
     });
@@ -88,7 +88,7 @@ const WHY_UNREADABLE: ReadonlyMap<string, string> = new Map([
   ['ENOTFILE', ' is a device, not a file; name a file'],
   ['ENXIO', ' is a device or a socket, not a file; name a file'],
   ['EFBIG', ` is larger than ${GIVEN_FILE.most / 1024 / 1024} MiB; check that it is a config`],
-  ['ETIMEDOUT', ` is a pipe that was not written to its end within ${GIVEN_FILE.pipeMs / 1000} s`],
+  ['ETIMEDOUT', ` is a pipe that its writer did not close within ${GIVEN_FILE.pipeMs / 1000} s`],
 ]);
 
 /** Reads the text of a config; `path` is only there to be named in errors. */

@@ -184,7 +184,7 @@ describe('the config of another host', () => {
       'a wrong address under another key',
       { mcpServers: { a: { httpUrl: 'x.example' } } },
       '$.mcpServers.a.httpUrl (line 4)',
-      'url must be an address that begins with http://',
+      'url must begin with http:// or https://',
     ],
     [
       'two spellings of one key',
@@ -216,7 +216,7 @@ describe('the config of another host', () => {
       const { config, warnings } = load('both.json', { mcpServers: { a: local }, servers: { b: local } });
       expect(Object.keys(config.mcpServers)).toEqual(['a']);
       expect(warnings).toEqual([
-        '$.servers (line 12): Ignored, because there is "mcpServers": move the servers there',
+        '$.servers (line 12): Ignored, because the file has "mcpServers": move the servers there',
       ]);
     },
   );
@@ -341,7 +341,7 @@ describe('envFile', () => {
       mcpServers: { a: { url: 'https://x', envFile: '.env' } },
     });
     expect(warnings).toEqual([
-      '$.mcpServers.a.envFile (line 5): envFile does nothing for a server at an address: it starts no process',
+      '$.mcpServers.a.envFile (line 5): envFile has no effect on a remote server: Weir starts no process for it',
     ]);
     expect(config.mcpServers['a']?.env).toEqual({});
   });

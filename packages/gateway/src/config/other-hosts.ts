@@ -99,7 +99,7 @@ function adoptServers(config: UncheckedObject, layout: Layout, adoption: Adoptio
 function besides(config: UncheckedObject, { warnings }: Adoption): string | undefined {
   const path = LAYOUTS.find((layout) => layout.path.length === 1 && serversIn(config, layout))?.path;
   if (path !== undefined)
-    warnings.push({ path, message: 'Ignored, because there is "mcpServers": move the servers there' });
+    warnings.push({ path, message: 'Ignored, because the file has "mcpServers": move the servers there' });
   return path?.[0];
 }
 

@@ -108,7 +108,7 @@ function inspectExpanded(value: unknown): Findings {
   const { errors, ...found } = inspectConfig(value, true);
   const explained = errors.map((error) => ({
     ...error,
-    message: `${error.message} (as it stands once its variables are replaced)`,
+    message: `${error.message} (after Weir replaced its variables)`,
   }));
   return { ...found, errors: explained };
 }

@@ -22,7 +22,7 @@ export function checkRules(config: unknown, found: Findings): void {
   if (!isRecord(config) || !isRecord(config.mcpServers)) return;
   const count = Object.keys(config.mcpServers).length;
   if (count > MOST_SERVERS) {
-    const message = `${count} servers are more than the ${MOST_SERVERS} that one gateway serves: divide them between several`;
+    const message = `${count} servers are more than the ${MOST_SERVERS} that one gateway serves: split them over several gateways`;
     found.errors.push({ path: ['mcpServers'], message });
   }
   const names: Names = { keys: config.mcpServers, owners: new Map() };
@@ -99,8 +99,8 @@ function checkAddress(value: unknown, path: JsonPath, found: Findings): void {
 
 function addressMistake(value: string): string {
   return /^https?:/iu.test(value)
-    ? 'url must be an address: its host or its port is none'
-    : 'url must be an address that begins with http:// or https://';
+    ? 'url is not valid: check its host and port'
+    : 'url must begin with http:// or https://';
 }
 
 function isAddress(value: string): boolean {
@@ -170,7 +170,7 @@ function checkRename(value: unknown, { tool, owners, path, found }: Renaming): v
 // Not wrong, but hardly what was meant.
 function checkHabits({ entry, kinds, at }: Server, { warnings }: Findings): void {
   if (has(entry, 'envFile') && kinds.includes(ServerKind.REMOTE)) {
-    const message = 'envFile does nothing for a server at an address: it starts no process';
+    const message = 'envFile has no effect on a remote server: Weir starts no process for it';
     warnings.push({ path: [...at, 'envFile'], message });
   }
   const { timeout, inheritEnv, cwdFromRoots, sharing = 'shared' } = entry;
@@ -180,12 +180,12 @@ function checkHabits({ entry, kinds, at }: Server, { warnings }: Findings): void
   }
   if (cwdFromRoots === true && sharing === 'shared') {
     const message =
-      'cwdFromRoots does nothing for a server that all clients share: write "sharing": "per-session" beside it, so that each client has its own';
+      'cwdFromRoots has no effect on a server that all clients share: add "sharing": "per-session", so that each client gets its own';
     warnings.push({ path: [...at, 'cwdFromRoots'], message });
   }
   if (isList(inheritEnv) && inheritEnv.some((name) => typeof name === 'string' && /^WEIR_/i.test(name))) {
     const message =
-      'Variables that start with WEIR_ are never handed on: set what the server needs in its "env"';
+      'Weir never passes on variables that start with WEIR_: set what the server needs in its "env"';
     warnings.push({ path: [...at, 'inheritEnv'], message });
   }
 }

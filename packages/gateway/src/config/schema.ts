@@ -32,75 +32,75 @@ const dockerConfig = z
       errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
     }),
     containerName: key(filledText(), {
-      description: 'The name of the container; where another container has it, a few letters are added.',
+      description: 'The name of the container; if another container has it, Weir adds a few letters.',
       errorMessage: 'containerName must be text: write "containerName": "mcp-time"',
     }),
     command: key(z.array(text()), {
       description:
-        'What to run in the container instead of its own command. Everybody on the machine can read it.',
+        'The command to run in the container instead of its own. All users of this machine can read it.',
       errorMessage:
         'command of a container must be an array of strings: write "command": ["serve", "--stdio"]',
     }).optional(),
     ports: key(z.record(z.string(), z.number().int().min(0).max(65_535)), {
       description:
-        'Container port to host port on 127.0.0.1; a host port of 0 takes a free one. With ports the server is spoken to over HTTP, unless transport is "stdio".',
+        'Container ports with their host ports on 127.0.0.1; a host port of 0 takes a free one. With ports, Weir speaks HTTP to the server, unless transport is "stdio".',
       errorMessage: 'ports must be an object of port numbers: write "ports": { "8080": 18080 }',
       examples: [{ '8080': 18080 }],
     }).optional(),
     port: key(z.number().int().min(1).max(65_535), {
-      description: 'The port in the container that speaks MCP over HTTP; needed where ports has several.',
+      description: 'The port in the container that speaks MCP over HTTP; required if ports has several.',
       errorMessage: 'port must be the number of a port in the container: write "port": 8080',
       examples: [8080],
     }).optional(),
     path: key(filledText(), {
-      description: 'Where on that port MCP is spoken; /mcp unless set, /sse where transport is "sse".',
+      description: 'The path of MCP on that port; default /mcp, or /sse if transport is "sse".',
       errorMessage: 'path must begin with a slash: write "path": "/mcp"',
       examples: ['/mcp'],
     }).optional(),
     memory: key(filledText(), {
-      description: 'The most memory that it may use, swap included; 2g unless set.',
+      description: 'The memory limit of the container, including swap; default 2g.',
       errorMessage: 'memory must be a size: write "memory": "512m"',
       examples: ['512m'],
     }).optional(),
     cpus: key(z.number().positive().max(1024), {
-      description: 'The most processor cores that it may use; 1 unless set.',
+      description: 'The CPU limit of the container, in cores; default 1.',
       errorMessage: 'cpus must be a positive number: write "cpus": 0.5',
       examples: [0.5],
     }).optional(),
     network: key(filledText(), {
       description:
-        'The network it is in: "bridge" unless set, from where it reaches the internet; "none" shuts it in.',
+        'The network of the container: default "bridge", which reaches the internet; "none" isolates it.',
       errorMessage: 'network must be the name of a network: write "network": "none"',
       examples: ['none'],
     }).optional(),
     volumes: key(z.array(filledText()), {
       description:
-        'Folders, files and volumes it sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume.',
+        'Folders, files and volumes that the container sees, each as source:target or source:target:ro; a source is an absolute path or the name of a volume.',
       errorMessage: 'volumes must be an array of strings: write "volumes": ["/home/me/notes:/notes:ro"]',
       examples: [['/home/me/notes:/notes:ro']],
     }).optional(),
     allowUnsafeMounts: key(z.boolean(), {
       description:
-        "true lets volumes hold the root of this machine, the engine's sockets and the like, with which it could do anything.",
+        "true allows volumes that give the container control over this machine, such as its root folder or the engine's socket.",
       errorMessage: 'allowUnsafeMounts must be true or false, without quotes',
     }).optional(),
     readOnly: key(z.boolean(), {
-      description: 'true lets it write only to /tmp and to its volumes.',
+      description: 'true lets the container write only to /tmp and to its volumes.',
       errorMessage: 'readOnly must be true or false, without quotes',
     }).optional(),
     capabilities: key(z.array(filledText()), {
-      description: 'Capabilities of the kernel that it keeps; none unless set.',
+      description: 'Linux capabilities that the container keeps; default none.',
       errorMessage: 'capabilities must be an array of names: write "capabilities": ["CHOWN"]',
       examples: [['CHOWN', 'SETUID', 'SETGID']],
     }).optional(),
     pull: key(z.enum(['missing', 'always', 'never']), {
-      description: 'When the image is downloaded; "missing" unless set.',
+      description: 'When Weir pulls the image; default "missing".',
       errorMessage: 'pull must be "missing", "always" or "never"',
     }).optional(),
   })
   .meta({
     id: 'DockerConfig',
-    description: 'A container, in full. It runs without privileges and within limits.',
+    description: 'A container with all its settings. It runs without privileges and within limits.',
     errorMessage:
       'dockerConfig must be an object: write "dockerConfig": { "image": "…", "containerName": "…" }',
     status: 'in effect',
@@ -115,7 +115,7 @@ const sseConfig = z
   })
   .meta({
     id: 'SseConfig',
-    description: 'A remote server of the older HTTP+SSE kind.',
+    description: 'A remote server with the older HTTP+SSE transport.',
     errorMessage: 'sseConfig must be an object: write "sseConfig": { "url": "https://example.com/sse" }',
     status: 'in effect',
   });
@@ -123,21 +123,20 @@ const sseConfig = z
 const toolSettings = z
   .looseObject({
     enabled: key(z.boolean(), {
-      description: 'false holds the tool back: it is neither listed nor callable. The name may be a pattern.',
+      description: 'false hides the tool: clients can neither list nor call it. The name may be a pattern.',
       errorMessage: 'enabled must be true or false, without quotes',
     }).optional(),
     timeout: key(milliseconds(), {
-      description:
-        'Time limit of a call of this tool, in milliseconds; counts for more than that of the server.',
+      description: 'Time limit of a call of this tool, in milliseconds; overrides that of the server.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
     }).optional(),
     rename: key(filledText(), {
       description:
-        "The name of the tool in place of the server's own, which cannot be called any more; the prefix is added as ever.",
+        'The new name of the tool; clients can no longer call it by the old one. The prefix is added as usual.',
       errorMessage: 'rename must be the new name of the tool: write "rename": "read"',
     }).optional(),
     description: key(filledText(), {
-      description: "The description of the tool in place of the server's own.",
+      description: "The description of the tool, instead of the server's own.",
       errorMessage: 'description must be text: write "description": "Reads a file."',
     }).optional(),
   })
@@ -165,12 +164,12 @@ const line = (name: string, description: string): z.ZodNumber =>
 const sectionBinding = z
   .looseObject({
     sectionType: key(z.enum(['heading', 'block', 'range']), {
-      description: 'How the section is found.',
+      description: 'How Weir finds the section.',
       errorMessage: 'sectionType must be "heading", "block" or "range": write "sectionType": "heading"',
       status: 'accepted',
     }),
     headingText: key(filledText(), {
-      description: 'The heading of the section; hashes fix its level too.',
+      description: 'The heading of the section; leading hashes also set its level.',
       errorMessage: 'headingText must be text: write "headingText": "## Tools"',
       status: 'accepted',
     }).optional(),
@@ -187,12 +186,12 @@ const sectionBinding = z
       status: 'accepted',
     }).optional(),
     inheritToChildren: key(z.boolean(), {
-      description: 'Whether sections inside this one are bound too.',
+      description: 'true binds sections inside this one, too.',
       errorMessage: 'inheritToChildren must be true or false, without quotes',
       status: 'accepted',
     }).optional(),
     documentPath: key(filledText(), {
-      description: 'A pattern of the documents in which this holds.',
+      description: 'A pattern for the documents to which this applies.',
       errorMessage: 'documentPath must be a pattern of paths: write "documentPath": "runbooks/**/*.md"',
       status: 'accepted',
     }).optional(),
@@ -214,7 +213,7 @@ const sectionBindings = key(z.array(sectionBinding), {
 const server = z
   .looseObject({
     command: key(filledText(), {
-      description: 'The program to start. It is run as it is, without a shell.',
+      description: 'The program to start. Weir runs it without a shell.',
       errorMessage: Texts.missingCommand(),
       examples: ['npx'],
     }).optional(),
@@ -224,48 +223,49 @@ const server = z
       examples: [['-y', '@modelcontextprotocol/server-filesystem', '/home/me']],
     }).default([]),
     env: key(textMap(), {
-      description: 'Environment variables for the server, beside the short list that every server gets.',
+      description:
+        'Environment variables for the server, in addition to the short list that every server gets.',
       errorMessage:
         'env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
       examples: [{ DATABASE_URL: '${DATABASE_URL}' }],
     }).default({}),
     envFile: key(filledText(), {
       description:
-        'A file of lines NAME=value, read before the start, for the process of this server only; relative to the config file. What env says counts for more.',
+        'A file with lines NAME=value, which Weir reads before the start for the process of this server only; relative to the config file. env overrides it.',
       errorMessage: 'envFile must be the path of a file: write "envFile": ".env"',
       examples: ['.env', '${workspaceFolder}/.env'],
     }).optional(),
     cwd: key(filledText(), {
-      description: 'The folder in which the command runs; for a container, a folder in it.',
+      description: 'The folder in which the command runs; for a container, a folder inside it.',
       errorMessage: 'cwd must be the path of a folder: write "cwd": "/srv/files"',
     }).optional(),
     inheritEnv: key(z.union([z.boolean(), z.array(filledText())]), {
       description:
-        'true hands the whole environment on, a list of names only those; never a name that starts with WEIR_.',
+        'true passes on the whole environment, a list of names only those variables; names that start with WEIR_ are never passed on.',
       errorMessage: 'inheritEnv must be true or an array of names: write "inheritEnv": ["AWS_PROFILE"]',
       examples: [['AWS_PROFILE', 'AWS_REGION']],
     }).optional(),
     disabled: key(z.boolean(), {
-      description: 'true leaves the server out; its variables are not looked up.',
+      description: 'true switches the server off; Weir does not look up its variables.',
       errorMessage: 'disabled must be true or false, without quotes',
     }).optional(),
     enabled: key(z.boolean(), {
-      description: 'false leaves the server out; its variables are not looked up.',
+      description: 'false switches the server off; Weir does not look up its variables.',
       errorMessage: 'enabled must be true or false, without quotes',
     }).optional(),
     startupTimeout: key(milliseconds(), {
       description:
-        'How long the server may take to start, in milliseconds; 5000 unless set (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers.',
+        'Time limit of a start, in milliseconds; default 5000 (more while many servers are starting, up to 30000), 60000 for launchers that may download, 30000 for containers and remote servers.',
       errorMessage: 'startupTimeout must be a positive number of milliseconds: write "startupTimeout": 20000',
       examples: [20000],
     }).optional(),
     name: key(filledText(), {
-      description: 'A label for people; no other server has it as its name or key.',
+      description: 'A label for people; no other server may have it as its name or key.',
       errorMessage: 'name must be text: write "name": "Files at home"',
     }).optional(),
     type: key(text(), {
       description:
-        'What other hosts write here; which kind of server it is follows from command, url or image. For a container it says how to speak to it.',
+        'The transport, as other hosts write it. Weir tells the kind of server from command, url or image, and uses this only for a container.',
       errorMessage: 'type must be text: write "type": "stdio"',
       examples: ['stdio', 'http', 'sse'],
     }).optional(),
@@ -276,12 +276,12 @@ const server = z
     }).optional(),
     url: key(filledText(), {
       description:
-        'The address of a remote server: Streamable HTTP, or HTTP+SSE where the server knows only that.',
+        'The address of a remote server: Streamable HTTP, or HTTP+SSE if the server supports only that.',
       errorMessage: 'url must be an address: write "url": "https://example.com/mcp"',
       examples: ['https://example.com/mcp'],
     }).optional(),
     headers: key(textMap(), {
-      description: 'HTTP headers that a remote server gets with every request.',
+      description: 'HTTP headers that Weir sends to a remote server with every request.',
       errorMessage:
         'headers must be an object of strings: write "headers": { "Authorization": "Bearer ${TOKEN}" }',
       examples: [{ Authorization: 'Bearer ${TOKEN}' }],
@@ -289,46 +289,47 @@ const server = z
     sseConfig: sseConfig.optional(),
     image: key(filledText(), {
       description:
-        'The image of a server that runs in a container, on stdio; args and env are those of the server in it.',
+        'The image of a server that runs in a container and speaks stdio; args and env apply to the server in it.',
       errorMessage: 'image must be the name of an image: write "image": "mcp/time"',
       examples: ['mcp/time'],
     }).optional(),
     dockerConfig: dockerConfig.optional(),
     deploymentType: key(z.enum(['managed', 'external']), {
-      description: 'managed: a container that is started here; external: a remote server.',
+      description: 'managed: a container that Weir starts; external: a remote server.',
       errorMessage: 'deploymentType must be "managed" (a container) or "external" (a remote server)',
     }).optional(),
     timeout: key(milliseconds(), {
       description:
-        'Time limit of a call, in milliseconds; none unless set. Progress lets it begin anew, up to ten times the limit in all. Waiting in a queue or for a person does not count.',
+        'Time limit of a call, in milliseconds; default none. Progress restarts it, up to ten times the limit in total. Waiting in a queue or for a person does not count.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
       examples: [30000],
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
       description:
-        'A list of the tools to offer, as in includeTools; or settings by tool name. ["*"] offers all of them, [] none.',
+        'A list of the tools to offer, as in includeTools, or settings by tool name. ["*"] offers all tools, [] none.',
       errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
       examples: [['search'], { search: { timeout: 60000, rename: 'find' }, delete_all: { enabled: false } }],
     }).optional(),
     includeTools: toolList(
       'includeTools',
-      'The tools to offer, by the names that the server gives them; * is any text, ? one character. All others are neither listed nor callable.',
+      'The tools to offer, by the names that the server gives them; * matches any text, ? one character. Clients can neither list nor call the others.',
     ).optional(),
     excludeTools: toolList(
       'excludeTools',
-      'Tools to hold back, written in the same way; counts for more than any list of tools to offer.',
+      'Tools to hide, written in the same way; overrides every list of tools to offer.',
     ).optional(),
     enabledTools: toolList('enabledTools', 'The same as includeTools, as some hosts spell it.').optional(),
     enabled_tools: toolList('enabled_tools', 'The same as includeTools, as Codex spells it.').optional(),
     disabledTools: toolList('disabledTools', 'The same as excludeTools, as some hosts spell it.').optional(),
     disabled_tools: toolList('disabled_tools', 'The same as excludeTools, as Codex spells it.').optional(),
     sharing: key(z.enum(['shared', 'per-session', 'per-call']), {
-      description: 'Whether clients share the server or each session or call gets its own.',
+      description:
+        'shared: all clients share the server; per-session, per-call: each session or call gets its own.',
       errorMessage: 'sharing must be "shared", "per-session" or "per-call"',
     }).optional(),
     era: key(z.enum(['legacy', 'modern']), {
       description:
-        'The era in which the server is spoken to: "modern" is 2026-07-28, "legacy" every revision before. Unless set, a local server that speaks both gets the era of the first client that uses it. Clients of the other era are translated.',
+        'The era that Weir speaks with the server: "modern" is protocol version 2026-07-28, "legacy" every version before. By default, a local server that speaks both gets the era of the first client that uses it. Weir translates for clients of the other era.',
       errorMessage: 'era must be "legacy" or "modern"',
     }).optional(),
     cwdFromRoots: key(z.boolean(), {
@@ -338,7 +339,7 @@ const server = z
     }).optional(),
     lazy: key(z.boolean(), {
       description:
-        'true starts the server at its first call, and answers lists from what the lock file or an earlier start has of it; false starts it at once, also with --lazy.',
+        'true starts the server at its first call; until then Weir lists what the lock file or an earlier start has stored. false starts it at once, even with --lazy.',
       errorMessage: 'lazy must be true or false, without quotes',
     }).optional(),
     sectionBindings: sectionBindings.optional(),
@@ -374,23 +375,23 @@ const limits = z
   .looseObject({
     peerBytes: bytes(
       'peerBytes',
-      'Bytes that may be held for one client or server beside one message of the largest size: answers that it has not read, requests that wait for it. 16777216 unless set. Over it a server is ended and restarted, a client is disconnected.',
+      'Bytes that Weir may hold for one client or server, in addition to one message of the largest size: answers that it has not read, requests that wait for it. Default 16777216. Above it, Weir restarts a server and disconnects a client.',
       16_777_216,
     ).optional(),
     listBytes: bytes(
       'listBytes',
-      'Bytes that the lists of one server may have, 256 added for each entry. 33554432 unless set. Over it the server is ended.',
+      'Bytes of all lists of one server, plus 256 for each entry. Default 33554432. Above it, Weir stops the server.',
       33_554_432,
     ).optional(),
     totalBytes: bytes(
       'totalBytes',
-      'Memory that may be taken for all clients and servers together, in bytes. 268435456 unless set. Over it the one that has been behind for longest is ended.',
+      'Bytes that Weir may hold for all clients and servers together. Default 268435456. Above it, Weir ends the connection that was behind for longest.',
       268_435_456,
     ).optional(),
   })
   .meta({
     id: 'Limits',
-    description: 'Bytes that the gateway holds for its clients and servers.',
+    description: 'Limits on the bytes that Weir holds for its clients and servers.',
     errorMessage: 'limits must be an object: write "limits": { "totalBytes": 268435456 }',
     status: 'in effect',
   });
@@ -402,31 +403,31 @@ export const configSchema: z.ZodType = z
       errorMessage: '$schema must be text',
     }).optional(),
     mcpServers: key(z.record(serverKey, server), {
-      description: 'The servers by their keys. A key is the first part of the names of its tools.',
+      description: 'The servers by key. The names of tools begin with the key of their server.',
       errorMessage: 'mcpServers must be an object: write "mcpServers": { "files": { "command": "npx" } }',
     }),
     mcpGlobalTimeout: key(milliseconds(), {
       description:
-        'Time limit of any call, in milliseconds, where neither the tool nor the server has one; none unless set.',
+        'Time limit of a call, in milliseconds, if neither its tool nor its server sets one; default none.',
       errorMessage:
         'mcpGlobalTimeout must be a positive number of milliseconds: write "mcpGlobalTimeout": 30000',
       examples: [30000],
     }).optional(),
     mcpConcurrentLimit: key(z.number().int().min(1), {
       description:
-        'How many calls one server works on at a time; up to 1000 more wait, clients taking turns. No limit unless set.',
+        'Calls that one server runs at a time; up to 1000 more are queued, and clients take turns. By default there is no limit.',
       errorMessage: 'mcpConcurrentLimit must be a whole number from 1 on: write "mcpConcurrentLimit": 25',
       examples: [25],
     }).optional(),
     mcpSessionLimit: key(z.number().int().min(-1), {
       description:
-        'How many tools one client may call in its session; -1, or none set, is no limit. On HTTP in the revision without sessions, clients with the same token share one.',
+        'Tool calls that one client may make in its session; -1, the default, is no limit. Modern clients on HTTP have no sessions: those with the same token share one limit.',
       errorMessage: 'mcpSessionLimit must be a whole number, or -1 for no limit: write "mcpSessionLimit": 25',
       examples: [25],
     }).optional(),
     groups: key(z.record(z.string(), z.array(filledText())), {
       description:
-        'Parts of all that is offered, each under a name: weir --group NAME and /mcp/NAME on HTTP show clients that part alone. A part is a list of server keys, for the whole server, and of key:tool, where tool is the name that the server gives it and may have * and ?.',
+        'Groups of servers and tools by name: weir --group NAME, or /mcp/NAME on HTTP, offers clients only that group. A group is a list of server keys (whole servers) and key:tool, where tool is the name that the server gives it and may contain * and ?.',
       errorMessage:
         'groups must be an object of lists: write "groups": { "dev": ["files", "git:*", "db:query"] }',
       examples: [{ dev: ['files', 'git:*', 'db:query'] }],

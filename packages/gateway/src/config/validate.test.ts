@@ -163,14 +163,14 @@ describe('validateConfig', () => {
       'an address without http',
       server({ url: 'example.com' }),
       '$.mcpServers.files.url',
-      'url must be an address',
+      'url must begin with',
       'example.com',
     ],
     [
       'an address of a file',
       server({ sseConfig: { url: 'file:///x' } }),
       '$.mcpServers.files.sseConfig.url',
-      'url must be',
+      'url must begin',
       'file:///x',
     ],
     [
@@ -327,10 +327,8 @@ describe('validateConfig', () => {
 
   verifies('AGG-CFG-2', 'validateConfig says which part of a URL is not valid', () => {
     const mistake = (url: string): unknown => validateConfig(server({ url })).errors[0]?.message;
-    expect(mistake('https://example.com:99999/mcp')).toBe(
-      'url must be an address: its host or its port is none',
-    );
-    expect(mistake('example.com/mcp')).toBe('url must be an address that begins with http:// or https://');
+    expect(mistake('https://example.com:99999/mcp')).toBe('url is not valid: check its host and port');
+    expect(mistake('example.com/mcp')).toBe('url must begin with http:// or https://');
   });
 
   verifies('AGG-CFG-4', 'validateConfig warns of cwdFromRoots for a server that clients share', () => {

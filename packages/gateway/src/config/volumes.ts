@@ -16,9 +16,9 @@ export function isVolumeName(source: string): boolean {
   return /^[A-Za-z0-9][\w.-]+$/.test(source);
 }
 
-const ROOT = 'the root of this machine';
+const ROOT = 'the root folder of this machine';
 const ENGINE = 'the container engine';
-const MACHINE = 'the control of this machine';
+const MACHINE = 'files that control this machine';
 
 /**
  * Places that no container gets, whether or not they exist on this machine: the engine may run on another one, or come

@@ -34,7 +34,7 @@ export class InvalidInputHandler {
   }
 
   refuseOversized({ id, likelyKind, size }: Oversized, maxMessageSize: number): void {
-    const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to let it pass`;
+    const text = `Message of ${size} bytes is over the limit of ${maxMessageSize}; raise --max-message-size to allow it`;
     this.#warn(`The client's message was refused: ${text}`);
     this.#answer({ id, likelyKind }, new RpcError(RpcErrorCode.INVALID_REQUEST, text));
   }

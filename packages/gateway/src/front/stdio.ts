@@ -55,7 +55,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
       resolve(drainRequests(session, log));
     };
     const account = accounts.open((reason) => {
-      log.warn(Texts.clientEnded(reason));
+      log.warn(Texts.clientDisconnected(reason));
       resolve();
     });
     const session: Session = new Session(
@@ -72,7 +72,7 @@ export async function serveStdio(gateway: Gateway, options: StdioOptions): Promi
     void options.stopped?.then(end);
     // The client stopped reading, so it is gone, though its end of our input may still be open.
     output.once('error', (error) => {
-      log.warn(Texts.clientUnreachable(error.message));
+      log.warn(`Cannot write to the client any more (${error.message}); stopping`);
       resolve();
     });
   });
@@ -91,7 +91,7 @@ async function drainRequests(session: Session, log: Log): Promise<void> {
   const deadline = now() + DRAIN_MS;
   while (session.inFlight > 0 && now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   // The others get an error when their server is stopped.
-  if (session.inFlight > 0) log.warn(Texts.unfinished(session.inFlight));
+  if (session.inFlight > 0) log.warn(unfinished(session.inFlight));
   session.close();
 }
 
@@ -147,4 +147,8 @@ export class ServerStarter {
     clearTimeout(this.#startTimer);
     clearTimeout(this.#declareTimer);
   }
+}
+
+function unfinished(count: number): string {
+  return `The client closed its end; ${count === 1 ? 'one request was' : `${count} requests were`} not finished`;
 }

@@ -54,8 +54,7 @@ export class AwayServers {
       isUnsteady ? [] : [serverKey],
     );
     if (keys.length === 0) return undefined;
-    const verb = keys.length === 1 ? 'is' : 'are';
-    return `Not all servers of this gateway are available: ${named(keys)} ${verb} away. The tool ${toolName} says why and what to do.`;
+    return `Some servers of this gateway are not available: ${named(keys)}. The tool ${toolName} says why and what to do.`;
   }
 
   /** The text of the status tool. */
@@ -88,8 +87,8 @@ export class AwayServers {
     const retryHint = this.#options.retryHint(serverKey);
     const lines = [
       isUnsteady
-        ? `Server '${serverKey}' runs again, but was lost ${failureCount + 1} times since ${timeOf(since)}.`
-        : `Server '${serverKey}' is not available since ${timeOf(since)} (${seconds} s).`,
+        ? `Server '${serverKey}' is running again, but failed ${failureCount + 1} times since ${timeOf(since)}.`
+        : `Server '${serverKey}' has not been available since ${timeOf(since)} (${seconds} s).`,
       lastError === undefined ? '' : `Reason: ${withoutTail(lastError)}`,
       isUnsteady || retryHint === undefined ? '' : `Next: ${retryHint}.`,
       `What to do: ${remedy(serverKey, health, this.#options.commandName)}`,

@@ -101,7 +101,7 @@ export class ConnectedClients implements Front {
     workOff('returned', [...this.clients], {
       each: (client) => client.returned(upstream),
       failed: (error) =>
-        this.#log.error(`A client could not be told of ${upstream.serverKey}: ${error.stack}`),
+        this.#log.error(`Cannot notify a client about server '${upstream.serverKey}': ${error.stack}`),
     });
   }
 

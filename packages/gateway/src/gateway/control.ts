@@ -1,6 +1,5 @@
 import { callsOf, questionsOf } from '../call/questions/ask.ts';
 import { isSwitchedOff } from '../config/server-kind.ts';
-import { Texts } from '../errors.ts';
 import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import type { LoggedLine } from '../upstream/supervision/server-logs.ts';
 import type { Supervisor } from '../upstream/supervision/supervisor.ts';
@@ -82,9 +81,12 @@ export class GatewayControl {
   /** Returns the supervisor, unless the config or the group leaves the server out. */
   async #supervisorOf(serverKey: string): Promise<Supervisor> {
     const { config, fleet, options } = this.#parts;
-    if (fleet.isOutside(serverKey)) throw new Error(Texts.outsideGroup(serverKey, options.group));
+    if (fleet.isOutside(serverKey)) throw new Error(outsideGroup(serverKey, options.group));
     const entry = config.mcpServers[serverKey];
-    if (entry !== undefined && isSwitchedOff(entry)) throw new Error(Texts.offInFile(serverKey));
+    if (entry !== undefined && isSwitchedOff(entry))
+      throw new Error(
+        `Server '${serverKey}' is switched off in the config file, which overrides this command: change its "enabled" or "disabled" there`,
+      );
     await this.#lifecycle.afterStart();
     return fleet.supervisor;
   }
@@ -92,7 +94,10 @@ export class GatewayControl {
   /** Throws where the state was not saved, because the caller expects it to survive a restart. */
   async #persist(serverKey: string): Promise<void> {
     const reason = await this.#parts.fleet.memory.persistError(serverKey);
-    if (reason !== undefined) throw new Error(Texts.notKept(serverKey, reason));
+    if (reason !== undefined)
+      throw new Error(
+        `Server '${serverKey}' was changed, but Weir could not save that, so it lasts only until the gateway stops: ${reason}`,
+      );
   }
 }
 
@@ -102,4 +107,8 @@ function reportOf(serverKey: string, supervisor: Supervisor): ServerReport | und
   if (known === undefined || health === undefined) return undefined;
   const { enabled, autoDisabled, lastConnectedAt, failureCount, lastError } = known;
   return { serverKey, enabled, autoDisabled, lastConnectedAt, failureCount, lastError, health };
+}
+
+function outsideGroup(serverKey: string, group = ''): string {
+  return `Server '${serverKey}' does not run here: this gateway serves only group '${group}', which does not contain it`;
 }

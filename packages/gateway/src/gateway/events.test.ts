@@ -34,7 +34,7 @@ describe('the event stream', () => {
     });
     events.subscribe(next);
     events.publish(EVENT);
-    expect(error).toHaveBeenCalledWith('A listener for lists-changed has failed: mine');
+    expect(error).toHaveBeenCalledWith('A listener for lists-changed failed: mine');
     expect(next).toHaveBeenCalledOnce();
   });
 

@@ -62,7 +62,7 @@ export class GatewayEvents {
       try {
         listener(event);
       } catch (error) {
-        this.#log.error(`A listener for ${event.type} has failed: ${(error as Error).message}`);
+        this.#log.error(`A listener for ${event.type} failed: ${(error as Error).message}`);
       }
     }
   }

@@ -11,7 +11,7 @@ const merge = (servers: readonly Upstream[], budget: number = DEFAULT_BUDGET, no
   mergeInstructions(servers, { budget, isOnlyOne: false, notice });
 
 const POINTER =
-  '[Some of this is cut. The whole text of a server is in the resource weir://instructions/<server>]';
+  '[Some texts are cut. The full text of a server is in the resource weir://instructions/<server>]';
 
 describe('instructions within the budget', () => {
   verifies('AGG-CALL-3', 'the instructions of several servers stand under their keys', () => {

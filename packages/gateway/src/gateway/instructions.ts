@@ -73,8 +73,8 @@ function joined(blocks: readonly string[]): string {
 /** Says how to read what was cut. */
 function pointerTo([only]: readonly Section[], isOnlyOne: boolean): string {
   return isOnlyOne && only !== undefined
-    ? `[Cut. The whole text is in the resource ${instructionsUri(only.serverKey)}]`
-    : '[Some of this is cut. The whole text of a server is in the resource weir://instructions/<server>]';
+    ? `[Cut. The full text is in the resource ${instructionsUri(only.serverKey)}]`
+    : '[Some texts are cut. The full text of a server is in the resource weir://instructions/<server>]';
 }
 
 /** Gives each section its share; sections whose share is too small are left out, the last of the config first. */

@@ -73,7 +73,7 @@ export class Lifecycle {
   /** Resolves once a start that is under way has decided which servers there are; rejects where the gateway ends. */
   async afterStart(): Promise<void> {
     await this.#starting?.catch(() => {});
-    if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
+    if (this.#closing !== undefined) throw new Error(Texts.shuttingDown());
   }
 
   /** Applies another config; resolves when all that is new runs, or has failed to start. */
@@ -105,7 +105,7 @@ export class Lifecycle {
       // Clients get one notification for all differences from the cached catalogues.
       if (this.isReady) publication.hold(within(ONE_NOTICE_MS, this.#allAttempted.promise));
       await fleet.start(() => this.#allAttempted.resolve());
-      if (this.#closing !== undefined) throw new Error(Texts.gatewayEnds());
+      if (this.#closing !== undefined) throw new Error(Texts.shuttingDown());
       const crashed = keepGoing ? undefined : fleet.servers.firstError();
       if (crashed !== undefined) throw crashed;
       this.#publishFirst();
@@ -157,7 +157,7 @@ export class Lifecycle {
     suspendedCalls.close();
     this.declareCapabilities('{}');
     // Requests that wait for a start get this answer; after a start it has no effect.
-    this.#ready.reject(new Error(Texts.gatewayEnds()));
+    this.#ready.reject(new Error(Texts.shuttingDown()));
     await fleet.stop(killAfterMs);
     await options.history.close();
   }

@@ -61,13 +61,13 @@ export class Metrics {
       ),
       ...metric('weir_call_duration_seconds', 'histogram', 'Time from sending a tool call to its end.'),
       ...servers.flatMap(({ label, counters }) => histogram(label, counters)),
-      ...metric('weir_requests_in_flight', 'gauge', 'Requests that a server works on.'),
+      ...metric('weir_requests_in_flight', 'gauge', 'Requests that are running on a server.'),
       ...servers.map(({ label, inFlight }) => `weir_requests_in_flight{${label}} ${inFlight}`),
-      ...metric('weir_server_restarts_total', 'counter', 'Starts of a server after its first one.'),
+      ...metric('weir_server_restarts_total', 'counter', 'Restarts of a server.'),
       ...servers.map(
         ({ label, counters }) => `weir_server_restarts_total{${label}} ${Math.max(0, counters.starts - 1)}`,
       ),
-      ...metric('weir_server_state', 'gauge', 'State of a server: 1 for the one it is in.'),
+      ...metric('weir_server_state', 'gauge', 'State of a server: 1 for the current one.'),
       ...servers.flatMap(({ label, serverKey }) =>
         STATES.map(
           (state) =>

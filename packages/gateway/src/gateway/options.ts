@@ -2,7 +2,6 @@ import { History, uuidPrefix } from '../call/history/history.ts';
 import type { Environment } from '../config/child-environment.ts';
 import type { McpConfig } from '../config/config.generated.ts';
 import { redactor } from '../config/redact.ts';
-import { Texts } from '../errors.ts';
 import { printable, silentLog, type Log } from '../log.ts';
 import type { Implementation } from '../protocol/eras.ts';
 import { stateProblem } from '../state/state-problem.ts';
@@ -128,6 +127,8 @@ function createHistory(
     redact: redactor(config),
     keepsArguments: history === 'arguments',
     keepsResults: keepResults,
-    sink: stores.openHistory((reason) => log.warn(Texts.historyNotKept(reason))),
+    sink: stores.openHistory((reason) =>
+      log.warn(`Weir keeps the history of calls in memory only: ${reason}. Calls are not affected.`),
+    ),
   });
 }

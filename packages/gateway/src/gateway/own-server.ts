@@ -25,7 +25,7 @@ const STATUS_TOOL = {
   name: STATUS,
   title: 'Servers that are not available',
   description:
-    'Lists the servers behind this gateway that are not available now, with the reason, since when, when each is tried again and what to do. Call it when a tool that you expect is missing.',
+    'Lists the servers behind this gateway that are not available now, with the reason, since when, when the gateway tries again and what to do. Call it when a tool that you expect is missing.',
   inputSchema: { type: 'object', properties: {} },
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
@@ -125,7 +125,7 @@ export class OwnServer implements Upstream {
     if (text === undefined)
       return new RpcError(
         RpcErrorCode.METHOD_NOT_FOUND,
-        `The gateway itself does not answer ${quoted(method)} for this.`,
+        `The gateway itself has nothing of this name for ${quoted(method)}.`,
       );
     const contents = [{ uri: named, mimeType: 'text/plain', text }];
     return { resultType: 'complete', ttlMs: 0, cacheScope: 'private', contents };
@@ -145,7 +145,7 @@ function catalogueOf({ hasStatus, texts }: OwnOffer): Catalogue {
   const resources = Array.from(texts.keys(), (serverKey) => ({
     uri: instructionsUri(serverKey),
     name: `instructions of ${serverKey}`,
-    description: `All that server '${serverKey}' says about how to use it.`,
+    description: `The full instructions of server '${serverKey}'.`,
     mimeType: 'text/plain',
   }));
   return {

@@ -1,7 +1,7 @@
 import { ListChangeNotifier, type ListName } from '../call/list-change-notifier.ts';
 import type { ServerConfig } from '../config/config.generated.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { ConfigError, ConfigErrorCode, quoted, someOf, Texts } from '../errors.ts';
+import { ConfigError, ConfigErrorCode, quoted, someOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Collisions, collisionWarning, describePassedName } from '../registry/collisions.ts';
 import { describeUnmatched, Group } from '../registry/group.ts';
@@ -221,7 +221,10 @@ export class Publication {
   /** Returns the kinds of lists that differ from the cached catalogue. An approval of changed tools would belong here. */
   #corrected({ serverKey, catalogue }: Upstream, before: Upstream): Kind[] {
     const kinds = differingKinds(before.catalogue, catalogue);
-    if (kinds.length > 0) this.#options.log.info(Texts.listsDiffer(serverKey, kinds));
+    if (kinds.length > 0)
+      this.#options.log.info(
+        `The ${kinds.join(' and ')} of server '${serverKey}' differ from the cached lists; Weir notifies the clients`,
+      );
     return kinds;
   }
 

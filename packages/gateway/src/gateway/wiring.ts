@@ -260,7 +260,7 @@ export class Parts {
     const to = addresseeOf(child, message, related, { tasks, elicitations: suspendedCalls.elicitations });
     if (!clients.notified(child, message, related, to))
       this.options.log.debug?.(
-        `[${child.serverKey}] ${quoted(message.method)} is not passed on: it names what no client has`,
+        `[${child.serverKey}] dropped ${quoted(message.method)}: no client has what it names`,
       );
   }
 

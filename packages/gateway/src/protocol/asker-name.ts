@@ -57,7 +57,7 @@ function prefixAll(asking: Elicitations | undefined, asker: string): Edit[] | Rp
   if (asking === undefined) return [];
   // With ambiguous keys the client might read another message than the one that gets the name.
   if ([...asking.around, ...asking.params].some(hasAmbiguousKeys))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.invalidInputRequest());
   return asking.params.flatMap((params) => messageEdits(params, asker));
 }
 

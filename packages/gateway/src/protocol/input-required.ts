@@ -52,7 +52,7 @@ export function readRound(answer: Message): Round | RpcError | undefined {
   const state = valueText(result, 'requestState');
   const isComplete = findMember(result, 'inputRequests') < 0 ? state !== undefined : requests !== undefined;
   if (!isComplete || !questions.every(isQuestion))
-    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.badRound());
+    return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.invalidInputRequest());
   return questions.length > MOST_QUESTIONS ? tooManyQuestions() : { questions, state };
 }
 
@@ -73,7 +73,10 @@ export function hasTooManyQuestions(holder: Members, isError: boolean): boolean 
 
 /** The error in place of an answer that asks for too much. */
 export function tooManyQuestions(): RpcError {
-  return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyInRound(MOST_QUESTIONS));
+  return new RpcError(
+    RpcErrorCode.UNAVAILABLE,
+    `The server asked more than ${MOST_QUESTIONS} questions at once, the maximum`,
+  );
 }
 
 /** The other direction: the result that asks a modern client. */

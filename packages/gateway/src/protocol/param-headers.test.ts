@@ -99,8 +99,8 @@ describe('parameter headers of a call', () => {
     const check = (headers: Record<string, string>): string | undefined =>
       parameterMismatch(wanted, args, (name) => headers[name]);
     expect(check(right)).toBeUndefined();
-    expect(check({ ...right, 'mcp-param-region': 'eu' })).toContain('Mcp-Param-Region says something other');
-    expect(check({ ...right, 'mcp-param-limit': '0x2a' })).toContain('Mcp-Param-Limit says something other');
+    expect(check({ ...right, 'mcp-param-region': 'eu' })).toContain('Mcp-Param-Region differs from');
+    expect(check({ ...right, 'mcp-param-limit': '0x2a' })).toContain('Mcp-Param-Limit differs from');
     expect(check({ ...right, 'mcp-param-region': '=?base64?dXMtd2VzdD?=' })).toContain('is not encoded');
     expect(check({ 'mcp-param-region': 'us-west1', 'mcp-param-limit': '42' })).toContain(
       'Mcp-Param-Dry-Run is missing',

@@ -77,10 +77,10 @@ const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
 function comparison(sent: string, text: string, number: unknown): string | undefined {
   const decoded = decodeHeaderValue(sent);
-  if (decoded === undefined) return 'is not encoded as it should be';
+  if (decoded === undefined) return 'is not encoded correctly';
   const isSame =
     typeof number === 'number' && DECIMAL.test(decoded) ? Number(decoded) === number : decoded === text;
-  return isSame ? undefined : 'says something other than the argument';
+  return isSame ? undefined : 'differs from the argument';
 }
 
 const OPENING = '=?base64?';
@@ -171,6 +171,8 @@ function readAnnotation(
   if (typeof name !== 'string' || !TOKEN.test(name))
     throw new InvalidAnnotation(`has an ${ANNOTATION} at ${where} that cannot be part of a header's name`);
   if (type !== 'string' && type !== 'integer' && type !== 'boolean')
-    throw new InvalidAnnotation(`has an ${ANNOTATION} at ${where}, which is no string, integer or boolean`);
+    throw new InvalidAnnotation(
+      `has an ${ANNOTATION} at ${where}, which is not a string, integer or boolean`,
+    );
   return { header: `Mcp-Param-${name}`, path, type };
 }

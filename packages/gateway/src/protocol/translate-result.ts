@@ -44,7 +44,7 @@ function legacyResult(result: Members, method: string): Edit[] | RpcError {
   if (kind !== 'complete') {
     return new RpcError(
       RpcErrorCode.UNAVAILABLE,
-      `The server answered ${method} with '${quoted(kind)}', which a client of an earlier protocol revision cannot follow. Connect with a client that speaks 2026-07-28.`,
+      `The server answered ${method} with '${quoted(kind)}', which legacy clients do not support. Connect with a client that speaks 2026-07-28.`,
     );
   }
   const hints = isCacheable(method) ? ['ttlMs', 'cacheScope'] : [];

@@ -40,25 +40,25 @@ export class Collisions {
 /** Says which servers want a name. */
 function describeCollision({ publicName, keeper, heldBack, isByKey }: Collision): string {
   if (isByKey)
-    return `Name '${quoted(publicName)}' begins with the key of server '${keeper.serverKey}', so it cannot be that of '${quoted(heldBack.name)}' of server '${heldBack.serverKey}'`;
+    return `Name '${quoted(publicName)}' begins with the key of server '${keeper.serverKey}', so '${quoted(heldBack.name)}' of server '${heldBack.serverKey}' cannot have it`;
   const owners = [keeper, heldBack].map(({ serverKey, name }) =>
     name === publicName ? `'${serverKey}'` : `'${serverKey}' for its '${quoted(name)}'`,
   );
-  return `Name '${quoted(publicName)}' is wanted by two servers: ${owners.join(' and ')}`;
+  return `Two servers want the name '${quoted(publicName)}': ${owners.join(' and ')}`;
 }
 
 /** Says which servers want a name, and which of them keeps it. */
 export function collisionWarning(collision: Collision): string {
   const { keeper, heldBack, isByKey } = collision;
   const outcome = isByKey
-    ? `It is left out, whether or not '${keeper.serverKey}' runs`
-    : `The first in the config, '${keeper.serverKey}', keeps it; that of '${heldBack.serverKey}' is left out`;
+    ? `Weir leaves it out, even while '${keeper.serverKey}' is not running`
+    : `'${keeper.serverKey}' keeps it, because it comes first in the config; Weir leaves out that of '${heldBack.serverKey}'`;
   return `${describeCollision(collision)}. ${outcome}.`;
 }
 
 function remedy(noPrefix: boolean): string {
   return noPrefix
-    ? 'Leave out --no-prefix, so that each name begins with its server.'
+    ? 'Remove --no-prefix, so that each name begins with the key of its server.'
     : 'Rename one of the servers in the config, or choose another --separator.';
 }
 
@@ -71,5 +71,5 @@ export interface PassedName {
 
 /** Says which server has a name now, and why. */
 export function describePassedName({ publicName, from, to }: PassedName): string {
-  return `Name '${quoted(publicName)}' leads to server '${to.serverKey}' now; '${from.serverKey}', which had it, was taken out of the config, or a filter there holds it back`;
+  return `Name '${quoted(publicName)}' now belongs to server '${to.serverKey}'; server '${from.serverKey}', which had it, was removed from the config, or a filter hides it`;
 }

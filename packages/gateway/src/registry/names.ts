@@ -1,4 +1,3 @@
-import { Texts } from '../errors.ts';
 import { shortHash } from '../hash.ts';
 
 export const DEFAULT_SEPARATOR = ':';
@@ -26,8 +25,12 @@ const LONGEST_HASHED = LONGEST_SAFE_NAME - HASH_LENGTH - 1;
 
 /** Throws where a separator cannot separate; the message names the one that counts without `--separator`. */
 export function validateSeparator(separator: string, defaultSeparator: string = DEFAULT_SEPARATOR): void {
-  if (separator === '') throw new Error(Texts.separatorEmpty(defaultSeparator));
-  if (/\s/u.test(separator)) throw new Error(Texts.separatorWhitespace());
+  if (separator === '')
+    throw new Error(
+      `Separator cannot be empty. Use --separator <chars> to specify a separator (default: "${defaultSeparator}")`,
+    );
+  if (/\s/u.test(separator))
+    throw new Error('Separator cannot contain whitespace. Use non-whitespace characters like "__" or "-"');
 }
 
 /** The public name of a server's tool or prompt; a host-safe separator makes the whole name host-safe. */

@@ -16,7 +16,7 @@ export interface CoveringTemplate {
 /** Says which template covers what, and where it is offered instead. */
 export function describeCovering({ serverKey, template, publicUri, covered }: CoveringTemplate): string {
   const what = covered.uri === '' ? 'URIs of any scheme' : `'${quoted(covered.uri)}'`;
-  return `Template '${quoted(template)}' of server '${serverKey}' covers ${what} of server '${covered.serverKey}'; it is offered as '${quoted(publicUri)}' instead`;
+  return `Template '${quoted(template)}' of server '${serverKey}' covers ${what} of server '${covered.serverKey}'; clients see it as '${quoted(publicUri)}' instead`;
 }
 
 /** The templates of one server that begin with one text. */

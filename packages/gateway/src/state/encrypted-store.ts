@@ -74,7 +74,7 @@ class EncryptedStore implements Store {
       return { name: plain.toString('utf8', LENGTH_BYTES, end), value: plain.subarray(end) };
     } catch (error) {
       const place = this.#inner.locate(hidden);
-      const text = `${place} is damaged or was written with another master key (${(error as Error).message}). Delete it to begin anew.`;
+      const text = `${place} is damaged or was written with another master key (${(error as Error).message}). Delete it to start over.`;
       throw new StoreError(text, { place, cause: error });
     }
   }
@@ -117,7 +117,7 @@ async function createSealing(masterKey: Buffer): Promise<Sealing> {
     },
     open(name, sealed) {
       if (sealed.length < HEAD_BYTES || !sealed.subarray(0, MAGIC.length).equals(MAGIC))
-        throw new Error('Weir has not written it, or it is cut short');
+        throw new Error('Weir did not write it, or it is truncated');
       const nonce = sealed.subarray(MAGIC.length, MAGIC.length + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', masterKey, nonce, { authTagLength: TAG_BYTES })
         .setAAD(boundTo(name))

@@ -106,7 +106,7 @@ class FileStore implements Store {
       return readWhole(file, STATE_FILE);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      const text = `${file} cannot be read: ${(error as Error).message}. Delete it to begin anew.`;
+      const text = `${file} cannot be read: ${(error as Error).message}. Delete it to start over.`;
       throw new StoreError(text, { place: file, cause: error });
     }
   }

@@ -146,6 +146,6 @@ describe.skipIf(process.platform === 'win32')('security', () => {
 
 test('keychainText on Windows names the variables to use instead', async () => {
   expect(await refusalOf(keychainText({ env, platform: 'win32' }))).toBe(
-    'WEIR_MASTER_KEY=keychain is of no use on win32: provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE',
+    'WEIR_MASTER_KEY=keychain is not supported on win32: provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE',
   );
 });

@@ -57,7 +57,7 @@ export async function keychainText(options: KeychainOptions): Promise<string> {
 function keychainOf(platform: NodeJS.Platform): Keychain {
   if (platform === 'linux') return secretService;
   if (platform === 'darwin') return macKeychain;
-  throw new Error(`WEIR_MASTER_KEY=keychain is of no use on ${platform}: ${INSTEAD}`);
+  throw new Error(`WEIR_MASTER_KEY=keychain is not supported on ${platform}: ${INSTEAD}`);
 }
 
 /** Adds a new key and reads it back, because another process may have added one first. */
@@ -65,7 +65,7 @@ async function make(keychain: Keychain, talk: Talk): Promise<string> {
   const { randomBytes } = await import('node:crypto');
   await keychain.add(talk, randomBytes(32).toString('hex'));
   const kept = await keychain.find(talk);
-  if (kept === undefined) throw new Error(`The keychain has not kept the new master key: ${INSTEAD}`);
+  if (kept === undefined) throw new Error(`The keychain did not store the new master key: ${INSTEAD}`);
   return kept;
 }
 
@@ -104,7 +104,7 @@ const macKeychain: Keychain = {
 };
 
 function refusal(command: string, words: string): Error {
-  const reason = words.split('\n', 1)[0] || `${command} does not say why`;
+  const reason = words.split('\n', 1)[0] || `${command} gave no reason`;
   return new Error(`The keychain cannot be used (${reason}): unlock it if it is locked, or ${INSTEAD}`);
 }
 
@@ -136,7 +136,7 @@ function notRun(command: string, error: NodeJS.ErrnoException): Error {
   const text =
     error.code === 'ENOENT'
       ? `The keychain needs the command "${command}", which was not found: install it${source}, or ${INSTEAD}`
-      : `The keychain cannot be used, "${command}" did not run to its end: ${INSTEAD}`;
+      : `The keychain cannot be used, "${command}" was interrupted: ${INSTEAD}`;
   return new Error(text, { cause: error });
 }
 

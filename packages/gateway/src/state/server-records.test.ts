@@ -164,7 +164,7 @@ describe('a damaged file', () => {
         const next = memory();
         expect(await next.recall()).toEqual(nothing);
         expect(said).toEqual([
-          `The records of the servers in a.json are lost: ${file} is damaged. Delete it to begin anew.`,
+          `Cannot read the stored state of the servers in a.json, so only the config counts: ${file} is damaged. Delete it to start over.`,
         ]);
         next.remember('s', runs, false);
         await next.flush();
@@ -200,7 +200,9 @@ test('server records report an unusable folder once and continue', async () => {
     one.remember('s', off, true);
     await one.flush();
   }
-  expect(said).toEqual([expect.stringContaining('The records of servers are not kept: ')]);
+  expect(said).toEqual([
+    expect.stringContaining('Cannot store the state of servers (enabled or disabled): '),
+  ]);
   expect(await one.persistError('s')).toContain('servers');
 });
 

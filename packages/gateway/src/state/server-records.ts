@@ -108,7 +108,9 @@ export class ServerRecords {
     try {
       return this.#parse(await store.get(this.#name));
     } catch (error) {
-      log.warn(`The records of the servers in ${configPath} are lost: ${(error as Error).message}`);
+      log.warn(
+        `Cannot read the stored state of the servers in ${configPath}, so only the config counts: ${(error as Error).message}`,
+      );
       return new Map();
     }
   }
@@ -132,7 +134,7 @@ export class ServerRecords {
       const reason = (error as Error).message;
       for (const serverKey of changes.keys()) this.#unkept.set(serverKey, reason);
       if (this.#lastReason !== reason)
-        this.#options.log.warn(`The records of servers are not kept: ${reason}`);
+        this.#options.log.warn(`Cannot store the state of servers (enabled or disabled): ${reason}`);
       this.#lastReason = reason;
     }
   }
@@ -166,8 +168,7 @@ export class ServerRecords {
     const { store } = this.#options;
     try {
       const { version, servers } = JSON.parse(text.toString('utf8')) as Record<string, unknown>;
-      if (version !== VERSION || !isRecord(servers))
-        throw new Error('it does not hold the records of servers');
+      if (version !== VERSION || !isRecord(servers)) throw new Error('it does not hold the state of servers');
       return new Map(
         Object.entries(servers).flatMap(([serverKey, value]) => {
           const record = readRecord(value);
@@ -177,7 +178,7 @@ export class ServerRecords {
     } catch (error) {
       const place = store.locate(this.#name);
       // No text of the parser, which quotes the file.
-      throw new StoreError(`${place} is damaged. Delete it to begin anew.`, { place, cause: error });
+      throw new StoreError(`${place} is damaged. Delete it to start over.`, { place, cause: error });
     }
   }
 }

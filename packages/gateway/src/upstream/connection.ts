@@ -100,7 +100,7 @@ export function refuseInvalid(peer: Peer, sender: Sender, line: InvalidInput, ho
 
 /** Refuses a message that was too large to be kept. */
 export function refuseOversized(peer: Peer, sender: Sender, line: Oversized): void {
-  const why = `sent a message of ${line.size} bytes, over the limit of ${sender.maxMessageSize}; raise --max-message-size to let it pass`;
+  const why = `sent a message of ${line.size} bytes, over the limit of ${sender.maxMessageSize}; raise --max-message-size to allow it`;
   sender.log.warn(why);
   refuse(line, { peer, serverKey: sender.serverKey, why });
 }

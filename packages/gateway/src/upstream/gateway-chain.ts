@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ServerConfig } from '../config/config.generated.ts';
-import { Texts, RpcError, RpcErrorCode } from '../errors.ts';
+import { RpcError, RpcErrorCode } from '../errors.ts';
 import { shortHash } from '../hash.ts';
 
 /** Carries the chain into the processes that a gateway starts. */
@@ -13,6 +13,10 @@ export const LOOP_DETECTED = 508;
 
 /** As many gateways may stand behind one another. */
 const MAX_DEPTH = 8;
+
+const LOOP =
+  'This gateway is already part of the chain of gateways that calls it: it would start itself endlessly. Remove the entry that leads here from the config.';
+const TOO_DEEP = `The chain of gateways that leads here already has ${MAX_DEPTH} gateways, the maximum. Remove the entry that leads here from the config.`;
 const ID = /^[0-9a-f]{16}$/u;
 /** Characters of an id with its separator. */
 const LONGEST_ID = 20;
@@ -61,8 +65,8 @@ export class Chain {
     if (chain === undefined) return undefined;
     const ids = idsIn(chain);
     const reached = new Set(this.#reached());
-    if (ids.some((id) => reached.has(id))) return this.#refusal('loop', Texts.leadsBack());
-    return ids.length >= MAX_DEPTH ? this.#refusal('depth', Texts.tooDeep(MAX_DEPTH)) : undefined;
+    if (ids.some((id) => reached.has(id))) return this.#refusal('loop', LOOP);
+    return ids.length >= MAX_DEPTH ? this.#refusal('depth', TOO_DEEP) : undefined;
   }
 
   /** This gateway and those behind it, for clients that are gateways: calls to any of them would come back. */

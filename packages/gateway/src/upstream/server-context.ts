@@ -96,7 +96,8 @@ export class ServerContext {
   readonly guard = (): Guard => {
     this.#guard ??= startGuard({
       path: this.#env['PATH'],
-      onLost: (reason) => this.log.warn(`The guard that cleans up after a crash is gone: ${reason}`),
+      onLost: (reason) =>
+        this.log.warn(`The guard, the process that cleans up after a crash of Weir, is gone: ${reason}`),
     });
     return this.#guard;
   };

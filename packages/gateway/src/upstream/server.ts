@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { ChildServerError, ErrorPhase, Texts } from '../errors.ts';
+import { ChildServerError, ErrorPhase } from '../errors.ts';
 import { prefixed, quieted, type Log } from '../log.ts';
 import type { Era } from '../protocol/eras.ts';
 import { Method } from '../protocol/methods.ts';
@@ -84,7 +84,11 @@ export class UpstreamServer implements Upstream, ChildServerClient {
   get peer(): Peer {
     const { conversation } = this;
     if (conversation !== undefined) return conversation.peer;
-    throw new ChildServerError(Texts.notStarted(this.serverKey), this.serverKey, ErrorPhase.STARTUP);
+    throw new ChildServerError(
+      `Server '${this.serverKey}' has not started yet`,
+      this.serverKey,
+      ErrorPhase.STARTUP,
+    );
   }
 
   get isConnected(): boolean {
@@ -162,7 +166,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     const connection = this.conversation?.connection;
     if (connection === undefined || this.#status !== ServerStatus.RUNNING) return;
     connection.fail(how);
-    this.#crashed(connection, how, Texts.serverLost(this.serverKey));
+    this.#crashed(connection, how, `Weir stopped server '${this.serverKey}'`);
   }
 
   /** Keeps the era that the server is spoken to in: it has been used, and a restart would lose what it remembers. */
@@ -224,7 +228,11 @@ export class UpstreamServer implements Upstream, ChildServerClient {
     });
   }
 
-  #crashed(connection: Connection, how: string, what = Texts.serverCrashed(this.serverKey)): void {
+  #crashed(
+    connection: Connection,
+    how: string,
+    what = `Server '${this.serverKey}' crashed during operation`,
+  ): void {
     if (this.conversation?.connection !== connection || this.#status !== ServerStatus.RUNNING) return;
     this.#status = ServerStatus.FAILED;
     const told = transportOf(this.config).hideSecrets(how, this.config);
@@ -235,8 +243,8 @@ export class UpstreamServer implements Upstream, ChildServerClient {
 
   /** Ends the server after an exception in work for it: an unknown part of that work is not done. */
   #failed(account: Account, error: Error): void {
-    this.#log.error(`failed through a mistake of Weir's own: ${error.stack ?? error.message}`);
-    this.#end(account, "was ended after a mistake of Weir's own, which the log describes");
+    this.#log.error(`is being stopped because of an internal error of Weir: ${error.stack ?? error.message}`);
+    this.#end(account, 'was stopped because of an internal error of Weir, which the log describes');
   }
 
   /** Ends the server. While it starts, its start fails. */

@@ -34,7 +34,7 @@ describe('an account', () => {
     expect(reasons).toEqual([]);
     await tick();
     expect(reasons).toEqual([
-      'left more than 150 bytes unread or otherwise made the gateway keep them; to allow more, raise "peerBytes" under "limits" in the config',
+      'left more than 150 bytes unread or made Weir hold them in another way; to allow more, raise "peerBytes" under "limits" in the config',
     ]);
   });
 
@@ -47,7 +47,7 @@ describe('an account', () => {
     account.limitAnswers(101);
     await tick();
     expect(reasons).toEqual([
-      'left more than 100 bytes unread while it went on asking; to allow more, raise "peerBytes" under "limits" in the config',
+      'left more than 100 bytes unread while it kept sending requests; to allow more, raise "peerBytes" under "limits" in the config',
     ]);
   });
 
@@ -91,11 +91,13 @@ describe('the limit of all accounts', () => {
     last.account.charge(1);
     await tick();
     expect([small.reasons.length, large.reasons.length, last.reasons.length]).toEqual([0, 1, 0]);
-    expect(large.reasons[0]).toMatch(/^held the most when all peers together held more than 400 bytes/);
+    expect(large.reasons[0]).toMatch(
+      /^held the most when Weir held more than 400 bytes for all clients and servers/,
+    );
     expect(accounts.total).toBe(252);
   });
 
-  test('the limit of all accounts ends the peer that has been behind for longest', async () => {
+  test('the limit of all accounts ends the peer that was behind for longest', async () => {
     const KIB = 1024;
     const accounts = new Accounts(1024 * KIB, { totalBytes: 2000 * KIB });
     const [slow, brisk, honest] = [open(accounts), open(accounts), open(accounts)];
@@ -106,7 +108,7 @@ describe('the limit of all accounts', () => {
     honest.account.charge(17_000 * KIB);
     await tick();
     expect([slow.reasons.length, brisk.reasons.length, honest.reasons.length]).toEqual([1, 0, 0]);
-    expect(slow.reasons[0]).toMatch(/^has been behind for longest when all peers together held more than/);
+    expect(slow.reasons[0]).toMatch(/^was behind for longest when Weir held more than/);
   });
 
   test('the limit of all accounts empties caches before it ends a peer', async () => {

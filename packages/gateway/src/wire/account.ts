@@ -83,7 +83,7 @@ export class Accounts {
     const { listBytes } = this.#limits;
     if (account.held > this.#peerCeiling)
       account.exceed(
-        `left more than ${this.#peerCeiling} bytes unread or otherwise made the gateway keep them; ${remedy('peerBytes')}`,
+        `left more than ${this.#peerCeiling} bytes unread or made Weir hold them in another way; ${remedy('peerBytes')}`,
       );
     else if (account.listed > listBytes)
       account.exceed(`lists more than ${listBytes} bytes; ${remedy('listBytes')}`);
@@ -105,12 +105,12 @@ export class Accounts {
     if (this.#total <= this.#totalCeiling) return;
     const [account, what] = this.#peerToEnd();
     account?.exceed(
-      `${what} when all peers together held more than ${this.#totalCeiling} bytes; ${remedy('totalBytes')}`,
+      `${what} when Weir held more than ${this.#totalCeiling} bytes for all clients and servers; ${remedy('totalBytes')}`,
     );
   }
 
   /**
-   * Finds the peer to end: the one that has been behind for longest, because many that hold little each must not get rid of one
+   * Finds the peer to end: the one that was behind for longest, because many that hold little each must not get rid of one
    * that is just reading much; where lists take most of the memory, the one that holds the most.
    */
   #peerToEnd(): [Account | undefined, string] {
@@ -123,7 +123,7 @@ export class Accounts {
       if (account.behind > 0 && (first === undefined || account.behind < first.behind)) first = account;
     }
     const isFirst = first !== undefined && 2 * listed <= this.#total;
-    return isFirst ? [first, 'has been behind for longest'] : [largest, 'held the most'];
+    return isFirst ? [first, 'was behind for longest'] : [largest, 'held the most'];
   }
 }
 
@@ -186,7 +186,9 @@ export class Account {
   limitAnswers(bytes: number): void {
     const most = ANSWERS_SHARE * this.peerBytes;
     if (bytes > most && !this.#isClosed)
-      this.exceed(`left more than ${most} bytes unread while it went on asking; ${remedy('peerBytes')}`);
+      this.exceed(
+        `left more than ${most} bytes unread while it kept sending requests; ${remedy('peerBytes')}`,
+      );
   }
 
   /** Counts bytes of a server's lists; a negative number where they have become shorter. */

@@ -14,7 +14,7 @@ export function describeInvalidInput({ reason, likelyKind, bytes }: InvalidInput
   const fault = reason === 'not-json' ? describeInvalidText(bytes) : undefined;
   if (fault !== undefined) return `a message with ${fault}`;
   const isBare = reason === 'not-a-message' && likelyKind === 'response' && !hasBody(bytes);
-  return isBare ? 'an answer with neither a result nor an error' : 'something that is no JSON-RPC message';
+  return isBare ? 'an answer with neither a result nor an error' : 'something that is not a JSON-RPC message';
 }
 
 function hasBody(bytes: Buffer): boolean {

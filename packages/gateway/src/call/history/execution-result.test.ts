@@ -52,7 +52,7 @@ verifies('HEALTH-4', 'outlineOf returns the tokens that _meta reports', () => {
     expect(tokens(meta)).toBeUndefined();
 });
 
-const FAILED = { message: 'The tool reports a failure' };
+const FAILED = { message: 'The tool reported an error' };
 
 function answer(body: string): Message {
   return readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${body}}`)) as Message;

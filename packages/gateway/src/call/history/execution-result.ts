@@ -116,7 +116,7 @@ function tokensIn(result: Members): number | undefined {
 /** Enough for as many characters as are noted: an escaped one has six bytes. */
 const BYTES_READ = 8 * LONGEST_NOTED;
 
-const TOOL_FAILURE: ErrorInfo = { message: 'The tool reports a failure' };
+const TOOL_FAILURE: ErrorInfo = { message: 'The tool reported an error' };
 
 /** Returns the error in a server's response to a call. Leaves out the text of a failed tool, because it may repeat arguments. */
 export function failureIn({ body, isError }: Message): ErrorInfo | undefined {

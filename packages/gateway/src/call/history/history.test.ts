@@ -99,7 +99,7 @@ describe('the states of a call', () => {
       );
       expect(failed({ result: { content: [{ text: 'private' }], isError: true } })).toMatchObject({
         status: 'error',
-        error: { message: 'The tool reports a failure' },
+        error: { message: 'The tool reported an error' },
       });
       expect(failed({ result: { structuredContent: { isError: true } } })).toMatchObject({
         status: 'success',

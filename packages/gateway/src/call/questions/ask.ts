@@ -1,4 +1,4 @@
-import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, Texts, RpcError, RpcErrorCode } from '../../errors.ts';
 import { missingCapability } from '../../protocol/capabilities.ts';
 import { Method, capabilityFor } from '../../protocol/methods.ts';
 import { metaEdits } from '../../protocol/translate-request.ts';
@@ -35,7 +35,10 @@ export function ask(upstream: Upstream, message: Message, audience: Audience): v
 
 function tryToAsk(upstream: Upstream, message: Message, audience: Audience): RpcError | undefined {
   const { id, method } = message;
-  if (upstream.era === 'modern') return refused(Texts.noRequests(method));
+  if (upstream.era === 'modern')
+    return refused(
+      `${quoted(method)} cannot be sent as a request in the modern era: answer the call with "input_required"`,
+    );
   const calls = callsThatMayAsk(upstream, audience);
   if (calls instanceof RpcError) return calls;
   const refusal = askFor(calls, upstream, message, audience);
@@ -56,10 +59,15 @@ function askFor(
   const { method } = message;
   const [call] = calls;
   const caller = call?.caller ?? audience.onlyClient;
-  if (caller === undefined) return unavailable(Texts.nobodyToAsk(method));
+  if (caller === undefined)
+    return unavailable(`${quoted(method)} cannot be forwarded: no client has a call running on this server`);
   const isModern = caller.era === 'modern';
-  if (isModern && call?.request === undefined) return unavailable(Texts.notDuringCall(method));
-  if (isModern && capabilityFor(method) === undefined) return refused(Texts.unknownQuestion(method));
+  if (isModern && call?.request === undefined)
+    return unavailable(
+      `${quoted(method)} cannot be forwarded: Weir can ask this client only during one of its calls`,
+    );
+  if (isModern && capabilityFor(method) === undefined)
+    return refused(`${quoted(method)} cannot be forwarded: clients of the modern era do not support it`);
   const lacking = missingCapability(method, paramsText(message), capabilitiesOf(caller, call?.request));
   if (lacking !== undefined) return refused(Texts.clientLacks(method, lacking));
   const isParked = isModern && call !== undefined;
@@ -135,9 +143,14 @@ function callsThatMayAsk(
   const parties = new Set(
     calls.map((call) => (call.caller?.client.isSharedToken ? call : call.caller?.client)),
   );
-  if (parties.size > 1)
-    return unavailable(Texts.whomToAsk(upstream.serverKey, isSharedToken ? 'per-call' : 'per-session'));
+  if (parties.size > 1) return unavailable(ambiguousClient(upstream.serverKey, isSharedToken));
   return calls.toSorted((a, b) => likelihood(b) - likelihood(a) || b.number - a.number);
+}
+
+function ambiguousClient(serverKey: string, isSharedToken: boolean): string {
+  const calls = isSharedToken ? 'several calls with one token' : 'calls of several clients';
+  const sharing = isSharedToken ? 'per-call' : 'per-session';
+  return `Server '${serverKey}' asked a question while ${calls} were running, so Weir cannot tell which client to ask. Set "sharing": "${sharing}" in its entry.`;
 }
 
 /** One that can carry a question rather than one that cannot; one that has not asked yet rather than one that waits. */

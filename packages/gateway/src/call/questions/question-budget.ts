@@ -1,4 +1,4 @@
-import { Texts, RpcError, RpcErrorCode } from '../../errors.ts';
+import { RpcError, RpcErrorCode } from '../../errors.ts';
 import { now as uptime } from '../../time/clock.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 
@@ -50,9 +50,18 @@ export class QuestionBudget {
     const spent = this.#of(holder, serverKey);
     if (!isOfCall && this.#now() - spent.since >= WINDOW_MS)
       Object.assign(spent, { total: 0, since: this.#now() });
-    if (spent.open >= MOST_OPEN) return new OverBudget(Texts.tooManyOpen(MOST_OPEN));
-    if (isOfCall && spent.total >= MOST_OF_CALL) return new OverBudget(Texts.tooManyAsked(MOST_OF_CALL));
-    if (!isOfCall && spent.total >= MOST_UNASKED) return new OverBudget(Texts.tooManyUnasked(MOST_UNASKED));
+    if (spent.open >= MOST_OPEN)
+      return new OverBudget(
+        `The client already has ${MOST_OPEN} open questions, the maximum; ask again when it has answered some`,
+      );
+    if (isOfCall && spent.total >= MOST_OF_CALL)
+      return new OverBudget(
+        `The server has asked the client ${MOST_OF_CALL} times during this call, the maximum`,
+      );
+    if (!isOfCall && spent.total >= MOST_UNASKED)
+      return new OverBudget(
+        `The server has asked the client ${MOST_UNASKED} times in a minute without a running call, the maximum; ask again later, or during a call`,
+      );
     spent.open++;
     spent.total++;
     peer.account.charge(bytes);

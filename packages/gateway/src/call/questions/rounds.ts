@@ -1,4 +1,4 @@
-import { LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../../errors.ts';
+import { quoted, LONGEST_DATA, Texts, RpcError, RpcErrorCode } from '../../errors.ts';
 import { missingCapability } from '../../protocol/capabilities.ts';
 import { legacyQuestion } from '../../protocol/elicitation.ts';
 import { retryOf, type Question, type Round } from '../../protocol/input-required.ts';
@@ -80,7 +80,10 @@ export class Rounds {
   #refusalOf({ questions }: Round): RpcError | undefined {
     if (questions.length > 0 && this.#recipient.gone !== undefined) return this.#recipient.gone;
     if (++this.#count > MOST_ROUNDS)
-      return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyRounds(MOST_ROUNDS));
+      return new RpcError(
+        RpcErrorCode.UNAVAILABLE,
+        `The server asked for input ${MOST_ROUNDS} times without returning a result, so Weir ended the call`,
+      );
     const { capabilities } = this.#caller.envelope;
     for (const { method, params } of questions) {
       const lacking = missingCapability(method, params, capabilities);
@@ -125,7 +128,7 @@ function refused(method: string, answer: Message): RpcError {
   const reason = (error && stringValue(error, 'message')) ?? '';
   return new RpcError(
     Number.isInteger(code) ? code : RpcErrorCode.UNAVAILABLE,
-    Texts.clientRefused(method, reason),
+    `The client refused ${quoted(method)}: ${quoted(reason)}`,
     error && dataOf(error),
   );
 }

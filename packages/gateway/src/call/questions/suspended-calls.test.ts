@@ -147,7 +147,7 @@ describe('a suspended call', () => {
       await stage.asks('q');
       await vi.advanceTimersByTimeAsync(10 * MINUTES);
       expect(stage.server.sent.slice(-2)).toMatchObject([
-        { id: 'q', error: { code: -32000, message: 'The client has not come back with an answer' } },
+        { id: 'q', error: { code: -32000, message: 'The client did not repeat its call with an answer' } },
         { method: 'notifications/cancelled', params: { requestId: sentId } },
       ]);
       expect([
@@ -230,7 +230,7 @@ describe('a suspended call', () => {
     expect(stage.client.sent).toMatchObject([{ id: 'first', result: {} }]);
     expect(stage.server.sent.at(-1)).toMatchObject({
       id: 'q',
-      error: { message: 'The call that this was asked for is over' },
+      error: { message: 'The call that this question belongs to has ended' },
     });
   });
 

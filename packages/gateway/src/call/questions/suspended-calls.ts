@@ -22,6 +22,9 @@ const GATHER_MS = 5;
 const MOST_SUSPENDED = 1000;
 /** Bytes of the requests of all suspended calls. Their clients wait for no response, so no account counts them. */
 const MOST_SUSPENDED_BYTES = 64 * 1024 * 1024;
+const TOO_MANY = `Too many calls are waiting for input from their clients: ${MOST_SUSPENDED} calls, or 64 MiB of arguments, are the maximum. Try again later.`;
+const STALE_STATE =
+  'This requestState is not valid: it expired, was used before, belongs to another client or request, or is from before a restart. Make the call again without it.';
 
 /** A call whose server has asked something while it works. */
 interface SuspendedCall extends SignedClaim {
@@ -68,7 +71,7 @@ export class SuspendedCalls {
     const suspended = this.#byCall.get(call) ?? this.#enter(call);
     if (suspended === undefined) {
       over();
-      return new RpcError(RpcErrorCode.UNAVAILABLE, Texts.tooManyParked(MOST_SUSPENDED));
+      return new RpcError(RpcErrorCode.UNAVAILABLE, TOO_MANY);
     }
     suspended.questions.add(upstream, message, over);
     if (suspended.awaitsClient) this.unanswered.began(call);
@@ -95,7 +98,7 @@ export class SuspendedCalls {
     if (state === undefined) return withoutRetryMembers(message);
     const claim = this.#states.read(state, caller.client.identity);
     if (claim === undefined || !this.#isExpected(claim) || claim.fingerprint !== fingerprint(message))
-      return new RpcError(RpcErrorCode.INVALID_PARAMS, Texts.staleState());
+      return new RpcError(RpcErrorCode.INVALID_PARAMS, STALE_STATE);
     const suspended = this.#suspended.get(claim.number);
     if (suspended === undefined) return afterVisit(message, claim, responses);
     this.#goOn(suspended, responses, () => suspended.call.resume(message, caller));
@@ -164,7 +167,7 @@ export class SuspendedCalls {
   }
 
   #giveUp({ call, questions }: SuspendedCall): void {
-    const error = new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientStaysAway());
+    const error = new RpcError(RpcErrorCode.UNAVAILABLE, 'The client did not repeat its call with an answer');
     questions.refuseAll(error);
     call.abandon(error.message);
   }
@@ -172,7 +175,9 @@ export class SuspendedCalls {
   #remove({ number, timer, bytes, questions }: SuspendedCall): void {
     clearTimeout(timer);
     if (this.#suspended.delete(number)) this.#bytes -= bytes;
-    questions.refuseAll(new RpcError(RpcErrorCode.UNAVAILABLE, Texts.callIsOver()));
+    questions.refuseAll(
+      new RpcError(RpcErrorCode.UNAVAILABLE, 'The call that this question belongs to has ended'),
+    );
   }
 }
 
@@ -185,10 +190,15 @@ function afterVisit(
   const hasAgreed = [...responses.values()].every((text) => actionOf(text) === 'accept');
   return hasAgreed
     ? withoutRetryMembers(message)
-    : new RpcError(RpcErrorCode.UNAVAILABLE, Texts.notVisited(addresses));
+    : new RpcError(RpcErrorCode.UNAVAILABLE, notVisited(addresses));
 }
 
 function actionOf(response: string): string | undefined {
   const members = objectOf(response);
   return members && stringValue(members, 'action');
+}
+
+function notVisited(addresses: number): string {
+  const what = addresses === 1 ? 'an address' : `${addresses} addresses`;
+  return `The server requires a visit to ${what} before the call, and the client did not accept. Make the call again to be asked again.`;
 }

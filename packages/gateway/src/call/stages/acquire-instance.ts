@@ -1,4 +1,4 @@
-import { forClients, RpcError, RpcErrorCode, Texts } from '../../errors.ts';
+import { forClients, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { Stage } from '../call.ts';
 import type { Target } from '../resolve.ts';
@@ -21,7 +21,12 @@ export const acquireInstance: Stage = {
       },
       {
         failed: (error) =>
-          request.refuse(new RpcError(RpcErrorCode.UNAVAILABLE, Texts.noInstance(forClients(error)))),
+          request.refuse(
+            new RpcError(
+              RpcErrorCode.UNAVAILABLE,
+              `Weir could not start a server for this call: ${forClients(error)}`,
+            ),
+          ),
         unwanted: (instance) => instance.release(),
       },
     );

@@ -192,7 +192,7 @@ export function tasksRefusal(message: Message): RpcError | undefined {
   if (declaresTasks(message)) return undefined;
   return new RpcError(
     RpcErrorCode.MISSING_CAPABILITY,
-    `Missing required client capability: declare the extension "${TASKS_EXTENSION}" with every request that is about tasks`,
+    `Missing required client capability: declare the extension "${TASKS_EXTENSION}" with every request about tasks`,
     { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
   );
 }

@@ -67,11 +67,11 @@ export class Admission {
   identify({ headers: { authorization } }: IncomingMessage): string | HttpRefusal {
     if (this.#token === undefined) return OWNER;
     const shown = authorization === undefined ? undefined : bearer(authorization);
-    if (shown === undefined) return unauthorized('Show the token: Authorization: Bearer <token>', 'Bearer');
+    if (shown === undefined) return unauthorized('Send the token: Authorization: Bearer <token>', 'Bearer');
     const bytes = Buffer.from(shown);
     if (bytes.length === this.#token.length && this.#isSame(bytes, this.#token)) return OWNER;
     return unauthorized(
-      'This is not the token that was printed at the start',
+      'Wrong token: send the one that Weir printed when it started',
       'Bearer error="invalid_token"',
     );
   }
@@ -85,7 +85,7 @@ export class Admission {
 
   #foreign(header: 'Host' | 'Origin', value: string | undefined): HttpRefusal {
     const what =
-      value === undefined ? `The ${header} header is missing` : `${header} '${quoted(value)}' is not served`;
+      value === undefined ? `The ${header} header is missing` : `${header} '${quoted(value)}' is not allowed`;
     const text = `${what}. Use ${this.#url}, or allow that name with --allowed-host.`;
     return { status: 403, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
   }

@@ -154,12 +154,12 @@ function tooMany(): HttpRefusal {
 }
 
 function wrongType(type: string | undefined): HttpRefusal {
-  const text = `Content-Type is ${type === undefined ? 'missing' : `'${quoted(type)}'`}; messages are sent as ${JSON_TYPE}.`;
+  const text = `Content-Type is ${type === undefined ? 'missing' : `'${quoted(type)}'`}; send ${JSON_TYPE}.`;
   return { status: 415, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
 function encoded(encoding: string): HttpRefusal {
-  const text = `Content-Encoding is '${quoted(encoding)}'; messages are read only as they are. Send it without.`;
+  const text = `Content-Encoding '${quoted(encoding)}' is not supported. Send the body without it.`;
   const error = new RpcError(RpcErrorCode.INVALID_REQUEST, text);
   return { status: 415, error, headers: ['Accept-Encoding', 'identity'] };
 }

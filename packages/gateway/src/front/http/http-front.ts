@@ -59,9 +59,11 @@ export class HttpFront {
       this.#end = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
     this.ended.catch(() => {});
-    server.on('error', (error) => gateway.log.error(`The HTTP server: ${error.message}`));
+    server.on('error', (error) => gateway.log.error(`HTTP server error: ${error.message}`));
     onConnection(server, (connection) =>
-      openAccount(connection, gateway.accounts, (reason) => gateway.log.warn(Texts.clientEnded(reason))),
+      openAccount(connection, gateway.accounts, (reason) =>
+        gateway.log.warn(Texts.clientDisconnected(reason)),
+      ),
     );
     const serve = (req: IncomingMessage, res: ServerResponse): void =>
       afterEarlierRequests(req, res, () => turns.head(res, () => this.#handle(req, res)));
@@ -138,7 +140,7 @@ export class HttpFront {
 }
 
 function notFound(path: string): HttpRefusal {
-  const text = `Nothing is served at ${quoted(path)}. MCP clients use ${PATH}, those of HTTP+SSE ${SSE_PATH}.`;
+  const text = `Nothing is served at ${quoted(path)}. Use ${PATH} (Streamable HTTP) or ${SSE_PATH} (HTTP+SSE).`;
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 

@@ -22,7 +22,7 @@ async function addressOf(options: Partial<HttpOptions>): Promise<string> {
 describe('a front without a token', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', ''])
     verifies('SAFE-1', `serveHttp without a token refuses to listen on ${JSON.stringify(host)}`, async () => {
-      expect(await addressOf({ host })).toMatch(/^Without a token only this machine may be served, not/u);
+      expect(await addressOf({ host })).toMatch(/^Weir serves without a token only on this machine, not/u);
     });
 
   verifies('SAFE-1', 'serveHttp listens on the loopback address by default', async () => {

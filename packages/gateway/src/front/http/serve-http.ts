@@ -52,7 +52,7 @@ const MOST_HEADER_BYTES = 16 * 1024;
 export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise<HttpFront> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, token } = options;
   if (token === undefined && !isLoopback(host))
-    throw new Error(`Without a token only this machine may be served, not ${host}: listen on 127.0.0.1`);
+    throw new Error(`Weir serves without a token only on this machine, not on ${host}: listen on 127.0.0.1`);
   // Loaded only here: together they take longer than the whole boot of the command on stdio.
   const [http, crypto, { composeFront }] = await Promise.all([
     import('node:http'),

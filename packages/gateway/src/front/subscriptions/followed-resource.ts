@@ -34,7 +34,7 @@ export function sizeOf({ publicUri, uri }: FollowedResource): number {
 export function tooManyFollowed(): RpcError {
   return new RpcError(
     RpcErrorCode.INVALID_PARAMS,
-    `A client may follow ${MOST_URIS} resources or tasks by one request of 2026-07-28, or by all subscriptions of earlier revisions. End some of them.`,
+    `Too many subscriptions: a modern client may follow ${MOST_URIS} resources or tasks in one request, a legacy client in all. End some of them.`,
   );
 }
 

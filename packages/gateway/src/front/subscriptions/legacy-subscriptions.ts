@@ -91,6 +91,6 @@ function countsWatchers({ upstream }: Pick<FollowedResource, 'upstream'>): boole
 function tooLong(): RpcError {
   return new RpcError(
     RpcErrorCode.INVALID_PARAMS,
-    `A URI that is followed has at most ${LONGEST_URI} characters.`,
+    `The URI of a subscription may have at most ${LONGEST_URI} characters.`,
   );
 }

@@ -53,18 +53,18 @@ export async function readList(kind: Kind, { meta, ask, warn, read }: ListOption
     for (const item of page.items) {
       if (found.has(item.key)) {
         if (++repeated <= MOST_REPEATED)
-          warn(`lists ${JSON.stringify(quoted(item.key))} twice among its ${kind}; the first one stays`);
+          warn(`lists ${JSON.stringify(quoted(item.key))} twice among its ${kind}; Weir keeps the first one`);
       } else if (found.size === MOST_LISTED) isCut = true;
       else found.set(item.key, item);
     }
     if (isCut) {
-      warn(`lists more than ${MOST_LISTED} ${kind}; the first ones stay`);
+      warn(`lists more than ${MOST_LISTED} ${kind}; Weir keeps the first ones`);
       return { ...hints, items: [...found.values()] };
     }
     cursor = page.nextCursor;
     if (cursor === undefined) return { ...hints, items: [...found.values()] };
     if (cursors.has(cursor) || cursors.size === MOST_PAGES) {
-      warn(`lists its ${kind} without end; what came until then stays`);
+      warn(`lists its ${kind} without end; Weir keeps what it got`);
       return { ...hints, items: [...found.values()] };
     }
     cursors.add(cursor);

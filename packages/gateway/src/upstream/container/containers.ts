@@ -80,9 +80,9 @@ export class Containers {
   async #reap(): Promise<void> {
     const { removed, left } = await reapOrphans(this.engine, this.self);
     for (const { name, pid } of removed)
-      this.#log.info(`Container ${name} removed: its gateway (process ${pid}) is gone`);
+      this.#log.info(`Container ${name} removed: its gateway (process ${pid}) has ended`);
     for (const { name, reason } of left) {
-      const text = `Container ${name} should be removed, for its gateway is gone, but cannot be: ${reason}`;
+      const text = `Cannot remove container ${name}, whose gateway has ended: ${reason}`;
       const said = this.#repeats.say(text);
       if (said !== undefined) this.#log.warn(said);
     }
@@ -94,7 +94,7 @@ export class Containers {
       await this.engine.removeAgain();
       await this.#reap();
     } catch (error) {
-      this.#log.debug?.(`left-over containers could not be looked for: ${(error as Error).message}`);
+      this.#log.debug?.(`Cannot look for orphaned containers: ${(error as Error).message}`);
     }
   }
 }

@@ -134,8 +134,8 @@ describe('orphaned containers', () => {
           .toSorted(),
       ).toEqual(['rm --force --volumes a', 'rm --force --volumes stuck']);
       expect(said).toEqual([
-        'Container orphan removed: its gateway (process 2147480000) is gone',
-        'Container stuck should be removed, for its gateway is gone, but cannot be: the container engine refused: device busy',
+        'Container orphan removed: its gateway (process 2147480000) has ended',
+        'Cannot remove container stuck, whose gateway has ended: the container engine refused: device busy',
       ]);
     },
   );
@@ -210,7 +210,7 @@ describe('variables of a container', () => {
       );
       expect(() => handOver({ PATH: 'a\nb' }, { PATH: '/bin' })).toThrow('the value of "PATH"');
       for (const name of ['', 'A B', 'A=B', '#A', 'A\nB'])
-        expect(() => handOver({ [name]: 'x' }, {})).toThrow('is no name of a variable');
+        expect(() => handOver({ [name]: 'x' }, {})).toThrow('is not a valid name of a variable');
     },
   );
 });

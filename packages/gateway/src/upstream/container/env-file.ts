@@ -45,7 +45,9 @@ export function handOver(
 
 function refuseOddName(name: string): void {
   if (!/^[^\s=#][^\s=]*$/.test(name))
-    throw new EngineError(`${JSON.stringify(name)} in its "env" is no name of a variable; correct it`);
+    throw new EngineError(
+      `${JSON.stringify(name)} in its "env" is not a valid name of a variable; correct it`,
+    );
 }
 
 function tooLong(name: string): string {

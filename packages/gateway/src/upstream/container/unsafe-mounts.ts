@@ -16,7 +16,7 @@ export function refuseUnsafeMounts(volumes: readonly string[], env: EngineVariab
     if (what === undefined) continue;
     // The source may come from a variable: it is not printed.
     throw new EngineError(
-      `its volume for "${target}" (dockerConfig.volumes[${index}]) would hand ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
+      `its volume for "${target}" (dockerConfig.volumes[${index}]) would expose ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
     );
   }
 }
@@ -41,7 +41,7 @@ function ownPlaces(
 
 function unsafeHere(source: string, own: OwnPlaces): string | undefined {
   const place = placeOf(source);
-  if (place === undefined) return 'a place that this user cannot look at';
+  if (place === undefined) return 'a folder that this user cannot read';
   const isSocket = lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false;
   return isSocket ? 'a socket of this machine' : unsafeSource(place, own);
 }

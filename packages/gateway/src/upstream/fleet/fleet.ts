@@ -197,7 +197,7 @@ export class Fleet {
     }
     // A modern server of which only the lists were read is restarted, unless another client has begun that meanwhile.
     if (this.servers.isCurrent(server) && server.status === ServerStatus.RUNNING) {
-      const how = 'is started anew in the legacy era, that of its first client';
+      const how = 'restarts in the legacy era, that of its first client';
       this.#options.log.info(`Server '${serverKey}' ${how}`);
       this.#lazyUpstreams.createPlaceholder(server);
       this.#eras.switchToLegacy(serverKey);
@@ -214,9 +214,8 @@ export class Fleet {
     const healthBefore = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
     const leaving = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);
     this.#lazyUpstreams.forget([...removed, ...changed]);
-    for (const key of removed) this.#dismiss(key, 'was taken out of the config');
-    for (const key of changed)
-      this.#dismiss(key, 'is restarted, because its entry in the config has changed');
+    for (const key of removed) this.#dismiss(key, 'was removed from the config');
+    for (const key of changed) this.#dismiss(key, 'restarts, because its entry in the config changed');
     for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
     this.memory.setServers(this.#desired.known());
     const arrived = this.#desired.withoutOwn([...added, ...changed]);

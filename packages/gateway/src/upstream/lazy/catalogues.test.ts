@@ -286,7 +286,7 @@ test.each([
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (warning: string) => void warnings.push(warning) };
   expect((await catalogues({ folder, log })).memory.recall('s')).toBeUndefined();
-  expect(warnings.join()).toContain('Write it anew with "weir lock"');
+  expect(warnings.join()).toContain('Write it again with "weir lock"');
 });
 
 test('a lock file with Windows line ends is accepted', async () => {

@@ -140,7 +140,7 @@ export class Catalogues {
       });
       for (const old of (await store.list(this.#prefix)).slice(MOST_CLIENTS)) await store.delete(old.name);
     } catch (error) {
-      log.debug?.(`the lists of servers are not kept: ${(error as Error).message}`);
+      log.debug?.(`Weir cannot cache the lists of servers: ${(error as Error).message}`);
     }
   }
 
@@ -209,7 +209,7 @@ export class Catalogues {
 
   #warn(problem: string): void {
     const { log, commandName } = this.#options;
-    log.warn(`${problem} Write it anew with "${commandName} lock".`);
+    log.warn(`${problem} Write it again with "${commandName} lock".`);
   }
 }
 

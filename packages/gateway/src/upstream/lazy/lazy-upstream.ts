@@ -46,7 +46,7 @@ export class LazyUpstream implements Upstream {
   get peer(): Peer {
     if (this.#peer === undefined) {
       this.#peer = new Peer(NO_LINK);
-      this.#peer.fail(new Unavailable(this.serverKey, 'has not been started yet'));
+      this.#peer.fail(new Unavailable(this.serverKey, 'has not started yet'));
     }
     return this.#peer;
   }

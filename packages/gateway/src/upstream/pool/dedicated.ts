@@ -104,7 +104,7 @@ export class DedicatedServers {
     { capabilities, cwd, era, isEraFixed }: InstanceOptions,
     on: DedicatedEvents,
   ): { dedicated: DedicatedServer; child: UpstreamServer } {
-    if (this.#isClosed) throw new Error(Texts.gatewayEnds());
+    if (this.#isClosed) throw new Error(Texts.shuttingDown());
     const ended = new Deferred<void>();
     const config = { ...this.#desired.configOf(serverKey), ...(cwd !== undefined && { cwd }) };
     const child = new UpstreamServer(serverKey, config, {

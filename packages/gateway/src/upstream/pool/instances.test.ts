@@ -103,7 +103,7 @@ test('a client that left the queue gets no process, and one of unknown state doe
   const settled = Promise.allSettled([call(instances, client(false)), call(instances, client(undefined))]);
   await vi.advanceTimersByTimeAsync(1000);
   const [left, unknown] = await settled;
-  expect(left).toMatchObject({ reason: new Error('The client has left while it waited') });
+  expect(left).toMatchObject({ reason: new Error('The client disconnected while it waited') });
   expect(unknown.status).toBe('fulfilled');
   expect(started).toBe(1);
 });

@@ -1,5 +1,4 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
-import { Texts } from '../../errors.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { now } from '../../time/clock.ts';
 import type { Upstream } from '../upstream.ts';
@@ -168,7 +167,7 @@ export class Instances<Client extends InstanceOwner> {
     if (pause > 0) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(pause, LONGEST_PAUSE_MS)).unref());
       // A client that has left comes back to an error, and to a process when it calls again.
-      if (client.isAttended?.() === false) throw new Error('The client has left while it waited');
+      if (client.isAttended?.() === false) throw new Error('The client disconnected while it waited');
     }
     return this.#started(serverKey, client, options);
   }
@@ -209,7 +208,10 @@ export class Instances<Client extends InstanceOwner> {
     let idlest: Left | undefined;
     for (const left of this.#left(serverKey))
       if (left.own.idleSince < (idlest?.own.idleSince ?? Infinity)) idlest = left;
-    if (idlest === undefined) throw new Error(Texts.tooManyApart(serverKey, MOST_OF_ONE));
+    if (idlest === undefined)
+      throw new Error(
+        `Server '${serverKey}' already runs in ${MOST_OF_ONE} processes, the maximum; try again when some have ended`,
+      );
     // Removed before the stop completes, so that no other call evicts or uses it.
     idlest.all.delete(idlest.name);
     clearTimeout(idlest.own.idle);

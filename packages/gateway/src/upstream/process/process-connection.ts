@@ -35,7 +35,7 @@ export async function openProcess(options: OpenOptions): Promise<Connection> {
   const { command = '', args = [], cwd } = config;
   const spec = { command, args, env: environmentOf(config), cwd, isClientFolder };
   const process = await startInTurn(slots, () => {
-    if (options.isStopped()) throw new Error('was stopped before its turn came');
+    if (options.isStopped()) throw new Error('was stopped while its start was queued');
     return spawnServer(spec, { guard: guard(), onStderrLine: (line) => log.info(line) });
   });
   log.debug?.(`started as process ${process.pid}`);
@@ -152,14 +152,14 @@ export class ProcessConnection implements Connection {
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message);
     else if (message.kind === 'response')
-      this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
+      this.#options.log.debug?.(`answered ${quoted(message.id)}, which no request waits for`);
     else if (message.method === Method.PING) this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message);
   }
 
   #invalid(line: InvalidInput): void {
     const start = escapeUnsafe(line.bytes.toString('utf8', 0, LONGEST_NOISE)).trim();
-    this.#options.log.debug?.(`wrote to stdout what is no message: ${start}`);
+    this.#options.log.debug?.(`wrote something other than a message to stdout: ${start}`);
     if (start !== '') this.#noise = [...this.#noise, start].slice(-KEPT_NOISE);
     if (line.reason !== 'batch') return refuseInvalid(this.peer, this.#options, line);
     visitBatch(line.bytes, (part) => refuseInvalid(this.peer, this.#options, asInvalid(part)));

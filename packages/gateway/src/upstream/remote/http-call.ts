@@ -134,7 +134,7 @@ export class HttpCall {
         const answer = readAnswer(body, this.id);
         if (answer.kind === 'invalid') this.#invalid({ ...answer, id: undefined, likelyKind: 'response' });
         else if (this.#isOwn(answer)) this.#answer(answer, response);
-        else this.#lose(`answered ${this.method} under an id that was not asked`);
+        else this.#lose(`answered ${this.method} with a wrong id`);
       },
     });
     this.#wire.streams.add(response, reading);
@@ -189,7 +189,7 @@ export class HttpCall {
     if (message.kind === 'invalid') this.#invalid(message);
     else if (message.kind !== 'response') this.#events.received(this, message);
     else if (this.#isOwn(message)) this.#answer(message, response);
-    else this.#wire.debug(`answered ${message.id} where ${this.id} was asked; that is dropped`);
+    else this.#wire.debug(`answered id ${message.id} to request ${this.id}; Weir dropped it`);
   }
 
   /** Some servers return a number as a string. */
@@ -212,7 +212,7 @@ export class HttpCall {
     const { id = String(this.id), likelyKind } = line;
     if (likelyKind !== 'response') return this.#events.invalid(this, line);
     if (!this.#isOwnId(id))
-      return this.#wire.debug(`answered ${quoted(id)} where ${this.id} was asked; that is dropped`);
+      return this.#wire.debug(`answered id ${quoted(id)} to request ${this.id}; Weir dropped it`);
     this.#isOver = true;
     this.#events.invalid(this, { ...line, id: String(this.id) });
   }
@@ -222,7 +222,7 @@ export class HttpCall {
     const { id = String(this.id), likelyKind, size } = data;
     if (likelyKind !== 'response') return this.#events.oversized(this, data);
     if (!this.#isOwnId(id))
-      return this.#wire.debug(`answered ${id} where ${this.id} was asked; that is dropped`);
+      return this.#wire.debug(`answered id ${id} to request ${this.id}; Weir dropped it`);
     this.#isOver = true;
     this.#events.oversized(this, { id: String(this.id), likelyKind, size });
   }
@@ -256,7 +256,7 @@ export class HttpCall {
     const { status } = response;
     if (status === 200 && contentType(response) === 'text/event-stream') return this.#readStream(response);
     response.destroy();
-    const what = `${this.#wire.client.describeRefusal(response, 'GET')}, when the rest of its answer to ${this.method} was asked for`;
+    const what = `${this.#wire.client.describeRefusal(response, 'GET')}, when Weir asked for the rest of its answer to ${this.method}`;
     if (status >= 500) this.#failedAgain(what);
     else this.#lose(what);
   }

@@ -238,10 +238,10 @@ describe('the HTTP client', () => {
     await using server = await serve((_, socket) => answerOk(socket));
     for (const headers of [{ 'x-key': 'secret\r\nx-forged: 1' }, { 'x-key': 'secret ✓' }] as const)
       await expect((await connect(server, headers)).ask()).rejects.toThrow(
-        /^cannot be asked: the header x-key holds a character that cannot be sent; check "headers" in its entry$/u,
+        /^cannot be called: the header x-key holds a character that cannot be sent; check "headers" in its entry$/u,
       );
     await expect((await connect(server, { 'x key': 'secret' })).ask()).rejects.toThrow(
-      'cannot be asked: "x key" is no name of a header; check "headers" in its entry',
+      'cannot be called: "x key" is not a valid header name; check "headers" in its entry',
     );
     expect(server.connections).toBe(0);
   });

@@ -6,12 +6,12 @@ const failure = (code: string): string => describeFailure(Object.assign(new Erro
 
 describe('errors of a connection', () => {
   test.each([
-    ['CERT_HAS_EXPIRED', 'has a certificate'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'has a certificate'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'has a certificate'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'has a certificate'],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'has a certificate'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate'],
+    ['CERT_HAS_EXPIRED', 'has an untrusted certificate'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'has an untrusted certificate'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'has an untrusted certificate'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'has an untrusted certificate'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'has an untrusted certificate'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'has an untrusted certificate'],
     ['EPROTO', 'does not speak TLS'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
     ['EAI_AGAIN', 'cannot be found'],
@@ -30,14 +30,14 @@ describe('errors of a connection', () => {
 describe('error responses', () => {
   test('describeStatus names the status and a remedy', () => {
     expect(describeStatus(429, 'tools/call')).toBe(
-      'answered tools/call with HTTP 429 Too Many Requests; it wants fewer calls, try again later',
+      'answered tools/call with HTTP 429 Too Many Requests; it limits the rate of calls: try again later',
     );
     expect(describeStatus(418, 'tools/call')).toContain('HTTP 418');
     expect(describeStatus(599, 'tools/call')).toContain('HTTP 599; try again');
   });
 
   test('describeRedirect reports a redirect without a location', () => {
-    expect(describeRedirect(302, undefined, ORIGIN)).toBe('answered with HTTP 302 and no address to go to');
+    expect(describeRedirect(302, undefined, ORIGIN)).toBe('redirects without an address (HTTP 302)');
   });
 
   test('describeRedirect refuses a redirect to a file: URL', () => {

@@ -39,9 +39,9 @@ export function describeFailure(error: Error, origin: string): string {
   const known = FAILURES[code];
   if (known !== undefined) return `${known(origin)} (${code})`;
   if (error instanceof InvalidResponse)
-    return `answered at ${origin} with something that is no HTTP: ${error.message}`;
+    return `answered at ${origin} with something that is not HTTP: ${error.message}`;
   if (error instanceof InvalidHeader)
-    return `cannot be asked: ${error.message}; check "headers" in its entry`;
+    return `cannot be called: ${error.message}; check "headers" in its entry`;
   if (CERTIFICATE.test(code)) return `${badCertificate(origin)} (${code})`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${noTls(origin)} (${code})`;
   return `cannot be reached at ${origin} (${code || error.name})`;
@@ -52,9 +52,8 @@ const CERTIFICATE = /CERT|ISSUER|SELF_SIGNED|UNABLE_TO_VERIFY/;
 const FAILURES: Readonly<Record<string, (origin: string) => string>> = {
   ECONNREFUSED: (origin) =>
     `accepts no connections at ${origin}; check that it runs there and that "url" in its entry is right`,
-  ENOTFOUND: (origin) => `cannot be found: ${origin} has no address; check "url" in its entry`,
-  EAI_AGAIN: (origin) =>
-    `cannot be found: the address of ${origin} could not be looked up; check the network`,
+  ENOTFOUND: (origin) => `cannot be found: ${origin} is not known to DNS; check "url" in its entry`,
+  EAI_AGAIN: (origin) => `cannot be found: DNS did not answer for ${origin}; check the network`,
   ETIMEDOUT: (origin) =>
     `did not accept a connection at ${origin} in time; check the network and "url" in its entry`,
   CONNECT_TIMEOUT: (origin) =>
@@ -70,7 +69,7 @@ function closedUnanswered(origin: string): string {
 }
 
 function badCertificate(origin: string): string {
-  return `has a certificate at ${origin} that cannot be trusted; where it is your own, name its issuer's file in NODE_EXTRA_CA_CERTS`;
+  return `has an untrusted certificate at ${origin}; if it is your own, set NODE_EXTRA_CA_CERTS to the file of its issuer`;
 }
 
 function noTls(origin: string): string {
@@ -82,23 +81,23 @@ export function describeStatus(status: number, method: string, remedy?: string):
   const said = `answered ${quoted(method)} with HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   if (remedy !== undefined) return `${said}; ${remedy}`;
   if (status === 404 || status === 405 || status === 410) return `${said}; check "url" in its entry`;
-  if (status === 429) return `${said}; it wants fewer calls, try again later`;
-  return status >= 500 ? `${said}; try again, or look into its own log` : said;
+  if (status === 429) return `${said}; it limits the rate of calls: try again later`;
+  return status >= 500 ? `${said}; try again, or check the log of that server` : said;
 }
 
 /** A redirection that is not followed. */
 export function describeRedirect(status: number, target: URL | undefined, origin: string): string {
-  if (target === undefined) return `answered with HTTP ${status} and no address to go to`;
+  if (target === undefined) return `redirects without an address (HTTP ${status})`;
   // Only addresses of the web have an origin.
   const host = target.origin === 'null' ? `a ${target.protocol} address` : target.origin;
   const where = target.origin === origin ? shownAddress(target) : host;
-  return `redirects to ${where} (HTTP ${status}), where it is not followed; write the address meant as "url" in its entry`;
+  return `redirects to ${where} (HTTP ${status}), which Weir does not follow; write the right address as "url" in its entry`;
 }
 
 /** An answer of another kind than was asked for: most often a page for people. */
 export function describeContentType(contentType: string, method: string): string {
   const kind = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'no usable content type';
-  return `answered ${quoted(method)} with ${kind} where JSON or an event stream belongs; check "url" in its entry`;
+  return `answered ${quoted(method)} with ${kind} instead of JSON or an event stream; check "url" in its entry`;
 }
 
 /** A refusal is short. */

@@ -153,7 +153,7 @@ class RemoteConnection implements Connection {
     if (this.peer.take(message)) return;
     if (message.kind === 'notification') this.#options.notification(message, related);
     else if (message.kind === 'response')
-      this.#options.log.debug?.(`answered ${quoted(message.id)}, which nobody waits for`);
+      this.#options.log.debug?.(`answered ${quoted(message.id)}, which no request waits for`);
     else if (message.method === Method.PING) this.peer.reply(resultLine(message.id, '{}'));
     else this.#options.request(message, related);
   }

@@ -20,15 +20,15 @@ export function repeatHandshake(opening: Message, wire: Wire, outcome: Handshake
       received() {},
       suspended() {},
       answered(_, answer, response) {
-        if (answer.isError) failed('has forgotten the session and refuses a new one');
+        if (answer.isError) failed('lost the session and refuses a new one');
         else outcome.answered(answer, response);
       },
       refused: (_, response) => failed(wire.client.describeRefusal(response, Method.INITIALIZE)),
       invalid(_, line) {
         if (line.likelyKind === 'response')
-          failed(`has forgotten the session and answers a new handshake with ${describeInvalidInput(line)}`);
+          failed(`lost the session and answers a new handshake with ${describeInvalidInput(line)}`);
       },
-      oversized: () => failed('has forgotten the session and answers a new handshake with too much'),
+      oversized: () => failed('lost the session and answers a new handshake with too large a message'),
       lost: (_, what) => failed(what),
     },
   });

@@ -36,7 +36,7 @@ export function commonLines(headers: Headers): string {
   const own = Object.entries(headers).filter(([name]) => !PROTOCOL_HEADERS.test(name));
   const wrong = own.find(([name]) => !TOKEN.test(name));
   if (wrong !== undefined)
-    throw new InvalidHeader(`${JSON.stringify(quoted(wrong[0]))} is no name of a header`);
+    throw new InvalidHeader(`${JSON.stringify(quoted(wrong[0]))} is not a valid header name`);
   return own.map(([name, value]) => headerLine(name, value)).join('');
 }
 

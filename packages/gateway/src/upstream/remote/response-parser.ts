@@ -69,9 +69,10 @@ export class ResponseParser {
 
   #begin(head: ResponseHead): void {
     if (head.status === SWITCHING_PROTOCOLS) throw new InvalidResponse('it switches to another protocol');
-    if (head.status < 200 && head.isOld) throw new InvalidResponse('its status is none of HTTP/1.0');
+    if (head.status < 200 && head.isOld)
+      throw new InvalidResponse('its status is below 200, which HTTP/1.0 does not have');
     if (head.status < 200) {
-      if (++this.#early > MOST_EARLY) throw new InvalidResponse('it is announced too often');
+      if (++this.#early > MOST_EARLY) throw new InvalidResponse('too many interim responses precede it');
       return;
     }
     this.#head = undefined;
@@ -85,10 +86,11 @@ export class ResponseParser {
     const coding = headers.get('transfer-encoding');
     const length = headers.get('content-length');
     this.#mayReuse = isOld ? connection === 'keep-alive' : !connection.includes('close');
-    if (coding !== undefined && length !== undefined) throw new InvalidResponse('its body has two ends');
+    if (coding !== undefined && length !== undefined)
+      throw new InvalidResponse('it has both a length and chunks');
     if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-      throw new InvalidResponse('its body is encoded in another way than in chunks');
-    if (length !== undefined && !DIGITS.test(length)) throw new InvalidResponse('its length is no number');
+      throw new InvalidResponse('its transfer encoding is not chunked');
+    if (length !== undefined && !DIGITS.test(length)) throw new InvalidResponse('its length is not a number');
     if (status === 204 || status === 304) return;
     if (coding !== undefined) this.#chunks = new ChunkedBody();
     else this.#left = length === undefined ? Infinity : Number(length);

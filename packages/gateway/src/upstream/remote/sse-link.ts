@@ -135,7 +135,7 @@ export class SseLink implements Link {
         retry: (milliseconds) => {
           this.#backOff.requestedDelay = milliseconds;
         },
-        ended: () => this.#sending === stream && this.#broken('has closed its stream of events'),
+        ended: () => this.#sending === stream && this.#broken('closed its event stream'),
       },
     );
     this.#streams.add(response, reading);
@@ -165,7 +165,7 @@ export class SseLink implements Link {
     const { url } = this.#options;
     const endpoint = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
     if (endpoint?.origin !== url.origin)
-      return this.#giveUp('names an address to post to that is not its own; that is not followed');
+      return this.#giveUp('names an address to post to on another origin, which Weir does not use');
     const isFirst = this.#endpoint === undefined;
     this.#endpoint = endpoint;
     this.#backOff.reset();
@@ -194,7 +194,7 @@ export class SseLink implements Link {
 
   #sessionRenewed({ isError }: Message): void {
     this.#isRenewing = false;
-    if (isError) return this.#giveUp('refuses to be greeted again');
+    if (isError) return this.#giveUp('refuses a new handshake');
     for (const told of [lineBytes(notificationLine(Method.INITIALIZED)), ...this.#memory.replay()])
       this.#deliver(told);
     this.#release();

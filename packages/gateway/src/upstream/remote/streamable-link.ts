@@ -310,7 +310,7 @@ export class StreamableLink implements Link {
     const { opening } = this.#memory;
     if (this.#held.current !== undefined || opening === undefined) return;
     this.#held.begin();
-    handlers.debug('has forgotten the session; greeting it again');
+    handlers.debug('lost the session; Weir opens a new one');
     this.#handshake = repeatHandshake(opening, this.#wire, {
       answered: (answer, response) => {
         this.#session.adopt(answer, response);

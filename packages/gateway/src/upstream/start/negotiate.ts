@@ -101,10 +101,7 @@ async function discover(
   if (answer.isError) return readError(answer);
   const { supportedVersions, ...result } = readResult(answer);
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
-    return new RpcError(
-      RpcErrorCode.UNSUPPORTED_VERSION,
-      `no ${MODERN_VERSION} among the versions it offers`,
-    );
+    return new RpcError(RpcErrorCode.UNSUPPORTED_VERSION, `its supportedVersions lack ${MODERN_VERSION}`);
   }
   return {
     era: 'modern',
@@ -154,7 +151,7 @@ function tooLarge(serverKey: string, method: string, { bodyAt, bodyEnd }: Messag
 
 /** A client disconnects from a server whose version it does not know: neither could tell what the other means. */
 function unknownVersion(serverKey: string, version: string): RpcError {
-  const what = `answered initialize with protocol version '${quoted(version)}', which is not known here; update the server or the gateway`;
+  const what = `answered initialize with protocol version '${quoted(version)}', which Weir does not know; update the server or Weir`;
   return new Unavailable(serverKey, what);
 }
 
@@ -183,7 +180,7 @@ export function readError(answer: Message): RpcError {
     const { code, message, data } = readResult(answer);
     return new RpcError(typeof code === 'number' ? code : RpcErrorCode.INTERNAL, String(message), data);
   } catch {
-    return new RpcError(RpcErrorCode.INTERNAL, 'answered with an error that is no JSON');
+    return new RpcError(RpcErrorCode.INTERNAL, 'answered with an error that is not JSON');
   }
 }
 

@@ -9,7 +9,7 @@ import { reasonOf } from '../unavailable.ts';
 export class Skipped extends ChildServerError {
   constructor(serverKey: string, { reason, gateway }: ChainRefusal, ownId: string) {
     const text =
-      reason === 'loop' ? Texts.skippedLoop(serverKey, gateway === ownId) : Texts.skippedDepth(serverKey);
+      reason === 'loop' ? Texts.skippedLoop(serverKey, gateway === ownId) : skippedDepth(serverKey);
     super(text, serverKey, ErrorPhase.INITIALIZATION);
   }
 }
@@ -27,10 +27,17 @@ export function startFailure(
   const refusal = refusalIn(error);
   if (refusal !== undefined) return new Skipped(serverKey, refusal, gateway);
   if (connection === undefined) {
-    const text = Texts.spawnFailed(serverKey, error.message);
+    const text = `Failed to spawn server '${serverKey}': ${error.message}`;
     return new ChildServerError(text, serverKey, ErrorPhase.STARTUP, error);
   }
   const reason = transportOf(config).hideSecrets(reasonOf(error), config);
-  const text = [Texts.startFailed(serverKey, reason), ...connection.outputTail()].join('\n');
+  const text = [
+    `Server '${serverKey}' failed during initialization: it ${reason}`,
+    ...connection.outputTail(),
+  ].join('\n');
   return new ChildServerError(text, serverKey, ErrorPhase.INITIALIZATION, error);
+}
+
+function skippedDepth(serverKey: string): string {
+  return `Server '${serverKey}' is skipped: it is a gateway, and the chain of gateways is already too long. Remove the entry from the config.`;
 }

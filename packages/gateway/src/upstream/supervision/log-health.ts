@@ -24,8 +24,10 @@ export function logHealth(change: HealthChange, options: HealthLogOptions): void
   const { serverKey, event, before } = change;
   const { log } = options;
   if (event.type === 'lost') return logLoss(change, event.reason, options);
-  if (event.type === 'connected' && isAwaited(before)) return log.info(Texts.reachedAgain(serverKey));
-  if (event.type === 'connected' && before.isRetrying) return log.info(Texts.runsAgain(serverKey));
+  if (event.type === 'connected' && isAwaited(before))
+    return log.info(`Server '${serverKey}' is reachable again and enabled`);
+  if (event.type === 'connected' && before.isRetrying)
+    return log.info(`Server '${serverKey}' is running again`);
   if (event.type === 'enabled') return log.info(`Server '${serverKey}' has been enabled`);
   if (event.type === 'disabled') return log.info(`Server '${serverKey}' has been disabled`);
   log.debug?.(`[${serverKey}] ${event.type}`);

@@ -213,7 +213,7 @@ export class SupervisedServer {
       const { usage } = child;
       const isUsed = usage.isInUse || usage.asked !== asked;
       const use = isUsed ? { asked: usage.asked, since: timers.now() } : { asked, since };
-      if (timers.now() - use.since >= idleMs) this.pause('was ended because nobody used it');
+      if (timers.now() - use.since >= idleMs) this.pause('was stopped because no client used it');
       else this.#watchIdle(use);
     });
   }

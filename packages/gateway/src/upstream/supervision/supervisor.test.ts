@@ -221,10 +221,10 @@ describe('a lost server', () => {
     expect(starts).toEqual([1, 6, 21, 321, 621, 921]);
     expect(stage.events.filter(({ type }) => type === 'server-auto-disabled')).toHaveLength(1);
     expect(stage.supervisor.retryHint('s')).toBe(
-      'it could not be reached and is tried again in 4 min; "weir enable s" tries at once',
+      'it is unreachable, and Weir tries again in 4 min; "weir enable s" tries at once',
     );
     expect(stage.said.at(-1)).toBe(
-      'Server \'s\' cannot be reached and is disabled: 3 attempts in a row have failed. It is tried again every 5 min; "weir enable s" tries at once.',
+      'Server \'s\' is unreachable and disabled: 3 attempts in a row failed. Weir tries again every 5 min; "weir enable s" tries at once.',
     );
     Object.assign(stage, { startsNext: true, isUnreachable: false });
     await stage.clock.pass(300_000);
@@ -233,7 +233,7 @@ describe('a lost server', () => {
       autoDisabled: false,
       failureCount: 0,
     });
-    expect(stage.said.at(-1)).toBe("Server 's' can be reached again and is enabled");
+    expect(stage.said.at(-1)).toBe("Server 's' is reachable again and enabled");
   });
 
   verifies('HEALTH-2', 'a server that is reached again and fails gets three more attempts', async () => {
@@ -308,7 +308,7 @@ describe('a lost server', () => {
     await stage.clock.pass(600);
     expect(stage.supervisor.retryHint('s')).toBe('it is tried again in 0.4 s');
     await stage.supervisor.disable('s');
-    expect(stage.supervisor.retryHint('s')).toContain('"weir enable s" enables it');
+    expect(stage.supervisor.retryHint('s')).toContain('enable it with "weir enable s"');
   });
 
   test('a lost server is not started while its last process still runs', async () => {

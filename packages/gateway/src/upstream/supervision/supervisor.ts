@@ -146,15 +146,18 @@ export class Supervisor {
     const { enabled, connectionState, nextRetryAt } = health;
     const { commandName, timers } = this.#options;
     const wait = nextRetryAt === undefined ? undefined : duration(nextRetryAt - timers.now());
-    if (isAwaited(health)) return Texts.awaited(serverKey, wait, commandName);
-    if (!enabled) return Texts.mayBeEnabled(serverKey, commandName);
-    if (connectionState === 'connecting') return 'it is being started';
+    if (isAwaited(health)) return unreachableHint(serverKey, wait, commandName);
+    if (!enabled) return `it is disabled; enable it with "${commandName} enable ${serverKey}"`;
+    if (connectionState === 'connecting') return 'it is starting';
     return wait === undefined ? undefined : `it is tried again in ${wait}`;
   }
 
   #server(serverKey: string): SupervisedServer {
     const server = this.#servers.get(serverKey);
-    if (server === undefined) throw new Error(Texts.notSupervised(serverKey));
+    if (server === undefined)
+      throw new Error(
+        `There is no server '${serverKey}' to enable, disable or restart: the config does not have it, or Weir skipped it`,
+      );
     return server;
   }
 
@@ -173,4 +176,9 @@ export class Supervisor {
     };
     this.#options.healthChanged(told, health, before);
   }
+}
+
+function unreachableHint(serverKey: string, wait: string | undefined, commandName: string): string {
+  const next = wait === undefined ? 'is trying again' : `tries again in ${wait}`;
+  return `it is unreachable, and Weir ${next}; "${commandName} enable ${serverKey}" tries at once`;
 }

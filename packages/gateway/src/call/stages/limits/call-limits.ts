@@ -202,7 +202,7 @@ function timeLimit(milliseconds: number, where: string): TimeLimit {
       const isMost = exceeded > milliseconds;
       const what = `Execution exceeded ${exceeded / 1000}s`;
       const why = isMost
-        ? `, ${MOST_EXTENSION} times the limit, beyond which progress does not extend it`
+        ? `, ${MOST_EXTENSION} times the limit, and progress does not extend it further`
         : ' without an answer or progress';
       return unavailable(
         `${what}${why}. The limit is ${milliseconds} ms, set by ${where} in the config: raise it there, or remove it for none.`,
@@ -213,19 +213,19 @@ function timeLimit(milliseconds: number, where: string): TimeLimit {
 
 function full(serverKey: string, { limit }: CallQueue): RpcError {
   return unavailable(
-    `Server '${serverKey}' works on ${limit} calls, the limit that "mcpConcurrentLimit" sets, and ${LONGEST_QUEUE} more wait for it, which is as many as may. Raise "mcpConcurrentLimit" in the config, or try again later.`,
+    `Server '${serverKey}' is busy: ${limit} calls running ("mcpConcurrentLimit") and ${LONGEST_QUEUE} queued (maximum). Raise "mcpConcurrentLimit" in the config, or try again later.`,
   );
 }
 
 function sessionOver(limit: number): RpcError {
   return unavailable(
-    `This session has made ${limit} calls, the limit that "mcpSessionLimit" sets. Raise it in the config (-1 is no limit), or begin a new session.`,
+    `This session has made ${limit} calls, the maximum ("mcpSessionLimit"). Raise it in the config (-1 for no limit), or start a new session.`,
   );
 }
 
 function stopped(commandName: string): RpcError {
   return unavailable(
-    `Calls are paused by whoever runs the gateway. "${commandName} resume" lets them pass again.`,
+    `The operator of the gateway has paused calls. "${commandName} resume" accepts them again.`,
   );
 }
 

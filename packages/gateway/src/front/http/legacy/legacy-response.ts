@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Texts, RpcError, RpcErrorCode } from '../../../errors.ts';
+import { RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { Account } from '../../../wire/account.ts';
 import { errorLine } from '../../../wire/answer.ts';
 import type { Line } from '../../../wire/json/splice.ts';
@@ -140,7 +140,12 @@ export class PostedRequest implements Origin, Cancellable {
   }
 
   get gone(): RpcError | undefined {
-    return this.#reply.isAbandoned ? new RpcError(RpcErrorCode.UNAVAILABLE, Texts.clientLeft()) : undefined;
+    return this.#reply.isAbandoned
+      ? new RpcError(
+          RpcErrorCode.UNAVAILABLE,
+          'The client closed the connection on which Weir could have asked it.',
+        )
+      : undefined;
   }
 
   /** Sends messages after the last answer, such as the cancellation of a question, on the stream of the session. */

@@ -201,6 +201,6 @@ function prefersStream({ headers: { accept = '' } }: IncomingMessage): boolean {
 }
 
 function eventNotKept(last: string): RpcError {
-  const text = `Nothing is kept of what followed event '${last}'. Call again.`;
+  const text = `Weir no longer has the events after '${last}'. Make the call again.`;
   return new RpcError(RpcErrorCode.UNAVAILABLE, text);
 }

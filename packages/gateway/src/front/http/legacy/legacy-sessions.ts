@@ -56,7 +56,7 @@ export class LegacySessions implements HeartbeatListener {
       return this.#open(message, req, res, access);
     const session = this.#find(req, access);
     if (!(session instanceof LegacySession)) refuse(req, res, session, message.id || undefined);
-    else if (isOpening) refuse(req, res, badRequest('This session is open already'), message.id);
+    else if (isOpening) refuse(req, res, badRequest('This session is already open'), message.id);
     else session.receive([message], res);
   }
 
@@ -78,7 +78,7 @@ export class LegacySessions implements HeartbeatListener {
   delete(req: IncomingMessage, res: ServerResponse, access: Access): void {
     const session = this.#find(req, access);
     if (!(session instanceof LegacySession)) return refuse(req, res, session);
-    this.#end(session, 'The client has ended its session');
+    this.#end(session, 'The client ended its session');
     respondEmpty(res, 200);
   }
 
@@ -123,7 +123,7 @@ export class LegacySessions implements HeartbeatListener {
     const oldest = this.#options.now() - this.#options.idleAfter;
     for (const session of this.#sessions.values()) {
       session.sweep();
-      if (session.usedAt < oldest) this.#end(session, 'The session was not used for too long');
+      if (session.usedAt < oldest) this.#end(session, 'The session was idle for too long');
     }
   }
 
@@ -147,7 +147,7 @@ export class LegacySessions implements HeartbeatListener {
   /** Opens the account of a session, which outlives the connections that carry it. */
   #openAccount(session: () => LegacySession | SseSession): Account {
     return this.#gateway.accounts.open((reason) => {
-      this.#gateway.log.warn(Texts.clientEnded(reason));
+      this.#gateway.log.warn(Texts.clientDisconnected(reason));
       this.#end(session(), `The client ${reason}`);
     });
   }
@@ -164,7 +164,7 @@ export class LegacySessions implements HeartbeatListener {
     for (const session of this.#sessions.values()) {
       if (!session.isAttended && session.usedAt < (idlest?.usedAt ?? Infinity)) idlest = session;
     }
-    if (idlest !== undefined) this.#end(idlest, 'The session gave way to a newer one');
+    if (idlest !== undefined) this.#end(idlest, 'Weir ended the session to make room for a newer one');
     return idlest !== undefined;
   }
 
@@ -204,7 +204,7 @@ function readBatch(bytes: Buffer): Message[] | HttpRefusal {
   const messages: Message[] = [];
   for (let message = batch.next(); message !== undefined; message = batch.next()) {
     if (message.kind === 'invalid')
-      return badRequest('The batch holds something that is no JSON-RPC 2.0 message');
+      return badRequest('The batch contains something that is not a JSON-RPC 2.0 message');
     if (message.method === Method.INITIALIZE) return badRequest('initialize cannot be part of a batch');
     messages.push(message);
   }
@@ -220,20 +220,23 @@ function noBatches(): HttpRefusal {
 }
 
 function unknownSession(): HttpRefusal {
-  const text = 'There is no such session (any more). Send initialize without Mcp-Session-Id to open another.';
+  const text =
+    'Session not found. It may have ended: send initialize without Mcp-Session-Id to open another.';
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
 function unknownStream(): HttpRefusal {
-  const text = 'There is no such session (any more): it ends with its stream. Open another with GET.';
+  const text = 'Session not found. A session ends with its stream: open another with GET.';
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
 function unknownVersion(version: string): HttpRefusal {
-  return badRequest(`MCP-Protocol-Version '${quoted(version)}' is none of ${LEGACY_VERSIONS.join(', ')}`);
+  return badRequest(
+    `MCP-Protocol-Version '${quoted(version)}' is not supported: use one of ${LEGACY_VERSIONS.join(', ')}`,
+  );
 }
 
 function tooMany(): HttpRefusal {
-  const text = 'Too many sessions are open. Try again, and end those that are not needed with DELETE.';
+  const text = 'Too many sessions are open. End unused ones with DELETE, and try again.';
   return { status: 503, error: new RpcError(RpcErrorCode.UNAVAILABLE, text), headers: ['Retry-After', '10'] };
 }

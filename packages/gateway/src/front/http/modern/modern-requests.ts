@@ -191,7 +191,7 @@ function unknownMethod(method: string): HttpRefusal {
 }
 
 function noResponses(): HttpRefusal {
-  const text = 'Answers are not posted in this revision: repeat the request with "inputResponses".';
+  const text = 'The modern era has no posted answers: repeat the request with "inputResponses".';
   return { status: 400, error: new RpcError(RpcErrorCode.INVALID_REQUEST, text) };
 }
 
