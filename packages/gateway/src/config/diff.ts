@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerConfig } from './config.generated.ts';
 import { isSwitchedOff } from './server-kind.ts';
-import { withoutLiveKeys } from './tool-lists.ts';
+import { TOOL_LISTS } from './tool-lists.ts';
+
+/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
+const LIVE_KEYS: ReadonlySet<string> = new Set([...TOOL_LISTS, 'timeout', 'name']);
 
 /** Validated entries of servers, by key. */
 export type ServerConfigs = Readonly<Record<string, ServerConfig>>;
@@ -61,4 +64,10 @@ function enabledKeys(servers: ServerConfigs): string[] {
 /** Without what only says that it is switched on. */
 function core({ enabled: _enabled, disabled: _disabled, ...rest }: ServerConfig = {}): object {
   return rest;
+}
+
+/** Returns what of an entry decides how its server runs. */
+export function withoutLiveKeys<Entry extends object>(entry: Entry): Partial<Entry> {
+  if (!Object.keys(entry).some((key) => LIVE_KEYS.has(key))) return entry;
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => !LIVE_KEYS.has(key))) as Partial<Entry>;
 }

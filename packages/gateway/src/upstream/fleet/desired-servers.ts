@@ -1,8 +1,7 @@
 import type { McpConfig, ServerConfig } from '../../config/config.generated.ts';
-import { configChanges, type ConfigChanges, type ServerConfigs } from '../../config/diff.ts';
+import { configChanges, withoutLiveKeys, type ConfigChanges, type ServerConfigs } from '../../config/diff.ts';
 import { serversOfGroup } from '../../config/groups.ts';
 import { isSwitchedOff } from '../../config/server-kind.ts';
-import { withoutLiveKeys } from '../../config/tool-lists.ts';
 import { Texts } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { fileEntry } from '../../state/server-record.ts';
