@@ -25,7 +25,7 @@ export function createVariants({ folder, gateway = WEIR }) {
     writeFileSync(file, JSON.stringify({ mcpServers: servers, ...more }));
     return ['--config', file];
   };
-  // One state folder for all starts: from the second one on it is known which generation a server speaks.
+  // One state folder for all starts: from the second one on it is known which era a server speaks.
   const state = ['--state', mkdtempSync(join(folder, 'state-'))];
   const variants = [
     { name: 'direct', single: true, prefix: '', command: ({ s0 }) => [s0.command, ...s0.args] },

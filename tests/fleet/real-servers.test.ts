@@ -96,7 +96,7 @@ describe.each(['legacy', 'modern'] as const)('real servers and a client of the %
   beforeAll(async () => {
     direct = await askDirectly(era);
     through = await askThroughGateway(era);
-    // One that takes over 2 s to boot is spoken to in the old way, and other tests may keep the machine busy.
+    // One that takes over 2 s to boot is spoken to in the legacy era, and other tests may keep the machine busy.
     for (let again = 0; again < 2 && era === 'modern' && !isSpokenToInItsEra(through); again++)
       through = await askThroughGateway(era);
   }, 300_000);

@@ -244,7 +244,7 @@ export interface ModernOptions {
   readonly capabilities?: Json;
 }
 
-/** A session of the earlier revisions, opened. */
+/** Opens a legacy session. */
 export async function openSession(
   url: string,
   { version = '2025-11-25', capabilities = {}, token = TOKEN }: SessionOptions = {},

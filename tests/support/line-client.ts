@@ -109,7 +109,7 @@ export class LineClient {
     });
   }
 
-  /** The handshake of the earlier revisions. */
+  /** Makes the legacy handshake. */
   async initialize(capabilities: Json = {}, protocolVersion = '2025-11-25'): Promise<Received> {
     const clientInfo = { name: 'test', version: '1.2.3' };
     const answer = await this.request('initialize', { protocolVersion, capabilities, clientInfo });

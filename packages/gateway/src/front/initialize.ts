@@ -6,7 +6,7 @@ import { encode } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
 import type { GatewayDescription } from './gateway-capabilities.ts';
 
-/** The answer to the handshake of the earlier revisions, and the version it settles on. */
+/** The answer to the legacy handshake, and the version it settles on. */
 export function initializeResult(
   { params }: Message,
   offer: GatewayDescription,

@@ -3,7 +3,7 @@ import { objectOf } from '../wire/json/objects.ts';
 import { changeMembers, lineBytes, splice } from '../wire/json/splice.ts';
 import { Method } from './methods.ts';
 
-/** The earlier revisions give every visit to a URL an id; 2026-07-28 has none. */
+/** The legacy era gives every visit to a URL an id; the modern era has none. */
 const ELICITATION_ID = 'elicitationId';
 
 /** The params of a server's question, as a modern client understands them. */
@@ -14,7 +14,7 @@ export function modernQuestion(method: string, params: string): string {
     : changed(visit, [ELICITATION_ID], '');
 }
 
-/** The other direction: as a client of the earlier revisions does. */
+/** The other direction: as a legacy client does. */
 export function legacyQuestion(method: string, params: string): string {
   const visit = urlModeParams(method, params);
   if (visit === undefined || findMember(visit, ELICITATION_ID) >= 0) return params;

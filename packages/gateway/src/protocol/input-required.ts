@@ -139,7 +139,7 @@ export function readRetry({ params }: Message): Retry {
   return { responses: new Map(answers), state };
 }
 
-/** The request without what was asked for, as a server of the earlier revisions knows it. */
+/** The request without what was asked for, as a legacy server knows it. */
 export function withoutRetryMembers(message: Message): Message {
   return changed(message, '');
 }

@@ -13,7 +13,7 @@ import { Meta, type Era } from './eras.ts';
 import { isCacheable } from './methods.ts';
 import { URL_ELICITATION_REQUIRED } from './url-elicitation.ts';
 
-/** Codes of the earlier revisions that the modern one forbids, and what stands for them there. */
+/** Codes of the legacy era that the modern one forbids, and what stands for them there. */
 const MODERN_CODES: ReadonlyMap<number, RpcErrorCode> = new Map([
   // A missing resource.
   [-32002, RpcErrorCode.INVALID_PARAMS],

@@ -53,7 +53,7 @@ function read1(value: object): Message {
   return message;
 }
 
-/** A modern client, a server of an earlier revision, and calls between them. */
+/** A modern client, a legacy server, and calls between them. */
 class Stage {
   time = 0;
   readonly suspendedCalls = new SuspendedCalls(new RequestStates(() => this.time));

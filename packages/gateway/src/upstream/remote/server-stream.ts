@@ -28,7 +28,7 @@ export interface ServerStreamOptions {
   readonly failed: (error: Error) => void;
 }
 
-/** The stream on which a server of the earlier revisions says what belongs to no request. A server may do without. */
+/** Stream of a legacy server for messages that belong to no request. A server may do without it. */
 export class ServerStream {
   readonly #options: ServerStreamOptions;
   readonly #backOff = new BackOff({ isBackground: true });

@@ -30,7 +30,7 @@ const PRIMED_FROM = '2025-11-25';
 /** The stream for what belongs to no request. */
 const STANDALONE = 0;
 
-/** One client of the earlier revisions: the session that it opened by its handshake, and its streams. */
+/** One legacy client: the session that it opened by its handshake, and its streams. */
 export class LegacySession {
   readonly id: string;
   readonly access: Access;

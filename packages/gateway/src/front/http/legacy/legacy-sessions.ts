@@ -30,7 +30,7 @@ const SWEEP_EVERY = 3;
 /** The query parameter by which clients of HTTP+SSE name their session. */
 const SESSION_ID = 'sessionId';
 
-/** Clients of the earlier revisions: each has a session, which it names with every request. */
+/** Legacy clients: each has a session, which it names with every request. */
 export class LegacySessions implements HeartbeatListener {
   readonly isAwaited = false;
   readonly #gateway: FrontServices;
