@@ -89,7 +89,7 @@ describe.concurrent('M2: docker arguments are judged as they are executed', () =
       const { stderr } = await failedAsNobody({ time: { dockerConfig } }, { folder, env: docker.env });
       expect(docker.calls()).not.toContain('create');
       expect(stderr).toMatch(
-        /server 'time'.*dockerConfig\.volumes\[0\].*would hand .* to it.*allowUnsafeMounts/u,
+        /server 'time'.*dockerConfig\.volumes\[0\].*would expose .* to the container.*allowUnsafeMounts/u,
       );
     });
 

@@ -82,7 +82,9 @@ describe.concurrent('a local server of both eras that clients share', () => {
       const first = await who(plain);
       expect(first.era).toBe('legacy');
       expect([await who(askable), await whoForModern(http.url), starts()]).toEqual([first, first, 2]);
-      expect(http.logged).toContainEqual(expect.stringMatching(/^info Server 'b' is started anew/u));
+      expect(http.logged).toContainEqual(
+        expect.stringMatching(/^info Server 'b' restarts in the legacy era/u),
+      );
     },
   );
 

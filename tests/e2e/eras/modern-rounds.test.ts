@@ -196,7 +196,7 @@ describe('a round of a modern server', () => {
       expect(textOf({ result })).toContain('later');
       await expect(
         weir.gateway.callTool('r:rounds', { key: 'l', rounds: [round({ one: form })] }),
-      ).rejects.toThrow('cannot be asked');
+      ).rejects.toThrow('cannot answer questions');
     },
   );
 
@@ -210,7 +210,7 @@ describe('a round of a modern server', () => {
     answerAll().catch(() => {});
     expect((await call).error).toMatchObject({
       code: -32000,
-      message: expect.stringContaining('asked back 32 times') as string,
+      message: expect.stringContaining('asked for input 32 times') as string,
     });
   });
 
@@ -231,7 +231,7 @@ describe('a round of a modern server', () => {
       const { error } = await callRounds(weir, [text]);
       expect(error).toMatchObject({
         code: -32000,
-        message: expect.stringContaining('asked back') as string,
+        message: expect.stringContaining('invalid request for input') as string,
       });
     }
     expect(weir.messages.filter(({ method }) => method !== undefined)).toEqual([]);

@@ -28,8 +28,9 @@ async function pass(ms: number): Promise<void> {
 /** Ends the input; what the gateway is closed with is the time until it kills, in milliseconds. */
 async function endInput(weir: InProcess): Promise<{ killAfter: number[] }> {
   const killAfter: number[] = [];
-  const close = weir.gateway.close.bind(weir.gateway);
-  vi.spyOn(weir.gateway, 'close').mockImplementation((ms) => {
+  const { lifecycle } = weir.gateway.fronts;
+  const close = lifecycle.close.bind(lifecycle);
+  vi.spyOn(lifecycle, 'close').mockImplementation((ms) => {
     killAfter.push(Math.round(ms ?? NaN));
     return close(ms);
   });

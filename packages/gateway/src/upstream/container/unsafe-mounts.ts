@@ -16,7 +16,7 @@ export function refuseUnsafeMounts(volumes: readonly string[], env: EngineVariab
     if (what === undefined) continue;
     // The source may come from a variable: it is not printed.
     throw new EngineError(
-      `its volume for "${target}" (dockerConfig.volumes[${index}]) would expose ${what} to it; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
+      `its volume for "${target}" (dockerConfig.volumes[${index}]) would expose ${what} to the container; choose a smaller folder, or set "allowUnsafeMounts": true in its dockerConfig`,
     );
   }
 }
