@@ -51,7 +51,7 @@ describe('containers of a gateway that has ended', () => {
       await using next = startWeir({ another: contained('echo') }, { env });
       await opened(next);
       expect(await withLabel(Labels)).toEqual([]);
-      expect(next.stderr).toMatch(/Container weir-stubborn removed: its gateway \(process \d+\) is gone/);
+      expect(next.stderr).toMatch(/Container weir-stubborn removed: its gateway \(process \d+\) has ended/);
       expect((await containers('label=weir-test.foreign')).toSorted()).toEqual(others.toSorted());
       await docker('rm', '--force', ...others);
     },
