@@ -511,6 +511,7 @@ describe.concurrent('stored records of a server', () => {
           enabled: false,
           autoDisabled: true,
           failureCount: 3,
+          lastError: expect.stringMatching(/^Server 'a' .*SIGKILL/u) as string,
         });
       });
       await run(folder, { ...entry, env: { CHANGED: 'yes' } }, async (weir) => {

@@ -43,6 +43,12 @@ describe('the record of a server at the next start', () => {
       on,
       { enabled: false, autoDisabled: true, autoDisabledAt: 9 },
     ],
+    [
+      'an automatically disabled server keeps the reason',
+      { ...auto, lastError: 'why' },
+      on,
+      { lastError: 'why' },
+    ],
     ['an automatically disabled server is new when its entry has changed', auto, changed, fresh],
     [
       'an automatically disabled server is new where it was unreachable',

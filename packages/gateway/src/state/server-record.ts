@@ -11,6 +11,8 @@ export interface ServerRecord {
   readonly failureCount: number;
   /** True where one of these attempts failed because of the network. */
   readonly wasUnreachable: boolean;
+  /** Why the last attempt of an auto-disabled server failed, in one line without stderr: a later gateway shows it. */
+  readonly lastError?: string | undefined;
 }
 
 /** The entry of a server in the config file. */
@@ -42,10 +44,10 @@ export function recallRecord(stored: StoredRecord | undefined, file: FileEntry):
   if (stored === undefined || !file.enabled || !stored.file.enabled) return fresh;
   const isChanged = stored.file.hash !== file.hash;
   if (isChanged && (stored.autoDisabled || stored.enabled)) return fresh;
-  const { enabled, autoDisabled, autoDisabledAt, failureCount, wasUnreachable } = stored;
+  const { enabled, autoDisabled, autoDisabledAt, failureCount, wasUnreachable, lastError } = stored;
   // The network may have changed since.
   if (autoDisabled && wasUnreachable) return fresh;
-  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
+  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable, lastError };
 }
 
 /** Hashes an entry; a server that has left the file has none. */
@@ -55,9 +57,17 @@ export function fileEntry(entry: unknown, enabled: boolean): FileEntry {
 
 /** Returns undefined where the value is not a record. */
 export function readRecord(value: unknown): StoredRecord | undefined {
-  const { enabled, autoDisabled, failureCount, wasUnreachable, file, ...rest } = (value ??
+  const { enabled, autoDisabled, failureCount, wasUnreachable, lastError, file, ...rest } = (value ??
     {}) as Partial<StoredRecord>;
   if (typeof enabled !== 'boolean' || typeof autoDisabled !== 'boolean') return undefined;
   if (typeof failureCount !== 'number' || typeof file?.enabled !== 'boolean') return undefined;
-  return { ...rest, enabled, autoDisabled, failureCount, wasUnreachable: wasUnreachable === true, file };
+  const record = {
+    ...rest,
+    enabled,
+    autoDisabled,
+    failureCount,
+    wasUnreachable: wasUnreachable === true,
+    file,
+  };
+  return typeof lastError === 'string' ? { ...record, lastError } : record;
 }

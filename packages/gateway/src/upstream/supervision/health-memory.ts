@@ -1,3 +1,4 @@
+import { quoted, withoutTail } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { ServerRecord } from '../../state/server-record.ts';
 import { ServerRecords, type KnownServer } from '../../state/server-records.ts';
@@ -48,7 +49,8 @@ export class HealthMemory {
 /** Returns the part of a server's health that is saved. */
 function recordOf(health: Health): ServerRecord {
   const { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable } = health;
-  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable };
+  const lastError = autoDisabled && health.lastError ? quoted(withoutTail(health.lastError)) : undefined;
+  return { enabled, autoDisabled, autoDisabledAt, lastConnectedAt, failureCount, wasUnreachable, lastError };
 }
 
 /** The other direction: one that had failed before has yet to show that it stays. */
