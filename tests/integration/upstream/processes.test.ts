@@ -102,6 +102,20 @@ onLinux(
   },
 );
 
+verifies('AGG-CHILD-2', 'the exit of a server comes after output that is read slowly', async () => {
+  const size = 300_000;
+  const server = await start(node, ['-e', `process.stdout.write('a'.repeat(${size}))`]);
+  let read = 0;
+  server.stdout.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    // The gateway works off a chunk in slices, which wait for their turn.
+    server.stdout.pause();
+    setTimeout(() => server.stdout.resume(), 300);
+  });
+  await server.exited;
+  expect(read).toBe(size);
+});
+
 verifies(
   'AGG-CHILD-2',
   'the exit of a server comes after all of its output, with its stderr tail',

@@ -1,6 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { within } from '../../time/timeouts.ts';
 import { OWNER_VARIABLE, type Guard } from './guard.ts';
@@ -46,8 +47,10 @@ export interface ServerProcess {
   stop(timing?: StopTiming): Promise<void>;
 }
 
-/** Limit of the wait for the end of the pipes after an exit, in milliseconds: another process may hold them open. */
+/** Silence after an exit that ends the wait for the end of the pipes, in milliseconds: another process may hold them open. */
 const DRAIN_MS = 200;
+/** Limit of that wait while output is still being read, in milliseconds: a busy machine reads it late. */
+const LONGEST_DRAIN_MS = 5000;
 
 /** Starts a server, without a shell and as the leader of a process group of its own; rejects with a `SpawnError`. */
 export async function spawnServer(spec: ServerSpec, options: SpawnOptions): Promise<ServerProcess> {
@@ -110,12 +113,24 @@ function firstByteOf(stdout: Readable): Promise<void> {
   });
 }
 
-/** The exit, once what was written before it has been read, or a little later if something else holds the pipes. */
+/** Resolves with the exit once all output before it has been read, or a little later where another process holds the pipes. */
 async function drained(child: Child, exit: Promise<Exit>, stderrRead: Promise<void>): Promise<Exit> {
+  const { stdout } = child;
   const closed = new Promise((resolve) => child.once('close', resolve));
   const result = await exit;
-  await within(DRAIN_MS, Promise.all([closed, stderrRead]));
+  const ended = Promise.all([closed, stderrRead]);
+  const until = performance.now() + LONGEST_DRAIN_MS;
+  for (let read = -1; read !== bytesRead(stdout) || stdout.isPaused();) {
+    read = bytesRead(stdout);
+    if ((await within(DRAIN_MS, ended)) || performance.now() > until) break;
+    // After a pause of this process the timer fires before the pipes are read.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   return result;
+}
+
+function bytesRead(stdout: Readable): number {
+  return (stdout as Socket).bytesRead;
 }
 
 async function stop(child: Child, { guard, exit, clear, eofMs }: Stopping): Promise<void> {
