@@ -78,7 +78,7 @@ describe('the truth table of group, allow, deny, rename, alias and era', () => {
   const filters = [undefined, ['read_*', 'stat']].flatMap((allow) =>
     [undefined, ['stat']].flatMap((deny) => [undefined, 'read'].map((rename) => ({ allow, deny, rename }))),
   );
-  /** How the config has come into force. */
+  /** The way in which the config came into force. */
   const MOMENTS = {
     'from the start': { separator: '__' },
     'after a reload, with plain names': { noPrefix: true },

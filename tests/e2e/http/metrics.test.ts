@@ -25,7 +25,7 @@ async function metricsOf({ url }: HttpTest): Promise<string> {
 /** The names and labels of all series. */
 const labelsOf = (text: string): string[] => text.split('\n').map((line) => line.replace(/ \S+$/u, ''));
 
-/** What Prometheus' own tool says of a page. */
+/** Returns the verdict of Prometheus' own tool on a page. */
 function judged(text: string): { status: number | null; findings: string } {
   const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], {
     input: text,

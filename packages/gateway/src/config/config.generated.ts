@@ -102,7 +102,7 @@ interface Limits {
 
 /** Binds a section of a document to a server. */
 interface SectionBindingConfig {
-  /** How Weir finds the section. */
+  /** The way in which Weir finds the section. */
   sectionType: 'heading' | 'block' | 'range';
   /** The heading of the section; leading hashes also set its level. */
   headingText?: string;

@@ -164,7 +164,7 @@ const line = (name: string, description: string): z.ZodNumber =>
 const sectionBinding = z
   .looseObject({
     sectionType: key(z.enum(['heading', 'block', 'range']), {
-      description: 'How Weir finds the section.',
+      description: 'The way in which Weir finds the section.',
       errorMessage: 'sectionType must be "heading", "block" or "range": write "sectionType": "heading"',
       status: 'accepted',
     }),
