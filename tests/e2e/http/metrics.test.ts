@@ -128,7 +128,7 @@ describe.concurrent('/metrics', () => {
     ])
       expect(text.split('\n')).toContain(line);
     expect(judged(text)).toEqual({ status: 0, findings: '' });
-    // It is a judge: it finds a counter without its suffix, and a label that is not escaped.
+    // Shows that promtool judges: it finds a counter without its suffix, and a label that is not escaped.
     expect(judged(text.replaceAll('weir_calls_total', 'weir_calls')).findings).toContain('_total');
     expect(judged(text.replaceAll('\\"', '"')).status).toBe(1);
   });
