@@ -17,6 +17,8 @@ const server = createServer((req, res) => {
     sent.end(body, 'latin1');
   });
 });
+// Longer than any pause between rounds: no client meets a connection that is just being closed.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
 
 /** As a text, so that a small body leaves together with its headers. */

@@ -15,6 +15,8 @@ const server = createServer((req, res) => {
   req.on('data', (chunk) => chunks.push(chunk));
   req.on('end', () => respond(res, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
 });
+// Longer than any pause between rounds: no client meets a connection that is just being closed.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
 
 function respond(res, body) {

@@ -37,4 +37,6 @@ async function openSession() {
 const server = createServer(
   (req, res) => void (req.url === '/sessions' ? handleSession : handleModern)(req, res),
 );
+// Longer than any pause between rounds: no client meets a connection that is just being closed.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
