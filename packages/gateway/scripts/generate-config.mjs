@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'oxfmt';
 import { publicSchema, readSchema } from './generate-config/read-schema.mjs';
 import { renderReference } from './generate-config/reference.mjs';
-import { renderDefaults, renderTypes } from './generate-config/types.mjs';
+import { renderDefaults, renderLiveKeys, renderTypes } from './generate-config/types.mjs';
 import { renderValidator } from './generate-config/validator.mjs';
 
 const gateway = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -38,6 +38,7 @@ function renderModule() {
     "import { type Findings, has, isList } from './findings.ts';",
     "import type { JsonPath } from './json/json-path.ts';",
     renderTypes(schema),
+    renderLiveKeys(schema),
     renderDefaults(schema),
     renderValidator(schema),
   ].join('\n\n');

@@ -11,6 +11,7 @@ import { build } from 'esbuild';
  * @property {string} [description]
  * @property {string} [errorMessage]
  * @property {string} [status]
+ * @property {boolean} [live]
  * @property {unknown[]} [examples]
  * @property {unknown} [default]
  * @property {Record<string, Node>} [properties]
@@ -97,6 +98,9 @@ export function publicSchema(schema) {
   };
 }
 
+/** Keys of a node that only the generator reads. */
+const OURS = new Set(['status', 'live']);
+
 /**
  * @param {unknown} value
  * @returns {unknown}
@@ -104,7 +108,8 @@ export function publicSchema(schema) {
 function publish(value) {
   if (Array.isArray(value)) return value.map(publish);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([key, item]) => key !== 'status' || typeof item !== 'string');
+  // A key of the config may have the name of one of ours: it has a node for its value.
+  const entries = Object.entries(value).filter(([key, item]) => !OURS.has(key) || typeof item === 'object');
   const node = Object.fromEntries(entries.map(([key, item]) => [key, publish(item)]));
   if ('status' in value && value.status === 'accepted')
     node.description += ' Accepted, but not in effect yet.';

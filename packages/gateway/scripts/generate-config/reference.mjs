@@ -31,6 +31,7 @@ comments and trailing commas, and so may the \`.json\` files of hosts that allow
 - Weir ignores a key that is not listed here, and names it in a warning.
 - A key that is written twice is an error.
 - Weir checks and keeps keys marked *later*, but does not act on them yet; a warning says so.
+- A change of a key marked *live* takes effect without a restart of its server.
 
 ## Files of other hosts
 
@@ -74,8 +75,7 @@ Servers that are switched off (\`"disabled": true\` or \`"enabled": false\`) may
 Clients can neither list nor call a tool that a filter hides, under any name; a call of it gets an error that names the
 filter. Filters use the names that the server gives its tools; \`*\` is any text and \`?\` one character. A tool is offered
 when every list of tools to offer has it (\`["*"]\` has all, \`[]\` none) and no list hides it. A pattern that matches no
-tool of the server is a warning. A change of \`timeout\`, \`name\` or of anything about tools takes effect without a restart of
-the server. Keys by which hosts let tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) are not filters.
+tool of the server is a warning. Keys by which hosts let tools run without asking (\`alwaysAllow\`, \`autoApprove\`, \`trust\`) are not filters.
 
 A tool may get another name and another description, under the name that its server gives it:
 
@@ -159,8 +159,12 @@ export function renderReference(schema) {
  */
 function renderSection(name, { properties = {}, required = [], description }, schema) {
   const rows = Object.entries(properties).map(([key, property]) => {
-    const later = resolve(property, schema).status === 'accepted';
-    const notes = [required.includes(key) && '*required*', later && '*later*'];
+    const { status, live } = resolve(property, schema);
+    const notes = [
+      required.includes(key) && '*required*',
+      status === 'accepted' && '*later*',
+      live && '*live*',
+    ];
     return [
       `\`${key}\``,
       describeType(property),

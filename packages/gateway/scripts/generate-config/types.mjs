@@ -30,6 +30,17 @@ function renderInterface(name, node, schema) {
 }
 
 /**
+ * The keys of a server whose change needs no restart of it.
+ * @param {Schema} schema
+ */
+export function renderLiveKeys(schema) {
+  const properties = Object.entries(schema.get('ServerConfig')?.properties ?? {});
+  const keys = properties.filter(([, { live }]) => live === true).map(([key]) => `'${key}'`);
+  return `/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
+export const LIVE_KEYS: ReadonlySet<string> = new Set([${keys.join(', ')}]);`;
+}
+
+/**
  * For every object with defaults, its type with them filled in and the function that fills them.
  * @param {Schema} schema
  */

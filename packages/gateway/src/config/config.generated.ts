@@ -170,6 +170,19 @@ interface ToolSettings {
   description?: string;
 }
 
+/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
+export const LIVE_KEYS: ReadonlySet<string> = new Set([
+  'name',
+  'timeout',
+  'tools',
+  'includeTools',
+  'excludeTools',
+  'enabledTools',
+  'enabled_tools',
+  'disabledTools',
+  'disabled_tools',
+]);
+
 /** With every default filled in. */
 export type CompleteServerConfig = ServerConfig & Required<Pick<ServerConfig, 'args' | 'env'>>;
 

@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerConfig } from './config.generated.ts';
+import { LIVE_KEYS, type ServerConfig } from './config.generated.ts';
 import { isSwitchedOff } from './server-kind.ts';
-import { TOOL_LISTS } from './tool-lists.ts';
-
-/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
-const LIVE_KEYS: ReadonlySet<string> = new Set([...TOOL_LISTS, 'timeout', 'name']);
 
 /** Validated entries of servers, by key. */
 export type ServerConfigs = Readonly<Record<string, ServerConfig>>;
@@ -15,7 +11,7 @@ export interface ConfigChanges {
   readonly removed: readonly string[];
   /** They are restarted. */
   readonly changed: readonly string[];
-  /** They run on: the entry differs only in its time limit, its name or what it says of the tools. */
+  /** They run on: the entry differs only in live keys. */
   readonly adjusted: readonly string[];
 }
 

@@ -11,6 +11,8 @@ interface KeyMeta {
   examples?: unknown[];
   /** `accepted` is checked and kept, but nothing acts on it yet. */
   status?: 'in effect' | 'accepted';
+  /** For a key of a server that neither its process nor its lists depend on: a change of it needs no restart. */
+  live?: true;
 }
 
 function key<T extends z.ZodType>(schema: T, meta: KeyMeta): T {
@@ -152,6 +154,7 @@ const toolList = (name: string, description: string): z.ZodArray<z.ZodString> =>
   key(z.array(filledText()), {
     description,
     errorMessage: `${name} must be an array of names: write "${name}": ["read_*"]`,
+    live: true,
   });
 
 const line = (name: string, description: string): z.ZodNumber =>
@@ -262,6 +265,7 @@ const server = z
     name: key(filledText(), {
       description: 'A label for people; no other server may have it as its name or key.',
       errorMessage: 'name must be text: write "name": "Files at home"',
+      live: true,
     }).optional(),
     type: key(text(), {
       description:
@@ -303,12 +307,14 @@ const server = z
         'Time limit of a call, in milliseconds; default none. Progress restarts it, up to ten times the limit in total. Waiting in a queue or for a person does not count.',
       errorMessage: 'timeout must be a positive number of milliseconds: write "timeout": 30000',
       examples: [30000],
+      live: true,
     }).optional(),
     tools: key(z.union([z.array(filledText()), z.record(z.string(), toolSettings)]), {
       description:
         'A list of the tools to offer, as in includeTools, or settings by tool name. ["*"] offers all tools, [] none.',
       errorMessage: 'tools must be an array of names or an object of settings: write "tools": ["search"]',
       examples: [['search'], { search: { timeout: 60000, rename: 'find' }, delete_all: { enabled: false } }],
+      live: true,
     }).optional(),
     includeTools: toolList(
       'includeTools',
