@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'oxfmt';
 import { publicSchema, readSchema } from './generate-config/read-schema.mjs';
 import { renderReference } from './generate-config/reference.mjs';
-import { renderDefaults, renderLiveKeys, renderTypes } from './generate-config/types.mjs';
+import { renderDefaults, renderKinds, renderLiveKeys, renderTypes } from './generate-config/types.mjs';
 import { renderValidator } from './generate-config/validator.mjs';
 
 const gateway = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,11 +18,11 @@ const generatedBy =
   '// Generated from schema.ts by scripts/generate-config.mjs: change the schema, not this file.';
 
 const processes = join(gateway, 'src', 'upstream', 'process');
-const schema = await readSchema(join(gateway, 'src', 'config', 'schema.ts'));
+const { schema, kinds } = await readSchema(join(gateway, 'src', 'config', 'schema.ts'));
 const outputs = [
   [join(gateway, 'src', 'config', 'config.generated.ts'), renderModule()],
   [join(root, 'docs', 'config.schema.json'), JSON.stringify(publicSchema(schema))],
-  [join(root, 'docs', 'config.md'), renderReference(schema)],
+  [join(root, 'docs', 'config.md'), renderReference(schema, kinds)],
   [join(processes, 'guard.generated.ts'), await renderGuard(join(processes, 'guard.sh'))],
 ];
 const stale = process.argv.includes('--check') ? await findStale() : await writeAll();
@@ -38,6 +38,7 @@ function renderModule() {
     "import { type Findings, has, isList } from './findings.ts';",
     "import type { JsonPath } from './json/json-path.ts';",
     renderTypes(schema),
+    renderKinds(kinds),
     renderLiveKeys(schema),
     renderDefaults(schema),
     renderValidator(schema),

@@ -28,15 +28,17 @@ import { build } from 'esbuild';
  * @property {number} [exclusiveMinimum]
  */
 
+/** @typedef {Record<string, string[]>} Kinds the kinds of servers, with the keys that tell each */
 /** @typedef {Map<string, Node>} Schema every named object, the file's own first, then as they are referred to */
 
 /**
  * Reads the config schema out of its TypeScript file.
  * @param {string} path
- * @returns {Promise<Schema>}
+ * @returns {Promise<{ schema: Schema, kinds: Kinds }>}
  */
 export async function readSchema(path) {
-  const source = `import { z } from 'zod'; import { configSchema } from ${JSON.stringify(path)};
+  const source = `import { z } from 'zod'; import { configSchema, SERVER_KINDS as kinds } from ${JSON.stringify(path)};
+    export { kinds };
     export const schema = z.toJSONSchema(configSchema, { io: 'input' });`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: dirname(path), loader: 'ts' },
@@ -46,8 +48,8 @@ export async function readSchema(path) {
     platform: 'node',
   });
   const code = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64');
-  const { schema } = await import(`data:text/javascript;base64,${code}`);
-  return inOrder(schema.$defs, refName(schema));
+  const { schema, kinds } = await import(`data:text/javascript;base64,${code}`);
+  return { schema: inOrder(schema.$defs, refName(schema)), kinds };
 }
 
 /**

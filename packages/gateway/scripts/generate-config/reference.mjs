@@ -1,11 +1,12 @@
 // @ts-check
 import { refName, resolve } from './read-schema.mjs';
 
-/** @import { Node, Schema } from './read-schema.mjs' */
+/** @import { Kinds, Node, Schema } from './read-schema.mjs' */
 
 const NOTE = '<!-- Generated from the config schema: change the schema, not this page. -->\n';
 
-const INTRODUCTION = `# The config file
+/** @param {Kinds} kinds */
+const introduction = (kinds) => `# The config file
 
 The file is the one that MCP hosts already use: an object with \`mcpServers\`. Nothing beyond
 \`command\`, \`args\` and \`env\` is ever required. A \`.json\` file is strict JSON; a \`.jsonc\` file may have
@@ -27,7 +28,7 @@ comments and trailing commas, and so may the \`.json\` files of hosts that allow
 }
 \`\`\`
 
-- A server has exactly one of \`command\`, \`url\` (or \`sseConfig\`), \`image\` (or \`dockerConfig\`).
+- A server has exactly one of ${Object.values(kinds).map(describeKind).join(', ')}.
 - Weir ignores a key that is not listed here, and names it in a warning.
 - A key that is written twice is an error.
 - Weir checks and keeps keys marked *later*, but does not act on them yet; a warning says so.
@@ -143,13 +144,19 @@ that holds one of them, such as a whole home folder. For an engine on this machi
 \`command\` can be read by everybody on the machine, and whoever may use the engine can read a container's variables too.
 `;
 
+/** @param {string[]} keys */
+function describeKind([key, ...others]) {
+  return `\`${key}\`${others.map((other) => ` (or \`${other}\`)`).join('')}`;
+}
+
 /**
  * The reference page.
  * @param {Schema} schema
+ * @param {Kinds} kinds
  */
-export function renderReference(schema) {
+export function renderReference(schema, kinds) {
   const sections = [...schema].map(([name, node]) => renderSection(name, node, schema));
-  return [NOTE, INTRODUCTION, ...sections].join('\n');
+  return [NOTE, introduction(kinds), ...sections].join('\n');
 }
 
 /**

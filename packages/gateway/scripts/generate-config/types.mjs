@@ -1,7 +1,7 @@
 // @ts-check
 import { refName, resolve } from './read-schema.mjs';
 
-/** @import { Node, Schema } from './read-schema.mjs' */
+/** @import { Kinds, Node, Schema } from './read-schema.mjs' */
 
 /** The types that other modules use; the rest are reached through these. */
 const OFFERED = new Set(['McpConfig', 'ServerConfig']);
@@ -27,6 +27,16 @@ function renderInterface(name, node, schema) {
   });
   const exported = OFFERED.has(name) ? 'export ' : '';
   return `/** ${description} */\n${exported}interface ${name} {\n${members.join('\n')}\n}`;
+}
+
+/**
+ * The kinds of servers, as a type and with their keys.
+ * @param {Kinds} kinds
+ */
+export function renderKinds(kinds) {
+  return `/** Keys that tell the kind of a server: an entry has those of one kind. */
+export const SERVER_KINDS = ${JSON.stringify(kinds)} as const;
+export type ServerKind = keyof typeof SERVER_KINDS;`;
 }
 
 /**

@@ -170,6 +170,14 @@ interface ToolSettings {
   description?: string;
 }
 
+/** Keys that tell the kind of a server: an entry has those of one kind. */
+export const SERVER_KINDS = {
+  command: ['command'],
+  remote: ['url', 'sseConfig'],
+  container: ['image', 'dockerConfig'],
+} as const;
+export type ServerKind = keyof typeof SERVER_KINDS;
+
 /** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
 export const LIVE_KEYS: ReadonlySet<string> = new Set([
   'name',

@@ -1,11 +1,12 @@
 import { Texts } from '../errors.ts';
 import { isRecord } from '../wire/json/value-checks.ts';
+import type { ServerKind } from './config.generated.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
 import { type Findings, has, isList, isReadable, type UncheckedObject } from './findings.ts';
 import { isGlob } from './glob.ts';
 import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';
-import { isSwitchedOff, ServerKind, serverKinds } from './server-kind.ts';
+import { describeKinds, isSwitchedOff, serverKinds } from './server-kind.ts';
 
 /** An entry of the config, the kinds of server that it has keys of, and its place. */
 interface Server {
@@ -41,7 +42,7 @@ function checkServer(server: Server, found: Findings): void {
   checkTransport(server, found);
   checkDeployment(server, found);
   checkAddresses(server, found);
-  if (server.kinds.includes(ServerKind.CONTAINER)) checkContainer(server.entry, server.at, found);
+  if (server.kinds.includes('container')) checkContainer(server.entry, server.at, found);
   checkTools(server, found);
   checkHabits(server, found);
 }
@@ -49,15 +50,14 @@ function checkServer(server: Server, found: Findings): void {
 function checkKind({ kinds, at }: Server, { errors }: Findings): void {
   if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Texts.missingCommand() });
   if (kinds.length > 1) {
-    const message =
-      'A server has exactly one of command, url (or sseConfig), image (or dockerConfig): keep one and remove the others';
+    const message = `A server has exactly one of ${describeKinds()}: keep one and remove the others`;
     errors.push({ path: at, message });
   }
 }
 
 /** A misspelt transport would be taken for none. The rules for containers have a sentence of their own. */
 function checkTransport({ entry, kinds, at }: Server, found: Findings): void {
-  if (kinds.includes(ServerKind.CONTAINER)) return;
+  if (kinds.includes('container')) return;
   const { errors, warnings } = found;
   const list = has(entry, 'deploymentType') ? errors : warnings;
   for (const key of ['transport', 'type']) {
@@ -73,10 +73,10 @@ function checkTransport({ entry, kinds, at }: Server, found: Findings): void {
 function checkDeployment({ entry, kinds, at }: Server, { errors }: Findings): void {
   const { deploymentType, type, transport = type } = entry;
   if (deploymentType !== 'managed' && deploymentType !== 'external') return;
-  const kind = deploymentType === 'managed' ? ServerKind.CONTAINER : ServerKind.REMOTE;
+  const kind = deploymentType === 'managed' ? 'container' : 'remote';
   if (!kinds.includes(kind)) {
     const needed =
-      kind === ServerKind.CONTAINER ? '"dockerConfig" or "image"' : '"sseConfig": { "url": "…" } or "url"';
+      kind === 'container' ? '"dockerConfig" or "image"' : '"sseConfig": { "url": "…" } or "url"';
     errors.push({ path: at, message: `deploymentType "${deploymentType}" needs ${needed}` });
   }
   if (transport === 'stdio' && deploymentType === 'external') {
@@ -169,7 +169,7 @@ function checkRename(value: unknown, { tool, owners, path, found }: Renaming): v
 
 // Not wrong, but hardly what was meant.
 function checkHabits({ entry, kinds, at }: Server, { warnings }: Findings): void {
-  if (has(entry, 'envFile') && kinds.includes(ServerKind.REMOTE)) {
+  if (has(entry, 'envFile') && kinds.includes('remote')) {
     const message = 'envFile has no effect on a remote server: Weir starts no process for it';
     warnings.push({ path: [...at, 'envFile'], message });
   }

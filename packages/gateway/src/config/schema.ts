@@ -213,6 +213,13 @@ const sectionBindings = key(z.array(sectionBinding), {
   status: 'accepted',
 });
 
+/** Keys that tell the kind of a server: an entry has those of one kind. Each kind has its row in `upstream/transports`. */
+export const SERVER_KINDS: Readonly<Record<string, readonly string[]>> = {
+  command: ['command'],
+  remote: ['url', 'sseConfig'],
+  container: ['image', 'dockerConfig'],
+};
+
 const server = z
   .looseObject({
     command: key(filledText(), {
@@ -355,11 +362,10 @@ const server = z
     description: 'One server: a command, a remote address or a container.',
     errorMessage: 'Server config must be an object: write { "command": "npx", "args": ["…"] }',
     status: 'in effect',
-    oneOf: [
-      { required: ['command'] },
-      { anyOf: [{ required: ['url'] }, { required: ['sseConfig'] }] },
-      { anyOf: [{ required: ['image'] }, { required: ['dockerConfig'] }] },
-    ],
+    oneOf: Object.values(SERVER_KINDS).map((keys) => {
+      const anyOf = keys.map((required) => ({ required: [required] }));
+      return anyOf.length === 1 ? anyOf[0] : { anyOf };
+    }),
   });
 
 const serverKey = z.string().min(1).meta({

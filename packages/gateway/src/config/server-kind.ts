@@ -1,28 +1,24 @@
-import type { ServerConfig } from './config.generated.ts';
+import { SERVER_KINDS, type ServerConfig, type ServerKind } from './config.generated.ts';
 import { has } from './findings.ts';
 
-export const ServerKind = {
-  /** A program that is started here. */
-  COMMAND: 'command',
-  /** A server at an address. */
-  REMOTE: 'remote',
-  /** A container that is started here. */
-  CONTAINER: 'container',
-} as const;
-export type ServerKind = (typeof ServerKind)[keyof typeof ServerKind];
+const ALL = Object.keys(SERVER_KINDS) as ServerKind[];
 
-/** The kind of a server that has passed validation. */
+/** Returns the kind of a server that has passed validation. */
 export function serverKind(server: ServerConfig): ServerKind {
-  return serverKinds(server)[0] ?? ServerKind.COMMAND;
+  return serverKinds(server)[0] ?? 'command';
 }
 
-/** Every kind of which an entry has a key: one, unless the entry is wrong. */
+/** Returns every kind of which an entry has a key: one, unless the entry is wrong. */
 export function serverKinds(entry: object): ServerKind[] {
-  const found: ServerKind[] = [];
-  if (has(entry, 'command')) found.push(ServerKind.COMMAND);
-  if (has(entry, 'url') || has(entry, 'sseConfig')) found.push(ServerKind.REMOTE);
-  if (has(entry, 'image') || has(entry, 'dockerConfig')) found.push(ServerKind.CONTAINER);
-  return found;
+  return ALL.filter((kind) => SERVER_KINDS[kind].some((key) => has(entry, key)));
+}
+
+/** Returns the keys that tell the kind of a server, as a sentence names them. */
+export function describeKinds(): string {
+  return ALL.map((kind) => {
+    const [key, ...others] = SERVER_KINDS[kind];
+    return others.length === 0 ? key : `${key} (or ${others.join(', ')})`;
+  }).join(', ');
 }
 
 /** Returns true where the entry switches the server off. */

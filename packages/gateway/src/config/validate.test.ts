@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { ServerKind, serverKind } from './server-kind.ts';
+import { serverKind } from './server-kind.ts';
 import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 import { validateConfig } from './validate.ts';
 
@@ -210,13 +210,13 @@ describe('validateConfig', () => {
       );
     }
     const accepted = [
-      [{ command: 'x' }, ServerKind.COMMAND],
-      [{ url: 'https://x' }, ServerKind.REMOTE],
-      [{ url: '${BASE}/mcp', sseConfig: { url: 'http://x/sse' } }, ServerKind.REMOTE],
-      [{ image: 'mcp/time' }, ServerKind.CONTAINER],
+      [{ command: 'x' }, 'command'],
+      [{ url: 'https://x' }, 'remote'],
+      [{ url: '${BASE}/mcp', sseConfig: { url: 'http://x/sse' } }, 'remote'],
+      [{ image: 'mcp/time' }, 'container'],
       [
         { dockerConfig: { image: 'y', containerName: 'zz', command: ['a'], ports: { '80': 8080 } } },
-        ServerKind.CONTAINER,
+        'container',
       ],
     ] as const;
     for (const [entry, kind] of accepted) {

@@ -1,6 +1,6 @@
-import type { ServerConfig } from '../config/config.generated.ts';
+import type { ServerConfig, ServerKind } from '../config/config.generated.ts';
 import { shownAddress, withoutRemoteSecrets } from '../config/redact.ts';
-import { ServerKind, serverKind } from '../config/server-kind.ts';
+import { serverKind } from '../config/server-kind.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { StartLimit } from '../time/deadline.ts';
 import type { Connection, OpenOptions } from './connection.ts';
@@ -95,9 +95,9 @@ const CONTAINER: Transport = {
 };
 
 const TRANSPORTS: Readonly<Record<ServerKind, Transport>> = {
-  [ServerKind.COMMAND]: PROCESS,
-  [ServerKind.REMOTE]: REMOTE,
-  [ServerKind.CONTAINER]: CONTAINER,
+  command: PROCESS,
+  remote: REMOTE,
+  container: CONTAINER,
 };
 
 /** Returns the transport of a server that has passed validation. */
