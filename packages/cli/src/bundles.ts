@@ -1,30 +1,13 @@
-/**
- * Bundle that holds each command; `entries/` has one entry file per bundle. A start on stdio reads its own bundle only,
- * because compiling the code of the other commands would slow it down.
- */
-export const BUNDLES = {
-  stdio: 'stdio',
-  serve: 'serve',
-  ps: 'control',
-  history: 'control',
-  logs: 'control',
-  enable: 'control',
-  disable: 'control',
-  restart: 'control',
-  pause: 'control',
-  resume: 'control',
-  stop: 'control',
-  lock: 'lock',
-  docker: 'docker',
-  completion: 'control',
-} as const;
+/** Commands with a bundle of their own: the code of the others would slow their start down. `entries/` has one entry file per bundle. */
+const OWN = ['serve', 'lock', 'docker'] as const;
 
-export type CommandName = keyof typeof BUNDLES;
-export type Bundle = (typeof BUNDLES)[CommandName];
+/** Bundle of a command; `control` has all commands without one of their own. */
+export type Bundle = 'stdio' | 'control' | (typeof OWN)[number];
 
-/** Returns the bundle for the first word of a command line; every other word is for stdio, which reports mistakes. */
+/** Returns the bundle for the first word of a command line; any bundle reports an unknown word. */
 export function bundleFor(word: string | undefined): Bundle {
-  return word !== undefined && Object.hasOwn(BUNDLES, word) ? BUNDLES[word as CommandName] : 'stdio';
+  if (word === undefined || word.startsWith('-')) return 'stdio';
+  return OWN.find((name) => name === word) ?? 'control';
 }
 
 /** Rewrites `help` and `help COMMAND` to the option `--help`, which every command has. */

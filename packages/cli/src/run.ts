@@ -1,7 +1,7 @@
 import type { CliArgs } from '@weir/gateway';
 import { parse } from './args.ts';
-import type { Bundle, BUNDLES, CommandName } from './bundles.ts';
-import { commandFor, STDIO, type Command } from './commands/table.ts';
+import type { Bundle } from './bundles.ts';
+import { commandFor, STDIO, type Command, type CommandName } from './commands/table.ts';
 import type { Context, Run } from './context.ts';
 import { describeError, UsageError } from './errors.ts';
 import { createLog, type CliLog } from './output/log.ts';
@@ -12,9 +12,7 @@ const EXIT = { GOOD: 0, FAILED: 1, USAGE: 2 } as const;
 /** Milliseconds that the reader of stdout has for the last output. */
 const LAST_WRITE_MS = 500;
 
-type CommandsIn<B extends Bundle> = {
-  [N in CommandName]: (typeof BUNDLES)[N] extends B ? N : never;
-}[CommandName];
+type CommandsIn<B extends Bundle> = B extends CommandName ? B : Exclude<CommandName, Bundle>;
 
 /** Runs the command that the command line names, then ends the process with its exit code. */
 export function start<B extends Bundle>(commands: Readonly<Record<CommandsIn<B>, Run>>): void {

@@ -1,6 +1,5 @@
 // Every command with its options, as data: the parser, the help, the hints for typos and the completion scripts read this table.
 // The code of a command is in the file of its name in this folder.
-import type { CommandName } from '../bundles.ts';
 import type { Program } from '../program.ts';
 import {
   readAllowedHost,
@@ -26,6 +25,23 @@ export interface Option {
   /** Stores the value, which is empty for a flag; throws a `UsageError` for one that is not valid. */
   readonly set: (values: Values, text: string) => unknown;
 }
+
+/** Names of the commands that have code; the build fails where an entry in `entries/` leaves one out. */
+export type CommandName =
+  | 'stdio'
+  | 'serve'
+  | 'ps'
+  | 'history'
+  | 'logs'
+  | 'enable'
+  | 'disable'
+  | 'restart'
+  | 'pause'
+  | 'resume'
+  | 'stop'
+  | 'lock'
+  | 'docker'
+  | 'completion';
 
 export interface Command {
   readonly name: CommandName | 'help';
