@@ -109,7 +109,8 @@ const PACKAGE = {
 };
 
 test('every documented command is run here, or says why not', () => {
-  const written = new Set(pages.flatMap((page) => commandsOf(page)));
+  const shown = pages.flatMap((page) => commandsOf(page));
+  const written = new Set([...shown, ...generated().filter((line) => !shown.some(hasCommandOf(line)))]);
   const run = [AT_A_GATEWAY, ALONE, ON_STDIO].flatMap((table) => Object.keys(table));
   const known = new Set([...run, ...ON_HTTP, ...Object.values(PACKAGE), ...Object.keys(NOT_RUN)]);
   expect([...written].filter((line) => !known.has(line))).toEqual([]);
@@ -211,6 +212,17 @@ function commandsOf(page: string): string[] {
   return [...lines, ...inline]
     .map((line) => line.trim())
     .filter((line) => isCommand.test(line) && !isOutput(line));
+}
+
+/** Returns the usage of every command; the page is generated from the command table. */
+function generated(): string[] {
+  const page = readFileSync(join(root, 'docs/commands.md'), 'utf8');
+  return Array.from(page.matchAll(/^Usage: (weir .*?)(?: \[.*)?$/gmu), ([, usage = '']) => usage);
+}
+
+function hasCommandOf(line: string): (other: string) => boolean {
+  const first = (text: string): string => text.split(' ', 2).join(' ');
+  return (other) => first(other) === first(line);
 }
 
 /** Returns a line of a shell without its prompt and comment, and the command that the comment offers instead. */
