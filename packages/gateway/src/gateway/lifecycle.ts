@@ -124,6 +124,7 @@ export class Lifecycle {
     this.#ready.resolve();
   }
 
+  /** Applies a checked config. Nothing waits after `afterStart`, so that a call sees either the old config or the new one. */
   async #reload(
     config: McpConfig,
     unexpanded: NonNullable<GatewayOptions['unexpanded']>,
@@ -131,13 +132,17 @@ export class Lifecycle {
     await this.afterStart();
     const parts = this.#parts;
     const { events, fleet, limits, options, publication, restartWaiters, tasks } = parts;
+    // Limits hold from the next call or byte on; calls in flight keep their time.
     parts.config = config;
     limits.use(config);
     options.accounts.use(config.limits);
     parts.publish();
+    // Groups change the views at once; filters and overrides of tools count from the rebuild below.
     const groups = parts.setGroups(config);
     const isFilterChanged = publication.builder.filter(config.mcpServers);
+    // Takes changed and removed servers out of the registry; afterwards their calls drain, and new servers start.
     const applied = fleet.apply(config, unexpanded);
+    // Names of removed servers are free, ids of their tasks stay valid, and calls that wait for their restart fail.
     publication.builder.setServers(Object.keys(config.mcpServers));
     tasks.setServers(fleet.servers.byKey.keys());
     restartWaiters.setServers(fleet.servers.byKey);
