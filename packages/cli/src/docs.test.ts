@@ -15,6 +15,11 @@ test('docs/commands.md shows the help of every command; after a change, run this
   await expect(page()).toMatchFileSnapshot(fileURLToPath(new URL('docs/commands.md', root)));
 });
 
+test('the README names every command', () => {
+  const readme = readFileSync(new URL('README.md', root), 'utf8');
+  expect(COMMANDS.filter((command) => !readme.includes(`\`${titleOf(command, program)}`))).toEqual([]);
+});
+
 const GUIDES = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)].filter(
   (path) => path.endsWith('.md') && path !== 'docs/commands.md',
 );
