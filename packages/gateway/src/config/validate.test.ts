@@ -265,6 +265,37 @@ describe('validateConfig', () => {
     });
   });
 
+  const spellings: [keys: string[], meant: string][] = [
+    [['include', 'allowed', 'allowedTools', 'allowed_tools', 'whitelist'], '"includeTools"'],
+    [['exclude', 'blocked', 'hide', 'hiddenTools', 'denylist', 'disallowed_tools'], '"excludeTools"'],
+    [
+      ['rename', 'renames', 'alias', 'aliases', 'toolOverrides'],
+      '"tools": { "TOOL": { "rename": "NEW_NAME" } }',
+    ],
+  ];
+  for (const [keys, meant] of spellings)
+    verifies('AGG-CFG-4', `validateConfig suggests ${meant} for other spellings in a server`, () => {
+      for (const key of keys)
+        expect(validateConfig(server({ ...command, [key]: [] })).warnings).toEqual([
+          {
+            path: '$.mcpServers.files',
+            message: `Unknown key ignored: "${key}" (did you mean ${meant}?)`,
+          },
+        ]);
+    });
+
+  verifies('AGG-CFG-4', 'validateConfig suggests the keys of a tool for other spellings in one', () => {
+    const { warnings } = validateConfig(server({ ...command, tools: { read: { name: 'x', hide: true } } }));
+    const message =
+      'Unknown keys ignored: "name" (did you mean "rename"?), "hide" (did you mean "enabled": false?)';
+    expect(warnings).toEqual([{ path: '$.mcpServers.files.tools.read', message }]);
+  });
+
+  verifies('AGG-CFG-4', 'validateConfig suggests nothing for the spelling of a server elsewhere', () => {
+    const { warnings } = validateConfig({ mcpServers: {}, exclude: [], rename: {} });
+    expect(warnings).toEqual([{ path: '$', message: 'Unknown keys ignored: "exclude", "rename"' }]);
+  });
+
   verifies('AGG-CFG-4', 'validateConfig gives one short warning for 30 unknown keys', () => {
     const others = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`other${index}`, index]));
     const { warnings } = validateConfig({ ...others, mcpServers: {} });

@@ -3,6 +3,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { type ConfigFinding, createFindings, type Findings, type UnknownKey } from './findings.ts';
 import { formatPath, type JsonPath } from './json/json-path.ts';
 import { type Adopted, adoptConfig } from './other-hosts.ts';
+import { keyInPlaceOf } from './other-spellings.ts';
 import { checkRules } from './rules.ts';
 
 /** One mistake in a config. */
@@ -79,8 +80,9 @@ const MOST_KEYS = 8;
 
 function describeKeys(items: readonly UnknownKey[]): string {
   const named = items.slice(0, MOST_KEYS).map(({ key, known }) => {
-    const meant = didYouMean(key, known);
-    return JSON.stringify(key) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`);
+    const near = didYouMean(key, known);
+    const meant = near === undefined ? keyInPlaceOf(key, known) : `"${near}"`;
+    return JSON.stringify(key) + (meant === undefined ? '' : ` (did you mean ${meant}?)`);
   });
   const more = items.length > MOST_KEYS ? ` and ${items.length - MOST_KEYS} more` : '';
   return `Unknown ${items.length === 1 ? 'key' : 'keys'} ignored: ${named.join(', ')}${more}`;
