@@ -103,6 +103,30 @@ describe('the history of a gateway', () => {
   });
 
   verifies(
+    ['HEALTH-4', 'HEALTH-7'],
+    'the history names the server and the tool of a hidden name',
+    async () => {
+      const folder = temporaryFolder();
+      const entry = { ...fixture('echo'), excludeTools: ['fail'], tools: { echo: { rename: 'say' } } };
+      const weir = startWeir({ e: entry }, { folder });
+      await weir.tools();
+      for (const name of ['e:fail', 'e:echo', 'fail']) await weir.callTool(name);
+      await weir.close();
+      const bare = startWeir({ e: entry }, { folder, args: ['--no-prefix'] });
+      await bare.tools();
+      for (const name of ['fail', 'echo']) await bare.callTool(name);
+      await bare.close();
+      const calls = (await shown(folder)).map(({ serverId, toolName, status }) => [
+        serverId,
+        toolName,
+        status,
+      ]);
+      const [hidden, renamed] = ['fail', 'echo'].map((name) => ['e', name, 'error']);
+      expect(calls).toEqual([hidden, renamed, hidden, hidden, renamed]);
+    },
+  );
+
+  verifies(
     'HEALTH-7',
     'the history holds no arguments, contents or secrets, in files with mode 0600',
     async () => {

@@ -34,8 +34,8 @@ export interface Target {
   readonly isRepeatable?: boolean;
 }
 
-/** The name belongs to a server that does not run. */
-export class OwnerAway extends RpcError {
+/** The error for a name whose server is known: the server does not run, or the config hides or renames the tool. */
+export class OwnerError extends RpcError {
   readonly serverKey: string;
   /** The server's own name of the target. */
   readonly ownName: string;
@@ -151,7 +151,7 @@ function resolveAlias(snapshot: GatewaySnapshot, kind: 'tools' | 'prompts', name
   const away = awayOwner(snapshot, meaning);
   if (away !== undefined) {
     const { serverKey } = away;
-    return new OwnerAway(absent(snapshot, { what, name, serverKey }), away);
+    return new OwnerError(absent(snapshot, { what, name, serverKey }), away);
   }
   const [owner] = owners;
   const isOwn = owner !== undefined && claim?.owners.includes(owner.serverKey) !== false;
@@ -177,10 +177,11 @@ function isSeenBy(
   return (owner) => group.hasTool({ serverKey: owner.serverKey, name: builder.ownName(owner) });
 }
 
-function notOffered(name: string, { serverKey, key, rename }: HeldBack): RpcError {
-  return invalid(
-    rename === undefined ? hiddenTool(name, serverKey, key) : renamedTool(name, serverKey, rename),
-  );
+function notOffered(name: string, heldBack: HeldBack): RpcError {
+  const { serverKey, key, rename } = heldBack;
+  const message =
+    rename === undefined ? hiddenTool(name, serverKey, key) : renamedTool(name, serverKey, rename);
+  return new OwnerError(invalid(message), heldBack);
 }
 
 /** Returns what is meant of a server that is away: it has listed the name, or the name begins with its key. */
@@ -204,10 +205,12 @@ function ofOnlyServer(
   const [upstream] = registry.upstreams.values();
   if (servers.size !== 1 || upstream === undefined || upstream.isLazy === true) return undefined;
   const { serverKey } = upstream;
+  const ownName = kind === 'tools' ? builder.ownName({ serverKey, name }) : name;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;
-  if (key !== undefined) return invalid(hiddenTool(name, serverKey, key));
+  if (key !== undefined)
+    return new OwnerError(invalid(hiddenTool(name, serverKey, key)), { serverKey, name: ownName });
   if (name.length > LONGEST_UNLISTED) return undefined;
-  return { upstream, originalText: encode(kind === 'tools' ? builder.ownName({ serverKey, name }) : name) };
+  return { upstream, originalText: encode(ownName) };
 }
 
 /** True for a server of the config that does not run, also where the config switches it off. */

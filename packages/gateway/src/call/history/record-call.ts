@@ -3,7 +3,7 @@ import { Method } from '../../protocol/methods.ts';
 import { valueText } from '../../wire/json/members.ts';
 import { encode } from '../../wire/json/splice.ts';
 import type { ClientRequest } from '../client-request.ts';
-import { OwnerAway, type Target } from '../resolve.ts';
+import { OwnerError, type Target } from '../resolve.ts';
 import { clientInfoText } from './client-names.ts';
 import type { Invocation } from './invocation-record.ts';
 
@@ -31,13 +31,13 @@ export function recordCancelled(request: ClientRequest): void {
   if (request.target !== undefined) recordCall(request, request.target)?.ended('cancelled');
 }
 
-/** Begins the record of a call whose name leads nowhere, or to a server that is away. */
+/** Begins the record of a call whose name leads nowhere, to a server that does not run or to a hidden tool. */
 function beginUnresolved(request: ClientRequest, error: RpcError): Invocation | undefined {
   const { params } = request.message;
   const name = params && valueText(params, 'name');
   if (!name?.startsWith('"')) return undefined;
   const [serverKey, ownName] =
-    error instanceof OwnerAway ? [error.serverKey, encode(error.ownName)] : ['', name];
+    error instanceof OwnerError ? [error.serverKey, encode(error.ownName)] : ['', name];
   return begin(request, serverKey, ownName.length <= LONGEST_NAME ? ownName : '"..."', 0);
 }
 
