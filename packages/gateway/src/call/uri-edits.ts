@@ -1,3 +1,4 @@
+import type { PublicUri } from '../registry/uris.ts';
 import {
   findMember,
   objectValue,
@@ -9,9 +10,6 @@ import {
 import { skipValue } from '../wire/json/scan.ts';
 import { encode, replaceValue, type Edit } from '../wire/json/splice.ts';
 import type { Message } from '../wire/message.ts';
-
-/** The public form of a URI that a server mentions; undefined where it stays as it is. */
-export type PublicUri = (uri: string) => string | undefined;
 
 /** The edits that give the links and embedded resources of a result their public URIs. */
 export function uriEdits(answer: Message, publicUri: PublicUri): Edit[] {

@@ -266,7 +266,7 @@ export class RegistryBuilder {
       return undefined;
     };
     if (kind === 'prompts' || !this.uris.sharesUris(serverKey)) return { nameOf };
-    return { nameOf, uriOf: (key, uri) => this.uris.sharedUri(key, uri) };
+    return { nameOf, publicUri: (uri) => this.uris.sharedUri(serverKey, uri) };
   }
 
   #apps(offers: readonly Offer[], listed: Routes): Map<string, AppResource> {

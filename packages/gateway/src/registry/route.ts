@@ -5,6 +5,7 @@ import type { ServerClient, Upstream } from '../upstream/upstream.ts';
 import { findMember, objectValue, readMembers, stringValue, valueText } from '../wire/json/members.ts';
 import { changeMembers, encode, replaceValue, type Edit } from '../wire/json/splice.ts';
 import { appUris } from './app-uris.ts';
+import type { PublicUri } from './uris.ts';
 
 /** Server and definition of a public name. */
 export interface ToolRegistryEntry<Client extends ServerClient = ServerClient> {
@@ -15,13 +16,10 @@ export interface ToolRegistryEntry<Client extends ServerClient = ServerClient> {
   readonly schema: ToolSchema;
 }
 
-/** The public form of a URI that a server mentions; undefined where it stays as it is. */
-export type UriOf = (serverKey: string, uri: string) => string | undefined;
-
 interface Published {
   readonly serverKey: string;
   readonly publicName: string;
-  readonly uriOf?: UriOf | undefined;
+  readonly publicUri?: PublicUri | undefined;
 }
 
 const NO_CHANGE: readonly Edit[] = [];
@@ -44,21 +42,21 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
     },
   };
   readonly #listed: Listed;
-  readonly #uriOf: UriOf | undefined;
+  readonly #publicUri: PublicUri | undefined;
   #originalText: string | undefined;
   #schema: ToolSchema | undefined;
   #isRepeatable: boolean | undefined;
   #mustBeTask: boolean | undefined;
   #legacyEdits: readonly Edit[] | undefined;
 
-  constructor(upstream: Client, listed: Listed, { serverKey, publicName, uriOf }: Published) {
+  constructor(upstream: Client, listed: Listed, { serverKey, publicName, publicUri }: Published) {
     this.upstream = upstream;
     this.client = upstream;
     this.serverKey = serverKey;
     this.originalName = listed.ownKey ?? listed.key;
     this.publicName = publicName;
     this.#listed = listed;
-    this.#uriOf = uriOf;
+    this.#publicUri = publicUri;
     Object.defineProperty(this, 'schema', Route.#SCHEMA);
   }
 
@@ -85,7 +83,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   isEqual(other: Route): boolean {
     if (this.serverKey !== other.serverKey || !this.isLike(other)) return false;
     // Only URIs that had to be told apart may differ still, and few servers have such.
-    const isAsWritten = this.#uriOf === undefined && other.#uriOf === undefined;
+    const isAsWritten = this.#publicUri === undefined && other.#publicUri === undefined;
     return isAsWritten || this.definition().equals(other.definition());
   }
 
@@ -126,7 +124,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
   /** The same as `definition`, one character a byte, put together from parts of the page. */
   definitionText(part: (from: number, until: number) => string, cuts: readonly Edit[] = NO_CHANGE): string {
     const { at, end, keyAt, keyEnd, description } = this.#listed;
-    if (this.#uriOf === undefined && cuts.length === 0 && description === undefined) {
+    if (this.#publicUri === undefined && cuts.length === 0 && description === undefined) {
       // Nearly all definitions: the name is all that changes.
       if (this.originalName === this.publicName) return part(at, end);
       return part(at, keyAt) + encode(this.publicName) + part(keyEnd, end);
@@ -154,7 +152,7 @@ export class Route<Client extends ServerClient = Upstream> implements ToolRegist
         ? NO_CHANGE
         : [{ start: keyAt, end: keyEnd, text: encode(this.publicName) }];
     const uris = appUris(this.#listed).flatMap(({ uri, start, end }) => {
-      const text = this.#uriOf?.(this.serverKey, uri);
+      const text = this.#publicUri?.(uri);
       return text === undefined ? [] : [{ start, end, text: encode(text) }];
     });
     // Of edits at one place the first stays first: a description that was missing goes before what is cut behind the name.

@@ -2,7 +2,8 @@ import type { Listed, ToolSchema } from '../upstream/catalogue/catalogue.ts';
 import { readItem } from '../upstream/catalogue/read-list.ts';
 import type { ServerClient } from '../upstream/upstream.ts';
 import { DEFAULT_SEPARATOR, joinName } from './names.ts';
-import { Route, type ToolRegistryEntry, type UriOf } from './route.ts';
+import { Route, type ToolRegistryEntry } from './route.ts';
+import type { PublicUri } from './uris.ts';
 
 export type ToolRegistry = Map<string, ToolRegistryEntry>;
 
@@ -11,7 +12,7 @@ type NameOf = (serverKey: string, name: string) => string | undefined;
 
 export interface Naming {
   readonly nameOf: NameOf;
-  readonly uriOf?: UriOf | undefined;
+  readonly publicUri?: PublicUri | undefined;
 }
 
 /** Enters a server's tools under their public names; of equal names the first stays. */
@@ -23,12 +24,12 @@ export function addServerTools<Client extends ServerClient>(
   tools: readonly (ToolSchema | Listed)[],
   naming: string | Naming = DEFAULT_SEPARATOR,
 ): void {
-  const { nameOf, uriOf } = typeof naming === 'string' ? separatedBy(naming) : naming;
+  const { nameOf, publicUri } = typeof naming === 'string' ? separatedBy(naming) : naming;
   for (const tool of tools) {
     const listed = isListed(tool) ? tool : readItem(Buffer.from(JSON.stringify(tool)), 'name');
     const publicName = listed && nameOf(serverKey, listed.key);
     if (listed === undefined || publicName === undefined || registry.has(publicName)) continue;
-    registry.set(publicName, new Route(client, listed, { serverKey, publicName, uriOf }));
+    registry.set(publicName, new Route(client, listed, { serverKey, publicName, publicUri }));
   }
 }
 

@@ -6,6 +6,9 @@ const EXPRESSION = /(\{[^{}]*\})/u;
 /** Stands in place of a server's key in the URIs of the gateway's own resources. */
 export const INSTRUCTIONS = 'instructions';
 
+/** Returns the public form of a URI that a server mentions; undefined where it stays as it is. */
+export type PublicUri = (uri: string) => string | undefined;
+
 /** The URI of the gateway's own resource with the whole instructions of a server. */
 export function instructionsUri(serverKey: string): string {
   return `${FORM}${INSTRUCTIONS}/${encodePart(serverKey)}`;
