@@ -356,5 +356,7 @@ describe.concurrent('a local server of both eras with one client on stdio', () =
     for (let call = 0; call < 2; call++)
       expect(readWho(textOf(await weir.callTool('b:who'))).era).toBe('modern');
     expect(starts()).toBe(2);
+    const again = 'ended before it answered initialize of the legacy era; Weir starts it once more';
+    expect(weir.logged.filter((line) => line.includes(again))).toHaveLength(1);
   });
 });

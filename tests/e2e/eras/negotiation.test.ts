@@ -300,15 +300,21 @@ describe.concurrent('the era of a server', () => {
 
   verifies(
     'ERA-4',
-    'a server that exits at the probe is legacy; it starts twice, and next time once',
+    'a server that exits at the probe is legacy; it starts twice, which the log says, and next time once',
     async () => {
       const state = join(temporaryFolder(), 'state');
       const { entry, starts } = counted(fixture('exits-at-probe'));
-      for (const expected of [2, 3]) {
+      const again =
+        'info [s] The server ended before it answered server/discover of the modern era; Weir starts it once more, in the legacy era';
+      for (const [expected, logged] of [
+        [2, [again]],
+        [3, []],
+      ] as const) {
         await using weir = serveInProcess({ s: entry }, { state });
         expect(await weir.tools()).toEqual(['s:echo', 's:pid']);
         expect(textOf(await weir.callTool('s:echo', { text: 'alive' }))).toBe('alive');
         expect(starts()).toBe(expected);
+        expect(weir.logged.filter((line) => line.includes('once more'))).toEqual(logged);
       }
     },
   );

@@ -175,6 +175,9 @@ describe.concurrent('a server that crashes', () => {
     // As it comes, and once more with the reason.
     expect(ofTalk).toHaveLength(30 + 10);
     expect(lines.filter((line) => !line.includes('frame'))).toEqual([
+      expect.stringMatching(
+        /^info \[x\] The server ended before .*; Weir starts it once more, in the legacy era$/u,
+      ),
       expect.stringMatching(/^error Server 'x' failed during initialization/u),
       expect.stringMatching(/^warn Server 'x' is tried again in [\d.]+ s \(attempt 1 of 3\)$/u),
       expect.stringMatching(/^warn Server 'x' failed again for the same reason; .* \(attempt 2 of 3\)$/u),

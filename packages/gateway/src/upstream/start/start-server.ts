@@ -95,18 +95,25 @@ export class ServerStart {
     } catch (error) {
       const hasDied = connection.peer.gone !== undefined && !deadline.isOver && !this.#options.isStopped();
       if (!hasDied || knownEra === 'legacy' || this.#isEraFixed) throw error;
-      this.#options.repeated();
+      // Only a start without the probe shows whether the probe has ended it or a mistake of its own.
       if (connection.heard === 0) {
-        this.#options.ownLog.debug?.('ended when it got the modern probe; starting it in the legacy era');
+        this.#repeat(`ended before it answered ${Method.DISCOVER} of the modern era`, 'legacy');
         return await this.#connect('legacy');
       }
       // Only the probe was answered: the legacy handshake has ended it.
       if (connection.heard > 1 || !this.#prefersLegacy) throw error;
       this.#diesOfHandshake = true;
+      this.#repeat(`ended before it answered ${Method.INITIALIZE} of the legacy era`, 'modern');
       return await this.#connect(knownEra);
     } finally {
       deadline.cancel();
     }
+  }
+
+  /** Says why a second process is started; from then on, the log leaves out what that one repeats of the first. */
+  #repeat(why: string, era: Era): void {
+    this.#options.ownLog.info(`The server ${why}; Weir starts it once more, in the ${era} era`);
+    this.#options.repeated();
   }
 
   async #launch(): Promise<Conversation> {
