@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { findGateways, type FoundGateway, type SocketLocation } from '@weir/gateway';
 import type { Context } from './context.ts';
 import { CliError, UsageError } from './errors.ts';
+import { nearest } from './nearest.ts';
 import { stateFolder, type Values } from './values.ts';
 
 /** Returns the running gateways that the command line chooses, those that do not answer included. */
@@ -58,6 +59,29 @@ function whichOne(found: readonly FoundGateway[], title: string): string {
     ({ socketPath, report }) => `  --pid ${socketPath.pid}  ${report?.configPath ?? '(does not answer)'}`,
   );
   return `${found.length} gateways are running. Choose one for ${title} with --config FILE or --pid NUMBER:\n${list.join('\n')}`;
+}
+
+/** Returns the gateways that have a server; throws an error that names the known ones where none has it. */
+export function gatewaysWith(server: string, found: readonly FoundGateway[]): FoundGateway[] {
+  const having = found.filter((gateway) => serversOf(gateway).includes(server));
+  if (having.length === 0) throw new CliError(noSuchServer(server, found));
+  return having;
+}
+
+function serversOf({ report }: FoundGateway): string[] {
+  return report?.servers.map(({ id }) => id) ?? [];
+}
+
+function noSuchServer(server: string, found: readonly FoundGateway[]): string {
+  const serving = found.find(({ report }) => report?.outside?.includes(server));
+  if (serving !== undefined)
+    return `Server '${server}' does not run here: this gateway serves only group '${serving.report?.group}', which does not contain it`;
+  const known = [...new Set(found.flatMap(serversOf))];
+  const silent = silentAmong(found).map(doesNotAnswer);
+  const meant = nearest(server, known);
+  const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`;
+  const none = `No gateway has a server '${server}'${hint}. Known servers: ${known.join(', ') || 'none'}.`;
+  return [...(known.length > 0 || silent.length === 0 ? [none] : []), ...silent].join('\n');
 }
 
 /** Returns the process ids of gateways that do not answer. */

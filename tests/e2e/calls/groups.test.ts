@@ -543,7 +543,7 @@ describe('weir --group', () => {
     expect(starts()).toBe('files 2,git 2,a:b 2,db 1,gone 1');
     expect(await ps()).toEqual(['dev', 'files connected', 'git connected', 'a:b connected', 'off undefined']);
     expect((await on('ps')).stdout).toContain('mcp.json, group dev, up');
-    for (const action of ['restart', 'enable', 'disable'])
+    for (const action of ['restart', 'enable', 'disable', 'logs'])
       expect((await on(action, 'db')).stderr).toContain(
         "Server 'db' does not run here: this gateway serves only group 'dev', which does not contain it",
       );

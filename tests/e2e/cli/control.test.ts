@@ -150,9 +150,26 @@ describe.concurrent('one gateway', () => {
       const pid = textOf(await weir.callTool('a:pid'));
       expect((await machine.weir('restart', 'a')).code).toBe(0);
       expect(textOf(await weir.callTool('a:pid'))).not.toBe(pid);
-      const unknown = await machine.weir('enable', 'nobody');
-      expect(unknown.code).toBe(1);
-      expect(unknown.stderr).toContain("There is no server 'nobody'");
+    },
+  );
+
+  verifies(
+    'HEALTH-3',
+    'every command that takes a server names the nearest and all known ones for an unknown one',
+    async () => {
+      const machine = new Machine();
+      await using _ = await machine.start({ files: fixture('echo'), notes: fixture('echo') });
+      for (const command of [['enable'], ['disable'], ['restart'], ['logs'], ['history', '--server']]) {
+        const ask = (server: string): Promise<Ended> => machine.weir(...command, server);
+        const known = 'Known servers: files, notes.\n';
+        expect({ command, ...(await ask('flies')) }).toMatchObject({
+          command,
+          code: 1,
+          stdout: '',
+          stderr: `No gateway has a server 'flies' (did you mean 'files'?). ${known}`,
+        });
+        expect((await ask('x')).stderr).toBe(`No gateway has a server 'x'. ${known}`);
+      }
     },
   );
 

@@ -2,7 +2,7 @@
 import { askGateway, endGateway, type GatewayReport } from '@weir/gateway';
 import type { Context, Run } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { answered, gatewaysToChange } from '../find-gateways.ts';
+import { answered, gatewaysToChange, gatewaysWith } from '../find-gateways.ts';
 import { printable } from '../output/text-table.ts';
 import type { Values } from '../values.ts';
 
@@ -23,8 +23,7 @@ export function change(action: Action): Run {
     const { output, program } = context;
     const found = await gatewaysToChange(action, values, context);
     // A gateway that serves a group may lack the server that others with this config run.
-    const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
-    for (const { socketPath } of having.length > 0 ? having : found) {
+    for (const { socketPath } of values.argument === undefined ? found : gatewaysWith(server, found)) {
       await carriedOut(socketPath.pid, askGateway(socketPath, action, { server }));
       const report = await answered(askGateway(socketPath, 'ps', {}));
       const problem = whyNotRunning(action, report, server);

@@ -1,7 +1,14 @@
 import { askGateway, findGateways, followGateway, readHistory, type FoundGateway } from '@weir/gateway';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { chosenGateways, doesNotAnswer, runningGateways, silentAmong, socketsFor } from '../find-gateways.ts';
+import {
+  chosenGateways,
+  doesNotAnswer,
+  gatewaysWith,
+  runningGateways,
+  silentAmong,
+  socketsFor,
+} from '../find-gateways.ts';
 import { isShown, selectCalls, showCall, showCalls, type Call } from '../output/calls.ts';
 import { looksOf } from '../output/text-table.ts';
 import type { Values } from '../values.ts';
@@ -29,9 +36,17 @@ export async function showHistory(
     answering.map(({ socketPath }) => askGateway(socketPath, 'history', {}).catch(() => [])),
   );
   if (found.length === 0 && stored.length === 0) throw new CliError(noHistory(values));
-  const calls = selectCalls([...stored, ...recent.flat()], values);
+  const known = [...stored, ...recent.flat()];
+  checkServer(known, answering, values);
+  const calls = selectCalls(known, values);
   context.output.write(values.json ? jsonLines(calls) : shownCalls(calls, values, context));
   return calls;
+}
+
+/** Throws where neither a call nor a running gateway has the server of the filter. */
+function checkServer(calls: readonly Call[], found: readonly FoundGateway[], { server }: Values): void {
+  if (server === undefined || found.length === 0) return;
+  if (!calls.some(({ serverId }) => serverId === server)) gatewaysWith(server, found);
 }
 
 /** Prints the heading also without calls if further ones follow. */

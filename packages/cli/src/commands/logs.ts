@@ -1,7 +1,6 @@
 import { askGateway, followGateway, type FoundGateway, type LoggedLine } from '@weir/gateway';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { answered, doesNotAnswer, runningGateways, silentAmong } from '../find-gateways.ts';
+import { answered, gatewaysWith, runningGateways, silentAmong } from '../find-gateways.ts';
 import { clock } from '../output/gateways.ts';
 import { asJson, printable } from '../output/text-table.ts';
 import type { Values } from '../values.ts';
@@ -11,8 +10,7 @@ export async function logs(values: Values, context: Context): Promise<void> {
   const { argument: server = '', json } = values;
   const { output } = context;
   const found = await runningGateways(values, context);
-  const having = found.filter(({ report }) => report?.servers.some(({ id }) => id === server));
-  if (having.length === 0) throw new CliError(noSuchServer(server, found));
+  const having = gatewaysWith(server, found);
   if (values.follow) return follow(having, values, context);
   const all = await Promise.all(
     having.map(async ({ socketPath }) => ({
@@ -56,11 +54,4 @@ async function follow(having: readonly FoundGateway[], values: Values, context: 
 function shownLines(lines: readonly LoggedLine[], server: string): string {
   if (lines.length === 0) return `Server '${server}' has written nothing to stderr.\n`;
   return lines.map(({ at, text }) => `${clock(at)}  ${printable(text)}\n`).join('');
-}
-
-function noSuchServer(server: string, found: readonly FoundGateway[]): string {
-  const known = new Set(found.flatMap(({ report }) => report?.servers.map(({ id }) => id) ?? []));
-  const silent = silentAmong(found).map(doesNotAnswer);
-  const none = `No gateway has a server '${server}'. Known servers: ${[...known].join(', ')}.`;
-  return [...(known.size > 0 || silent.length === 0 ? [none] : []), ...silent].join('\n');
 }

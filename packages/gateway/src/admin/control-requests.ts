@@ -18,6 +18,8 @@ export interface GatewayReport {
   readonly configPath?: string | undefined;
   /** Group of a gateway on stdio that serves one. */
   readonly group?: string | undefined;
+  /** Keys of the servers in the config that this group does not contain. */
+  readonly outside?: readonly string[];
   readonly startedAt: number;
   /** True while the user has paused its calls. */
   readonly isStopped: boolean;
@@ -118,8 +120,10 @@ async function done(act: Promise<void> | void): Promise<null> {
 function report(gateway: Gateway, info: GatewayInfo): GatewayReport {
   const reports = new Map(gateway.reports().map((server) => [server.serverKey, server]));
   const routes = [...gateway.registry.values()];
-  const configured = serverConfigs(gateway).filter(({ id }) => !gateway.isOutside(id));
-  const servers = configured.map((server): ReportedServer => {
+  const configured = serverConfigs(gateway);
+  const outside = configured.map(({ id }) => id).filter((id) => gateway.isOutside(id));
+  const inside = configured.filter(({ id }) => !gateway.isOutside(id));
+  const servers = inside.map((server): ReportedServer => {
     const { health, lastError } = reports.get(server.id) ?? {};
     return {
       ...server,
@@ -130,7 +134,7 @@ function report(gateway: Gateway, info: GatewayInfo): GatewayReport {
   });
   const { activeExecutions, totalExecuted, stopped } = executionTracker(gateway);
   const calls = { active: activeExecutions.size, total: totalExecuted };
-  return { ...info, isStopped: stopped, calls, servers };
+  return { ...info, ...(outside.length > 0 && { outside }), isStopped: stopped, calls, servers };
 }
 
 function logs(gateway: Gateway, server: string): readonly LoggedLine[] {
