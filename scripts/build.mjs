@@ -3,7 +3,7 @@
 // Builds everything: generated config files, the packages by `tsc -b`, and the command: one folder per bundle.
 // --frozen takes the generated files as they are committed, so that a test can tell when they are stale.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleCommand, OUTPUT, refuseLeftovers, refuseWideCharacters } from './bundle.mjs';
@@ -21,6 +21,7 @@ await runMain(async () => {
   if (existsSync(starter)) {
     await bundle();
     copyDemo();
+    copyPages();
     linkCommand();
   }
   compilePackages();
@@ -74,6 +75,14 @@ async function bundleBin(name, define) {
 // `weir serve --demo` works wherever the command is installed.
 function copyDemo() {
   cpSync(join(root, 'examples', 'servers'), join(cli, 'dist', 'demo'), { recursive: true });
+}
+
+// The README of the package links to these pages, and they to each other.
+function copyPages() {
+  const docs = join(cli, 'dist', 'docs');
+  rmSync(docs, { recursive: true, force: true });
+  cpSync(join(root, 'docs'), docs, { recursive: true, filter: (path) => !path.endsWith('.json') });
+  cpSync(join(root, 'SECURITY.md'), join(cli, 'dist', 'SECURITY.md'));
 }
 
 function productVersion() {

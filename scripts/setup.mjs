@@ -52,8 +52,15 @@ function sourceHash() {
 }
 
 function buildInputs() {
-  const top = ['package-lock.json', 'tsconfig.base.json', 'tsconfig.package.json', 'scripts/build.mjs'];
-  return [...top.map((name) => join(root, name)), ...walk(join(root, 'packages'))].sort();
+  const top = [
+    'package-lock.json',
+    'tsconfig.base.json',
+    'tsconfig.package.json',
+    'scripts/build.mjs',
+    'SECURITY.md',
+  ];
+  const folders = ['packages', 'docs'].flatMap((name) => walk(join(root, name)));
+  return [...top.map((name) => join(root, name)), ...folders].sort();
 }
 
 /**

@@ -20,7 +20,8 @@ test('the README names every command', () => {
   expect(COMMANDS.filter((command) => !readme.includes(`\`${titleOf(command, program)}`))).toEqual([]);
 });
 
-const GUIDES = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)].filter(
+const DOCS = readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`);
+const GUIDES = ['README.md', 'packages/cli/README.md', ...DOCS].filter(
   (path) => path.endsWith('.md') && path !== 'docs/commands.md',
 );
 

@@ -14,6 +14,7 @@ import {
   VERSION,
   Weir,
 } from '../../support/harness.ts';
+import { brokenLinks, linksOf } from '../../support/page-links.ts';
 import { root, sourceFiles } from '../../support/source-files.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -51,7 +52,7 @@ beforeAll(() => {
   tarball = join(folder, report?.filename ?? '');
 });
 
-verifies('AGG-CLI-1', 'the tarball has the command, its demo, and nothing else', () => {
+verifies('AGG-CLI-1', 'the tarball has the command, its demo, the pages, and nothing else', () => {
   const commands = ['control', 'docker', 'lock', 'serve', 'stdio'];
   const main = [...NAMES, ...commands.map((name) => `${name}/main`)].map((name) => `dist/${name}.cjs`);
   const late = packed.filter((path) =>
@@ -60,7 +61,28 @@ verifies('AGG-CLI-1', 'the tarball has the command, its demo, and nothing else',
   expect(late.length).toBeGreaterThan(0);
   const built = [...main, ...late];
   const demo = ['clock', 'dice', 'notes'].map((name) => `dist/demo/${name}.mjs`);
-  expect(packed.sort()).toEqual([...built, ...demo, 'LICENSE', 'README.md', 'package.json'].sort());
+  const docs = readdirSync(join(root, 'docs')).filter((name) => !name.endsWith('.json'));
+  const pages = ['dist/SECURITY.md', ...docs.map((name) => `dist/docs/${name}`)];
+  expect(packed.sort()).toEqual([...built, ...demo, ...pages, 'LICENSE', 'README.md', 'package.json'].sort());
+});
+
+test('every link of the packed README and of each packed page leads to a file of the package', () => {
+  const folder = join(root, 'packages', 'cli');
+  const pages = packed.filter((path) => path.endsWith('.md'));
+  const isPacked = (file: string): boolean => packed.includes(file);
+  expect(pages.map((page) => [page, brokenLinks(folder, page, isPacked)])).toEqual(
+    pages.map((page) => [page, []]),
+  );
+  const linked = new Set(pages.flatMap((page) => linksOf(folder, page).map(({ file }) => file)));
+  const readable = packed.filter((path) => /^dist\/.*\.(?:md|svg)$/u.test(path));
+  expect(readable.filter((path) => !linked.has(path))).toEqual([]);
+});
+
+test('the packed pages are those of the repository', () => {
+  for (const path of packed.filter((name) => /^dist\/.*\.md$/u.test(name)))
+    expect(readFileSync(join(root, 'packages', 'cli', path), 'utf8')).toBe(
+      readFileSync(join(root, path.replace('dist/', '')), 'utf8'),
+    );
 });
 
 test('a command whose file is missing after an update says to restart it', async () => {
