@@ -1,5 +1,5 @@
 import { RpcError } from '../errors.ts';
-import { askerEdits, mayElicit, prefixQuestion } from '../protocol/asker-name.ts';
+import { askerEdits, mayAsk, prefixQuestion } from '../protocol/asker-name.ts';
 import {
   hasTooManyQuestions,
   tooManyQuestions,
@@ -77,7 +77,7 @@ class CallTranslation implements Translation {
     const { era, serverKey } = this.#upstream;
     const renamesUris = this.#renamed !== undefined || this.#builder.uris.sharesUris(serverKey);
     const isSameEra = era === this.#caller.era;
-    const asks = isSameEra && (era === 'modern' || response.isError) && mayElicit(response);
+    const asks = isSameEra && (era === 'modern' || response.isError) && mayAsk(response);
     if (asks && response.body !== undefined) {
       if (hasTooManyQuestions(response.body, response.isError)) return tooManyQuestions();
       if (response.isError)

@@ -35,8 +35,8 @@ export function prefixQuestion(question: Question, asker: string): Question {
   return { ...question, params: lineBytes(splice(params.bytes, edits)).toString('latin1') };
 }
 
-/** Returns true where an answer within one era may ask the user: input required, a waiting task, or required URLs. */
-export function mayElicit({ isError, body }: Message): boolean {
+/** Returns true where an answer within one era may ask something: input required (sampling and roots too), a waiting task, or required URLs. */
+export function mayAsk({ isError, body }: Message): boolean {
   if (body === undefined) return false;
   if (isError) return hasAmbiguousKeys(body) || Number(valueText(body, 'code')) === URL_ELICITATION_REQUIRED;
   return hasAmbiguousKeys(body) || findMember(body, 'inputRequests') >= 0;
