@@ -100,7 +100,7 @@ describe('a limit of calls at a time', () => {
   verifies('HEALTH-5', 'calls are not limited where the config sets no limit', async () => {
     await using weir = limited();
     await weir.tools();
-    expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
+    expect(weir.gateway.fronts.view().snapshot.callLimits).toBeUndefined();
     await Promise.all(Array.from({ length: 60 }, (_, n) => work(weir, `${n}`, 700)));
     expect((await seen(weir)).most).toBe(60);
     expect(weir.gateway.canExecute('b')).toBe(true);
@@ -317,7 +317,7 @@ describe.concurrent('a limit of calls in a session', () => {
   verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit', async () => {
     await using weir = limited({ mcpSessionLimit: -1 });
     await weir.tools();
-    expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
+    expect(weir.gateway.fronts.view().snapshot.callLimits).toBeUndefined();
   });
 
   verifies('HEALTH-5', '"mcpSessionLimit" of -1 sets no limit beside another limit', async () => {
@@ -410,7 +410,7 @@ describe.concurrent('stop', () => {
       for (const answer of await Promise.all(calls)) expect(errorOf(answer)).toContain('has paused calls');
       expect((await weir.call('notifications/cancelled')).params).toMatchObject({ requestId: question.id });
       weir.gateway.resumeCalls();
-      expect(weir.gateway.fronts.view().snapshot.limits).toBeUndefined();
+      expect(weir.gateway.fronts.view().snapshot.callLimits).toBeUndefined();
       expect(textOf(await work(weir, 'again', 0))).toBe('again');
     },
   );

@@ -22,7 +22,7 @@ export interface GatewaySnapshot {
   /** The servers that are meant to run, whether or not they do. */
   readonly servers: ReadonlySet<string>;
   /** Undefined where nothing is limited. */
-  readonly limits: CallLimits | undefined;
+  readonly callLimits: CallLimits | undefined;
   readonly services: CallServices;
   /** Returns the newest snapshot of the same view: this one may be replaced while a call waits. */
   readonly current: () => GatewaySnapshot;

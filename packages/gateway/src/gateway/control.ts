@@ -57,8 +57,8 @@ export class GatewayControl {
   }
 
   stopCalls(): void {
-    const { fleet, limits, suspendedCalls, restartWaiters } = this.#parts;
-    limits.stop();
+    const { fleet, callLimits, suspendedCalls, restartWaiters } = this.#parts;
+    callLimits.stop();
     this.#parts.publish();
     restartWaiters.close();
     const calls = fleet.connected().flatMap((child) => {
@@ -66,16 +66,16 @@ export class GatewayControl {
       // With a call ends the way on which its client is asked: what it is asked is withdrawn first.
       return underWay.length === 0 ? [] : [...questionsOf(child), ...underWay];
     });
-    for (const call of new Set([...calls, ...suspendedCalls.inRounds])) limits.revoke(call);
+    for (const call of new Set([...calls, ...suspendedCalls.inRounds])) callLimits.revoke(call);
   }
 
   resumeCalls(): void {
-    this.#parts.limits.resume();
+    this.#parts.callLimits.resume();
     this.#parts.publish();
   }
 
   get isStopped(): boolean {
-    return this.#parts.limits.refusal !== undefined;
+    return this.#parts.callLimits.refusal !== undefined;
   }
 
   /** Returns the supervisor, unless the config or the group leaves the server out. */

@@ -131,10 +131,10 @@ export class Lifecycle {
   ): Promise<AppliedConfig> {
     await this.afterStart();
     const parts = this.#parts;
-    const { events, fleet, limits, options, publication, restartWaiters, tasks } = parts;
+    const { callLimits, events, fleet, options, publication, restartWaiters, tasks } = parts;
     // Limits hold from the next call or byte on; calls in flight keep their time.
     parts.config = config;
-    limits.use(config);
+    callLimits.use(config);
     options.accounts.use(config.limits);
     parts.publish();
     // Groups change the views at once; filters and overrides of tools count from the rebuild below.

@@ -53,8 +53,8 @@ export class ProgramCalls {
   }
 
   canExecute(serverKey: string | undefined, source: InvocationSource | undefined): boolean {
-    const { limits, publication } = this.#parts;
+    const { callLimits, publication } = this.#parts;
     if (serverKey !== undefined && !publication.whole.registry.upstreams.has(serverKey)) return false;
-    return limits.canExecute(serverKey, source && this.#clients.get(source));
+    return callLimits.canExecute(serverKey, source && this.#clients.get(source));
   }
 }

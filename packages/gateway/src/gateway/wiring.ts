@@ -61,7 +61,7 @@ export class Parts {
   );
   readonly logLevelSync: LogLevelSync;
   readonly tasks: Tasks;
-  readonly limits: CallLimits;
+  readonly callLimits: CallLimits;
   readonly suspendedCalls: SuspendedCalls = new SuspendedCalls();
   readonly restartWaiters: RestartWaiters = new RestartWaiters(
     (key) => this.fleet.supervisor.statusOf(key),
@@ -98,7 +98,7 @@ export class Parts {
       servers: () => [...this.fleet.servers.running(), ...this.pool.legacyConnections],
     });
     this.tasks = new Tasks(this.fleet.servers.byKey.keys());
-    this.limits = new CallLimits(config, systemTimers, options.commandName);
+    this.callLimits = new CallLimits(config, systemTimers, options.commandName);
     this.services = this.#createServices();
     this.publish();
     this.setGroups(config);
@@ -219,7 +219,7 @@ export class Parts {
       group: view.group,
       builder: this.publication.builder,
       servers: new Set([...this.fleet.servers.byKey.keys()].filter(view.hasServer)),
-      limits: this.limits.active,
+      callLimits: this.callLimits.active,
       services: this.services,
       current: () => view.snapshot,
     };

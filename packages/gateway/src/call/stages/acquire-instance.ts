@@ -11,7 +11,7 @@ export const acquireInstance: Stage = {
     request.wait(
       services.acquire(target.upstream, caller, folder),
       (instance) => {
-        const stopped = snapshot.current().limits?.refusal;
+        const stopped = snapshot.current().callLimits?.refusal;
         if (stopped === undefined) {
           request.instance = instance;
           return next(sameOf(target, instance.upstream));

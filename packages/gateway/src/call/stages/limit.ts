@@ -6,20 +6,20 @@ import { retriesOf, waitForRestart } from './retry-when-lost.ts';
 
 /** Lets a call begin within the limits of the config, after others, or refuses it. */
 export const limit: Stage = {
-  appliesTo: ({ snapshot, message }) => snapshot.limits?.appliesTo(message) === true,
+  appliesTo: ({ snapshot, message }) => snapshot.callLimits?.appliesTo(message) === true,
   run(request, target, { next }) {
     // A call that waits is a call already.
     recordCall(request, target, retriesOf(request, target));
-    request.snapshot.limits?.admit(request, target, (permit, hasWaited) => {
+    request.snapshot.callLimits?.admit(request, target, (permit, hasWaited) => {
       request.permit = permit;
       if (!hasWaited) return next(target);
       // Its server may have been lost meanwhile. Nothing was sent, so it may wait for the restart as well.
       waitForRestart(request, target.upstream.serverKey, { wasSent: false }, () => {
-        const { limits } = request.snapshot;
+        const { callLimits } = request.snapshot;
         const { addressing } = request;
-        const found = limits?.refusal ?? (addressing ? resolveTarget(request, addressing) : target);
+        const found = callLimits?.refusal ?? (addressing ? resolveTarget(request, addressing) : target);
         if (!(found instanceof RpcError)) return next(found);
-        limits?.uncount(request);
+        callLimits?.uncount(request);
         request.refuse(found);
       });
     });
