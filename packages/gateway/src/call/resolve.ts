@@ -203,7 +203,7 @@ function ofOnlyServer(
   // A group has what is listed.
   if (group !== undefined) return undefined;
   const [upstream] = registry.upstreams.values();
-  if (servers.size !== 1 || upstream === undefined || upstream.isLazy === true) return undefined;
+  if (servers.size !== 1 || upstream === undefined || upstream.isPlaceholder === true) return undefined;
   const { serverKey } = upstream;
   const ownName = kind === 'tools' ? builder.ownName({ serverKey, name }) : name;
   const key = kind === 'tools' ? builder.heldBackBy({ serverKey, name }) : undefined;

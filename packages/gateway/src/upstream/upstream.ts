@@ -13,8 +13,8 @@ export interface ServerClient {
 /** A server behind the gateway, as the rest of the gateway sees it: somewhere to send requests, and what it offers. */
 export interface Upstream extends ServerClient {
   readonly serverKey: string;
-  /** True for a placeholder: the server must be started before a request. */
-  readonly isLazy?: boolean;
+  /** True for a placeholder of a lazy server, or of one that is still starting: a request waits for its start. */
+  readonly isPlaceholder?: boolean;
   /** True for a server at an address: a second session with it starts no process. */
   readonly isRemote?: boolean;
   /** True for a server that has refused the legacy era, or whose entry fixes the modern one. */

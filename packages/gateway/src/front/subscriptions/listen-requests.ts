@@ -206,7 +206,7 @@ function followedTasks(publicIds: readonly string[], snapshot: GatewaySnapshot):
 
 /** A lazy server that does not run has no tasks to tell of; a request for one of its tasks starts it. */
 function canFollowTasks(upstream: Upstream): boolean {
-  const isShared = upstream.sharing === 'shared' && upstream.isLazy !== true;
+  const isShared = upstream.sharing === 'shared' && upstream.isPlaceholder !== true;
   return isShared && upstream.era === 'modern' && offersTasks(upstream);
 }
 

@@ -20,7 +20,7 @@ export interface LazyUpstreamOptions {
 
 /** A server that does not run until it is needed. Its lists come from a snapshot. */
 export class LazyUpstream implements Upstream {
-  readonly isLazy = true;
+  readonly isPlaceholder = true;
   readonly serverKey: string;
   readonly sharing: Sharing;
   readonly cwdFromRoots: boolean;

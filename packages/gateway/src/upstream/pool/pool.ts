@@ -67,7 +67,7 @@ export class UpstreamPool<Caller extends PoolCaller> {
   /** Returns false where a request can go to this server as it is. Runs for every call, so it looks at fields alone. */
   readonly needsAcquire = (upstream: Upstream, caller: Caller): boolean =>
     upstream.sharing !== 'shared' ||
-    upstream.isLazy === true ||
+    upstream.isPlaceholder === true ||
     upstream.isEraOpen === true ||
     this.#mayHaveLegacyConnection(upstream, caller);
 
@@ -102,10 +102,10 @@ export class UpstreamPool<Caller extends PoolCaller> {
   }
 
   async #acquireShared(upstream: Upstream, caller: Caller): Promise<Instance> {
-    const { serverKey, isLazy, isEraOpen } = upstream;
+    const { serverKey, isPlaceholder, isEraOpen } = upstream;
     const era = caller.client.source === undefined ? caller.era : undefined;
     const running =
-      isLazy === true || isEraOpen === true ? await this.#options.fleet.use(serverKey, era) : upstream;
+      isPlaceholder === true || isEraOpen === true ? await this.#options.fleet.use(serverKey, era) : upstream;
     const legacyConnection = this.#mayHaveLegacyConnection(running, caller)
       ? await this.#legacyConnections.of(running)
       : undefined;
