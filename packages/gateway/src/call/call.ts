@@ -4,12 +4,12 @@ import { BY_LEGACY_TASK, BY_MODERN_TASK, resolveTarget, type Addressing } from '
 import type { ClientRequest } from './client-request.ts';
 import { levelAskedBy } from './log-levels.ts';
 import { observersOf } from './observers.ts';
+import { readChangedLists } from './read-changed-lists.ts';
 import { accept } from './relay.ts';
 import type { Target } from './resolve.ts';
 import { acquireInstance } from './stages/acquire-instance.ts';
 import { limit } from './stages/limit.ts';
 import { logLevel } from './stages/log-level.ts';
-import { readChangedLists } from './stages/read-changed-lists.ts';
 import { resumeSuspended, resumesSuspended } from './stages/resume-suspended.ts';
 import { retryWhenLost } from './stages/retry-when-lost.ts';
 import { rootsFolder } from './stages/roots-folder.ts';

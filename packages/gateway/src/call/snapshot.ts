@@ -8,8 +8,8 @@ import type { History } from './history/history.ts';
 import type { LogLevels } from './log-levels.ts';
 import type { NameWarnings } from './name-warnings.ts';
 import type { SuspendedCalls } from './questions/suspended-calls.ts';
+import type { RestartWaiters } from './restart-waiters.ts';
 import type { CallLimits } from './stages/limits/call-limits.ts';
-import type { RestartWaiters } from './stages/restart-waiters.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
 /** One view of the gateway at one moment, which requests are resolved against. Each publication makes a new one. */

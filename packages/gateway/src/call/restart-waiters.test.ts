@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../../../../tests/verifies.ts';
-import type { ServerHealthStatus } from '../../upstream/supervision/health.ts';
+import { verifies } from '../../../../tests/verifies.ts';
+import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
 import { RestartWaiters } from './restart-waiters.ts';
 
 type Connection = ServerHealthStatus['connectionState'];

@@ -1,6 +1,6 @@
-import { within } from '../../time/timeouts.ts';
-import type { Addressing } from '../addressing.ts';
-import type { ClientRequest } from '../client-request.ts';
+import { within } from '../time/timeouts.ts';
+import type { Addressing } from './addressing.ts';
+import type { ClientRequest } from './client-request.ts';
 
 /** Milliseconds: a server that does not answer with its list holds up a call for no longer. */
 const LONGEST_READING_MS = 1000;

@@ -1,6 +1,6 @@
-import type { Timers } from '../../time/schedule.ts';
-import type { ServerHealthStatus } from '../../upstream/supervision/health.ts';
-import type { ServerEvent } from '../../upstream/supervision/supervisor.ts';
+import type { Timers } from '../time/schedule.ts';
+import type { ServerHealthStatus } from '../upstream/supervision/health.ts';
+import type { ServerEvent } from '../upstream/supervision/supervisor.ts';
 
 /** Longest wait of a call for a restart, whatever happens to the server. */
 const LONGEST_WAIT_MS = 60_000;
