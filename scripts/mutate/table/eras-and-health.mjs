@@ -141,8 +141,8 @@ export const ERAS_AND_HEALTH = [
     id: 'HEALTH-5',
     number: '−1 for no limit',
     file: gateway('call/stages/limits/call-limits.ts'),
-    from: 'mcpSessionLimit !== -1',
-    to: ['mcpSessionLimit !== -2', 'mcpSessionLimit !== 0'],
+    from: 'limit !== -1',
+    to: ['limit !== -2', 'limit !== 0'],
     proofs: [noLimit],
   },
   {

@@ -134,8 +134,8 @@ export class Lifecycle {
     const { callLimits, events, fleet, options, publication, restartWaiters, tasks } = parts;
     // Limits hold from the next call or byte on; calls in flight keep their time.
     parts.config = config;
-    callLimits.use(config);
-    options.accounts.use(config.limits);
+    callLimits.takeConfig(config);
+    options.accounts.takeLimits(config.limits);
     parts.publish();
     // Groups change the views at once; filters and overrides of tools count from the rebuild below.
     const groups = parts.setGroups(config);

@@ -67,7 +67,7 @@ export class RegistryBuilder {
 
   /** Goes over to the filters and overrides of another config; returns true where one differs. */
   filter(servers: Readonly<Record<string, ServerConfig>>): boolean {
-    const leadsElsewhere = this.#filters.use(servers);
+    const leadsElsewhere = this.#filters.takeConfig(servers);
     if (leadsElsewhere === undefined) return false;
     this.books.tools.release(leadsElsewhere);
     return true;

@@ -70,7 +70,7 @@ export class ToolFilters {
   }
 
   /** Goes over to the entries of another config; returns which names lead elsewhere now, undefined where no filter differs. */
-  use(servers: Readonly<Record<string, ServerConfig>>): ((name: Owner) => boolean) | undefined {
+  takeConfig(servers: Readonly<Record<string, ServerConfig>>): ((name: Owner) => boolean) | undefined {
     const before = this.#filters;
     const filters = new Map<string, ToolFilter>();
     for (const [key, entry] of Object.entries(servers)) {

@@ -44,11 +44,11 @@ export class Accounts {
 
   constructor(maxMessageSize: number, limits?: Partial<AccountLimits>) {
     this.#maxMessageSize = maxMessageSize;
-    this.use(limits);
+    this.takeLimits(limits);
   }
 
   /** Sets the ceilings. Peers that hold more are ended with the next byte. */
-  use(limits: Partial<AccountLimits> = {}): void {
+  takeLimits(limits: Partial<AccountLimits> = {}): void {
     this.#limits = { ...DEFAULT_ACCOUNT_LIMITS, ...limits };
     this.#peerCeiling = this.#maxMessageSize + this.#limits.peerBytes;
     // One peer may always hold what it is allowed to.

@@ -77,8 +77,8 @@ export class DesiredServers {
     }));
   }
 
-  /** Goes over to another config; returns what that changes for the servers that are meant to run. */
-  use(config: McpConfig, entries: ServerEntries): ConfigChanges {
+  /** Replaces the config; returns what that changes for the servers that are meant to run. */
+  takeConfig(config: McpConfig, entries: ServerEntries): ConfigChanges {
     const before = this.#ofGroup;
     this.#all = config.mcpServers;
     this.#ofGroup = this.#narrow(config);

@@ -209,7 +209,7 @@ export class Fleet {
   /** Starts servers that are new or changed in another config and ends those that are not in it; the others run on. */
   apply(config: McpConfig, entries: ServerEntries): AppliedConfig {
     void this.#lazyUpstreams.flush();
-    const changes = this.#desired.use(config, entries);
+    const changes = this.#desired.takeConfig(config, entries);
     const { added, changed, removed } = changes;
     const healthBefore = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
     const leaving = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);

@@ -12,10 +12,13 @@ import { MOST_EXTENSION } from './call-clock.ts';
 import { CallQueue, LONGEST_QUEUE, type WaitingCall } from './call-queue.ts';
 import { Permit, type TimeLimit } from './permit.ts';
 
-type LimitConfig = Pick<
-  McpConfig,
-  'mcpServers' | 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'
->;
+/** Keys of a server's entry that limit its calls. A limit can read no other key, and each has its row in `ENTRY_LIMITS`. */
+type LimitEntry = Pick<ServerConfig, 'timeout' | 'tools'>;
+
+/** Keys of the config that limit calls. A limit can read no other key, and each has its row in `CONFIG_LIMITS`. */
+interface LimitConfig extends Pick<McpConfig, 'mcpConcurrentLimit' | 'mcpGlobalTimeout' | 'mcpSessionLimit'> {
+  readonly mcpServers: Readonly<Record<string, LimitEntry>>;
+}
 
 /** Limits the number and the time of calls. Without settings in the config, there is no limit. */
 export class CallLimits {
@@ -33,7 +36,7 @@ export class CallLimits {
     this.#timers = timers;
     this.#commandName = commandName;
     this.#config = config;
-    this.#isLimited = setsLimits(config);
+    this.#isLimited = hasLimit(config, CONFIG_LIMITS);
   }
 
   /** Undefined where nothing limits anything, so that calls have nothing to ask. */
@@ -46,10 +49,10 @@ export class CallLimits {
     return this.#isStopped ? stopped(this.#commandName) : undefined;
   }
 
-  /** Other limits from now on; what is under way keeps its time. */
-  use(config: LimitConfig): void {
+  /** Applies the limits of another config; calls in flight keep their time. */
+  takeConfig(config: LimitConfig): void {
     this.#config = config;
-    this.#isLimited = setsLimits(config);
+    this.#isLimited = hasLimit(config, CONFIG_LIMITS);
     for (const queue of this.#queues.values()) queue.limit = config.mcpConcurrentLimit ?? Infinity;
   }
 
@@ -176,22 +179,31 @@ interface QueuedCall extends WaitingCall {
   refuse(error: RpcError): void;
 }
 
-function setsLimits({
-  mcpServers,
-  mcpConcurrentLimit,
-  mcpGlobalTimeout,
-  mcpSessionLimit = -1,
-}: LimitConfig): boolean {
-  if (mcpConcurrentLimit !== undefined || mcpGlobalTimeout !== undefined || mcpSessionLimit !== -1)
-    return true;
-  return Object.values(mcpServers).some(
-    ({ timeout, tools = [] }) =>
-      timeout !== undefined ||
-      (!Array.isArray(tools) && Object.values(tools).some((tool) => tool.timeout !== undefined)),
-  );
+/** Tells for each key whether this value limits anything. The compiler misses a key that has no row here. */
+type LimitChecks<Keys> = { readonly [Key in keyof Keys]-?: (value: NonNullable<Keys[Key]>) => boolean };
+
+const ENTRY_LIMITS: LimitChecks<LimitEntry> = {
+  timeout: () => true,
+  tools: (tools) =>
+    !Array.isArray(tools) && Object.values(tools).some(({ timeout }) => timeout !== undefined),
+};
+
+const CONFIG_LIMITS: LimitChecks<LimitConfig> = {
+  mcpConcurrentLimit: () => true,
+  mcpGlobalTimeout: () => true,
+  mcpSessionLimit: (limit) => limit !== -1,
+  mcpServers: (servers) => Object.values(servers).some((entry) => hasLimit(entry, ENTRY_LIMITS)),
+};
+
+/** Returns true where one of the checked keys is set and limits something. */
+function hasLimit<Keys extends object>(values: Keys, checks: LimitChecks<Keys>): boolean {
+  return (Object.keys(checks) as (keyof Keys)[]).some((key) => {
+    const value = values[key];
+    return value !== undefined && value !== null && checks[key](value);
+  });
 }
 
-function toolTimeout({ tools = [] }: ServerConfig, tool: string): number | undefined {
+function toolTimeout({ tools = [] }: LimitEntry, tool: string): number | undefined {
   return Array.isArray(tools) || !Object.hasOwn(tools, tool) ? undefined : tools[tool]?.timeout;
 }
 
