@@ -17,7 +17,7 @@ import {
 } from '../../support/harness.ts';
 import { connectHttp, startServe } from '../../support/http.ts';
 import { counted, createTestGateway, serveInProcess } from '../../support/in-process.ts';
-import { until } from '../../support/processes.ts';
+import { isAlive, until } from '../../support/processes.ts';
 import { verifies } from '../../verifies.ts';
 
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
@@ -219,7 +219,7 @@ describe.concurrent('a config file that changes', () => {
 
   verifies(
     ['HEALTH-3', 'ERA-2'],
-    'a reload gives a session a new instance, not the one of the old config',
+    'a reload gives a session a new instance, which starts once the one of the old config has ended',
     async () => {
       const options = { lazy: true, configPath: join(temporaryFolder(), 'mcp.json') };
       const servers = { s: { ...slow(), sharing: 'per-session' as const }, e: fixture('echo') };
@@ -233,6 +233,7 @@ describe.concurrent('a config file that changes', () => {
       const after = await weir.callTool('s:pid');
       expect(after.error?.message).toBeUndefined();
       expect(textOf(after)).not.toBe(before);
+      expect(isAlive(Number(before))).toBe(false);
       expect(textOf(await last)).toBe('slow');
     },
   );

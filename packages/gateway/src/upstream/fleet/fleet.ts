@@ -20,6 +20,7 @@ import { ServerStatus, type Upstream } from '../upstream.ts';
 import { CurrentServers } from './current-servers.ts';
 import { DesiredServers, type ServerEntries } from './desired-servers.ts';
 import type { FleetOptions } from './fleet-options.ts';
+import { LeavingServers } from './leaving-servers.ts';
 import { LocalEras } from './local-eras.ts';
 
 /** Longest delay of the shutdown by writes of state. */
@@ -43,6 +44,7 @@ export class Fleet {
   readonly logs: ServerLogs;
   readonly #options: FleetOptions;
   readonly #desired: DesiredServers;
+  readonly #leaving = new LeavingServers();
   readonly #serverContext: ServerContext;
   readonly #lazyUpstreams: LazyUpstreams;
   readonly #eras: LocalEras;
@@ -71,7 +73,7 @@ export class Fleet {
         crashed: (server, error) => this.#crashed(server, error),
       },
     });
-    this.dedicated = new DedicatedServers(desired, this.servers);
+    this.dedicated = new DedicatedServers(desired, this.servers, this.#leaving);
     this.#lazyUpstreams = new LazyUpstreams({
       ...options,
       desired,
@@ -86,7 +88,11 @@ export class Fleet {
 
   /** Returns every server with a connection: shared and dedicated ones, and those that drain. */
   connected(): UpstreamServer[] {
-    return [...this.servers.byKey.values(), ...this.dedicated].filter(({ isConnected }) => isConnected);
+    return this.#all().filter(({ isConnected }) => isConnected);
+  }
+
+  #all(): UpstreamServer[] {
+    return [...this.servers.byKey.values(), ...this.dedicated, ...this.#leaving];
   }
 
   /** Returns the running servers, and the placeholders of others, in the order of the config. */
@@ -212,11 +218,11 @@ export class Fleet {
     const changes = this.#desired.takeConfig(config, entries);
     const { added, changed, removed } = changes;
     const healthBefore = new Map(changed.map((key) => [key, this.supervisor.healthOf(key)]));
-    const leaving = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);
+    const placeholders = [...removed, ...changed].flatMap((key) => this.lazyUpstream(key) ?? []);
     this.#lazyUpstreams.forget([...removed, ...changed]);
-    for (const key of removed) this.#dismiss(key, 'was removed from the config');
-    for (const key of changed) this.#dismiss(key, 'restarts, because its entry in the config changed');
-    for (const { catalogue } of leaving) this.#options.on.changed(listedKinds(catalogue));
+    for (const key of removed) this.#takeOut(key, 'was removed from the config');
+    for (const key of changed) this.#takeOut(key, 'restarts, because its entry in the config changed');
+    for (const { catalogue } of placeholders) this.#options.on.changed(listedKinds(catalogue));
     this.memory.setServers(this.#desired.known());
     const arrived = this.#desired.withoutOwn([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(healthBefore.get(key)));
@@ -254,20 +260,19 @@ export class Fleet {
     this.dedicated.close();
     const writes = [this.#lazyUpstreams.flush(), this.memory.flush(), this.#serverContext.eraCache.flush()];
     const remembered = within(LAST_WRITE_MS, Promise.all(writes));
-    const all = [...this.servers.byKey.values(), ...this.dedicated];
-    const running = all.flatMap((server) => server.retire() ?? []);
+    const running = this.#all().flatMap((server) => server.retire() ?? []);
     await this.#serverContext.end(running, stopTiming(killAfterMs));
     await remembered;
   }
 
-  /** Ends a server that the config has no more, or has otherwise. Calls in flight drain meanwhile. */
-  #dismiss(key: string, what: string): void {
+  /** Takes out a server that the config has no more, or has otherwise. Its calls in flight drain, then it ends. */
+  #takeOut(key: string, what: string): void {
     const server = this.servers.byKey.get(key);
-    const cleared = this.supervisor.dismiss(key);
+    const cleared = this.supervisor.disown(key);
     if (server === undefined) return;
     const wasRunning = server.status === ServerStatus.RUNNING;
     this.servers.remove(key);
-    this.dedicated.dismiss(server, what, cleared);
+    this.#leaving.drain(key, [server, ...this.dedicated.handOver(key)], { what, cleared });
     if (wasRunning) this.#options.on.gone(server);
   }
 
@@ -276,12 +281,12 @@ export class Fleet {
     this.#options.log.warn(message);
     const lazyUpstream = this.#lazyUpstreams.of(serverKey);
     this.#lazyUpstreams.forget([serverKey]);
-    this.#dismiss(serverKey, 'is skipped, because it leads back to this gateway');
+    this.#takeOut(serverKey, 'is skipped, because it leads back to this gateway');
     if (lazyUpstream !== undefined) this.#options.on.changed(listedKinds(lazyUpstream.catalogue));
   }
 
   #adopt(key: string, health: Health): void {
-    this.supervisor.adopt(this.servers.create(key), health, this.dedicated.leaving(key));
+    this.supervisor.adopt(this.servers.create(key), health, this.#leaving.gone(key));
   }
 
   /** Restores the health that earlier gateways have saved. A disabled server is not started. */
@@ -289,7 +294,7 @@ export class Fleet {
     for (const [serverKey, health] of await this.memory.recall()) {
       const server = this.servers.byKey.get(serverKey);
       if (server === undefined || !isMeant(serverKey)) continue;
-      this.supervisor.adopt(server, health, this.dedicated.leaving(serverKey));
+      this.supervisor.adopt(server, health, this.#leaving.gone(serverKey));
       if (health.enabled) continue;
       server.retire();
       this.#warnDisabled(serverKey, health.autoDisabled);
@@ -312,7 +317,10 @@ export class Fleet {
       ready: (server) => this.#ready(server),
       gone: (server) => this.#leave(server),
       skipped: (server, why) => this.#skip(server, why),
-      endAll: (key) => this.dedicated.stopOf(key),
+      endAll: (key) => {
+        this.dedicated.stopOf(key);
+        this.#leaving.stopOf(key);
+      },
       healthChanged: (event, health, before) => this.#healthChanged(event, health, before),
     });
   }

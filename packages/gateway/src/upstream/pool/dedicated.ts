@@ -2,32 +2,28 @@ import { Texts } from '../../errors.ts';
 import { Deferred } from '../../time/deferred.ts';
 import type { CurrentServers } from '../fleet/current-servers.ts';
 import type { DesiredServers } from '../fleet/desired-servers.ts';
+import type { LeavingServers } from '../fleet/leaving-servers.ts';
 import type { ServerEvents } from '../server-options.ts';
 import { UpstreamServer } from '../server.ts';
-import type { Upstream } from '../upstream.ts';
+import { ServerStatus, type Upstream } from '../upstream.ts';
 import type { DedicatedServer, InstanceOptions } from './instances.ts';
-
-/** Time for calls in flight, once their server is removed or changed in the config. */
-const DRAIN_MS = 5000;
-/** Pause between two looks whether they have ended. */
-const LOOK_MS = 20;
 
 /** Requests and notifications of a dedicated server. */
 export type DedicatedEvents = Pick<ServerEvents, 'request' | 'notification'>;
 
-/** Servers beside those that clients share now: started once more for one client or call, second conversations, those on their way out. */
+/** Servers beside those that clients share now: started once more for one client or call, and second conversations. */
 export class DedicatedServers {
   readonly #desired: DesiredServers;
   readonly #current: CurrentServers;
   /** Until nothing is left of them, with what tells that they can be called no more. */
   readonly #all = new Map<UpstreamServer, Deferred<void>>();
-  /** By server key: resolves when all instances of a removed or changed server have stopped. */
-  readonly #leaving = new Map<string, Promise<unknown>>();
+  readonly #leaving: LeavingServers;
   #isClosed = false;
 
-  constructor(desired: DesiredServers, current: CurrentServers) {
+  constructor(desired: DesiredServers, current: CurrentServers, leaving: LeavingServers) {
     this.#desired = desired;
     this.#current = current;
+    this.#leaving = leaving;
   }
 
   [Symbol.iterator](): Iterator<UpstreamServer> {
@@ -69,25 +65,11 @@ export class DedicatedServers {
     for (const child of this.#of(serverKey)) void this.#end(child);
   }
 
-  /** Drains a removed or changed server and its instances: calls in flight go on for a while, new calls do not reach them. */
-  dismiss(child: UpstreamServer, what: string, cleared: Promise<unknown> | undefined): void {
-    const { serverKey } = child;
-    this.#all.set(child, new Deferred());
+  /** Hands over the instances of a removed or changed server, which get no new calls from now on. */
+  handOver(serverKey: string): UpstreamServer[] {
     const all = this.#of(serverKey);
-    // New calls are not for these.
-    for (const one of all) this.#all.get(one)?.resolve();
-    const ended = Promise.all([
-      cleared,
-      this.leaving(serverKey),
-      ...all.map((one) => this.#drain(one, what)),
-    ]);
-    this.#leaving.set(serverKey, ended);
-    void ended.then(() => this.leaving(serverKey) === ended && this.#leaving.delete(serverKey));
-  }
-
-  /** Resolves when nothing is left of what was dismissed; undefined where that is so already. */
-  leaving(serverKey: string): Promise<unknown> | undefined {
-    return this.#leaving.get(serverKey);
+    for (const child of all) this.#over(child);
+    return all;
   }
 
   /** The gateway ends: nothing is started any more. */
@@ -117,19 +99,21 @@ export class DedicatedServers {
       on: { changed() {}, ...on, crashed: () => this.#over(child) },
     });
     this.#all.set(child, ended);
-    const started = child.start();
+    const started = this.#startNext(child);
     started.catch(() => this.#over(child));
     const stop = (): Promise<void> => this.#end(child);
     return { child, dedicated: { upstream: child, started, ended: ended.promise, stop } };
   }
 
-  /** Ends a server that gets no new calls, once those in flight are answered or have had their time. */
-  async #drain(child: UpstreamServer, what: string): Promise<void> {
-    const deadline = performance.now() + DRAIN_MS;
-    while (child.usage.isAwaited && performance.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    await child.retire(what)?.stop();
-    this.#over(child);
+  /** Starts an instance once nothing is left of earlier entries of its server: the two might quarrel over a port or a file. */
+  async #startNext(child: UpstreamServer): Promise<void> {
+    const { serverKey } = child;
+    for (let gone = this.#leaving.gone(serverKey); gone !== undefined; gone = this.#leaving.gone(serverKey))
+      await gone;
+    if (this.#isClosed) throw new Error(Texts.shuttingDown());
+    // Its client may have left meanwhile.
+    if (child.status === ServerStatus.STOPPED) throw new Error(`Server '${serverKey}' was stopped before it started`);
+    await child.start();
   }
 
   async #end(child: UpstreamServer): Promise<void> {

@@ -44,7 +44,7 @@ export class SupervisedServer {
   /** Settles when nothing is left of the last start. */
   #cleared: Promise<unknown> = Promise.resolve();
   #isAtWork = false;
-  #isDismissed = false;
+  #isDisowned = false;
   #attempting: Promise<unknown> | undefined;
 
   constructor(child: UpstreamServer, health: Health, options: SupervisedServerOptions) {
@@ -70,9 +70,9 @@ export class SupervisedServer {
   }
 
   /** Stops supervising. Resolves when earlier processes have exited. */
-  dismiss(): Promise<unknown> {
+  disown(): Promise<unknown> {
     this.#turn++;
-    this.#isDismissed = true;
+    this.#isDisowned = true;
     for (const what of ['attempt', 'settle', 'probe', 'idle']) this.#options.schedule.cancel(this.#due(what));
     return this.#cleared;
   }
@@ -177,7 +177,7 @@ export class SupervisedServer {
   #apply(event: HealthEvent): void {
     const { timers, rules, schedule } = this.#options;
     // A server that ends with the gateway has not failed.
-    if (schedule.isStopped || this.#isDismissed) return;
+    if (schedule.isStopped || this.#isDisowned) return;
     const before = this.#health;
     this.#health = nextHealth(before, event, { at: timers.now(), rules });
     if (this.#health === before) return;
@@ -187,7 +187,7 @@ export class SupervisedServer {
 
   /** Schedules the next attempt and the end of the retry state. */
   #plan(): void {
-    if (!this.#isAtWork || this.#isDismissed) return;
+    if (!this.#isAtWork || this.#isDisowned) return;
     const { schedule, rules } = this.#options;
     const { nextRetryAt, connectionState, isRetrying, lastConnectedAt = 0 } = this.#health;
     const isUp = connectionState === 'connected';
@@ -198,7 +198,7 @@ export class SupervisedServer {
   }
 
   #probeLater(): void {
-    if (this.#isDismissed) return;
+    if (this.#isDisowned) return;
     const { timers, schedule, rules } = this.#options;
     schedule.set(this.#due('probe'), timers.now() + rules.probeEveryMs, () => this.#probe());
   }
@@ -207,7 +207,7 @@ export class SupervisedServer {
   #watchIdle({ asked, since }: Use): void {
     const { timers, schedule } = this.#options;
     const idleMs = this.#options.idleAfterMs?.(this.serverKey);
-    if (idleMs === undefined || this.#isDismissed) return;
+    if (idleMs === undefined || this.#isDisowned) return;
     const child = this.#child;
     schedule.set(this.#due('idle'), timers.now() + Math.ceil(idleMs / LOOKS), () => {
       const { usage } = child;

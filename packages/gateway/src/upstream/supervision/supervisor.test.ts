@@ -632,7 +632,7 @@ describe('a server removed from the config', () => {
     const stage = new Stage();
     await stage.open();
     const before = stage.events.length;
-    await stage.supervisor.dismiss('s');
+    await stage.supervisor.disown('s');
     stage.last.dies();
     await stage.clock.pass(100_000);
     expect(stage.puppets).toHaveLength(1);
@@ -647,7 +647,7 @@ describe('a server removed from the config', () => {
     async () => {
       const stage = new Stage();
       await stage.open();
-      await stage.supervisor.dismiss('s');
+      await stage.supervisor.disown('s');
       let leave = (): void => {};
       const left = new Promise<void>((resolve) => (leave = resolve));
       stage.supervisor.adopt(stage.last as unknown as UpstreamServer, NEW_SERVER, left);

@@ -69,10 +69,10 @@ export class Supervisor {
   }
 
   /** Stops supervising. Resolves when earlier processes have exited. */
-  dismiss(serverKey: string): Promise<unknown> | undefined {
+  disown(serverKey: string): Promise<unknown> | undefined {
     const server = this.#servers.get(serverKey);
     this.#servers.delete(serverKey);
-    return server?.dismiss();
+    return server?.disown();
   }
 
   /** Resolves when the server runs, or has failed to start. */
