@@ -128,6 +128,16 @@ describe.concurrent('a config file that changes', () => {
     expect(noticesOf(weir)).toBe(1);
   });
 
+  verifies('HEALTH-3', 'a reload that only reorders servers reorders their lists', async () => {
+    const [a, b] = [serverWith(['one']), serverWith(['two'])];
+    const weir = serveInProcess({ a, b });
+    await using _ = weir;
+    expect(await weir.tools()).toEqual(['a:one', 'b:two']);
+    await weir.gateway.reload({ mcpServers: { b, a } });
+    await weir.call('notifications/tools/list_changed');
+    expect(await weir.tools()).toEqual(['b:two', 'a:one']);
+  });
+
   verifies(
     ['HEALTH-3', 'HEALTH-5'],
     'a reload changes the timeout of a tool without a restart of its server',

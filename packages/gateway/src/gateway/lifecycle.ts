@@ -5,6 +5,7 @@ import { Texts } from '../errors.ts';
 import { DEFAULT_SEPARATOR } from '../registry/names.ts';
 import { Deferred } from '../time/deferred.ts';
 import { within } from '../time/timeouts.ts';
+import { ALL_KINDS } from '../upstream/catalogue/catalogue.ts';
 import type { AppliedConfig } from '../upstream/fleet/fleet.ts';
 import type { GatewayOptions } from './options.ts';
 import type { Parts } from './wiring.ts';
@@ -151,7 +152,8 @@ export class Lifecycle {
     events.publish({ type: 'config-reloaded', at: Date.now(), changes: applied.changes });
     this.#warnOfNoServers();
     // Names that have become free may be wanted by others.
-    if (!isNoChange(applied.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
+    if (applied.isReordered) publication.rebuild(ALL_KINDS);
+    else if (!isNoChange(applied.changes)) publication.rebuild(isFilterChanged ? ['tools'] : []);
     return applied;
   }
 

@@ -86,12 +86,14 @@ export class CurrentServers {
     this.#eras.forget(serverKey);
   }
 
-  /** Sorts the servers as the config has them. */
-  sort(): void {
+  /** Sorts the servers as the config has them; returns true where that changes their order. */
+  sort(): boolean {
+    const before = [...this.#byKey.keys()];
     const inOrder = this.#desired.keys().flatMap((key) => {
       const server = this.#byKey.get(key);
       return server === undefined ? [] : [[key, server] as const];
     });
     this.#byKey = new Map(inOrder);
+    return inOrder.some(([key], index) => key !== before[index]);
   }
 }

@@ -31,6 +31,8 @@ const IDLE_AFTER_MS = 10 * 60 * 1000;
 /** Outcome of another config. */
 export interface AppliedConfig {
   readonly changes: ConfigChanges;
+  /** True where the servers have another order, and so their lists. */
+  readonly isReordered: boolean;
   /** Resolves when every new server runs, or has failed to start. */
   readonly settled: Promise<void>;
 }
@@ -226,8 +228,8 @@ export class Fleet {
     this.memory.setServers(this.#desired.known());
     const arrived = this.#desired.withoutOwn([...added, ...changed]);
     for (const key of arrived) this.#adopt(key, afterChange(healthBefore.get(key)));
-    this.servers.sort();
-    return { changes, settled: this.#startArrived(changes, arrived) };
+    const isReordered = this.servers.sort();
+    return { changes, isReordered, settled: this.#startArrived(changes, arrived) };
   }
 
   /** Restores the health of servers that another config has added, then starts them and the changed ones. */

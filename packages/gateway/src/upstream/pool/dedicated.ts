@@ -112,7 +112,8 @@ export class DedicatedServers {
       await gone;
     if (this.#isClosed) throw new Error(Texts.shuttingDown());
     // Its client may have left meanwhile.
-    if (child.status === ServerStatus.STOPPED) throw new Error(`Server '${serverKey}' was stopped before it started`);
+    if (child.status === ServerStatus.STOPPED)
+      throw new Error(`Server '${serverKey}' was stopped before it started`);
     await child.start();
   }
 
