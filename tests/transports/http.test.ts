@@ -6,7 +6,8 @@ import { describeConnection, FIXTURE, type Site } from './connection.case.ts';
 
 describeConnection({
   name: 'Streamable HTTP',
-  isOurs: false,
+  tellsLoss: false,
+  hasStderr: false,
   exited: /^Server 'it' ended its answer to exit before the result came$/,
   killed: /^Server 'it' ended its answer to hang before the result came$/,
   start: () => startServer('http', (url) => ({ url })),
@@ -14,7 +15,8 @@ describeConnection({
 
 describeConnection({
   name: 'HTTP+SSE',
-  isOurs: false,
+  tellsLoss: false,
+  hasStderr: false,
   exited: /^Server 'it' closed its event stream$/,
   killed: /^Server 'it' closed its event stream$/,
   start: () => startServer('sse', (url) => ({ sseConfig: { url } })),

@@ -5,7 +5,8 @@ import { describeConnection, FIXTURE } from './connection.case.ts';
 describeConnection({
   name: 'a process',
   skipped: process.platform === 'linux' ? undefined : 'finds processes by /proc: only on Linux',
-  isOurs: true,
+  tellsLoss: true,
+  hasStderr: true,
   exited: /exited with code 3$/,
   killed: /was killed by SIGKILL$/,
   start: async () => {

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { CompleteServerConfig } from './config.generated.ts';
 import type { ConfigFinding, Findings } from './findings.ts';
-import { isSwitchedOff, serverKind } from './server-kind.ts';
+import { isStarted, isSwitchedOff, serverKind } from './server-kind.ts';
 
 type CompleteServers = Record<string, CompleteServerConfig>;
 
@@ -12,8 +12,7 @@ export function readEnvFiles(servers: CompleteServers, folder: string, found: Fi
   if (Object.values(servers).every(({ envFile }) => envFile === undefined)) return servers;
   const entries = Object.entries(servers).map(
     ([key, { envFile, ...entry }]): [string, CompleteServerConfig] => {
-      if (envFile === undefined || isSwitchedOff(entry) || serverKind(entry) === 'remote')
-        return [key, entry];
+      if (envFile === undefined || isSwitchedOff(entry) || !isStarted(serverKind(entry))) return [key, entry];
       const finding = (message: string): ConfigFinding => ({
         path: ['mcpServers', key, 'envFile'],
         message,

@@ -6,7 +6,7 @@ import { type Findings, has, isList, isReadable, type UncheckedObject } from './
 import { isGlob } from './glob.ts';
 import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';
-import { describeKinds, isSwitchedOff, serverKinds } from './server-kind.ts';
+import { describeKinds, isStarted, isSwitchedOff, serverKinds } from './server-kind.ts';
 
 /** An entry of the config, the kinds of server that it has keys of, and its place. */
 interface Server {
@@ -169,7 +169,7 @@ function checkRename(value: unknown, { tool, owners, path, found }: Renaming): v
 
 // Not wrong, but hardly what was meant.
 function checkHabits({ entry, kinds, at }: Server, { warnings }: Findings): void {
-  if (has(entry, 'envFile') && kinds.includes('remote')) {
+  if (has(entry, 'envFile') && kinds.some((kind) => !isStarted(kind))) {
     const message = 'envFile has no effect on a remote server: Weir starts no process for it';
     warnings.push({ path: [...at, 'envFile'], message });
   }

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
+import { Texts } from '../errors.ts';
 import { checkMcpConfig } from './config.generated.ts';
 import { createFindings } from './findings.ts';
 import { formatPath } from './json/json-path.ts';
-import { configSchema } from './schema.ts';
+import { configSchema, SERVER_KINDS } from './schema.ts';
 
 const generator = fileURLToPath(new URL('../../scripts/generate-config.mjs', import.meta.url));
 const docs = (name: string): string =>
@@ -54,6 +55,11 @@ describe('the files generated from the schema', () => {
     expect(keys.length).toBeGreaterThan(40);
     expect(keys.filter((key) => !page.includes(key))).toEqual([]);
   });
+});
+
+verifies('AGG-CFG-2', 'the error about a server of no kind names a key of every kind', () => {
+  const text = Texts.missingCommand();
+  expect(Object.values(SERVER_KINDS).filter(([first]) => !text.includes(`"${first}"`))).toEqual([]);
 });
 
 function placesByValidator(config: unknown): string[] {

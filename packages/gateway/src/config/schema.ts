@@ -213,7 +213,10 @@ const sectionBindings = key(z.array(sectionBinding), {
   status: 'accepted',
 });
 
-/** Keys that tell the kind of a server: an entry has those of one kind. Each kind has its row in `upstream/transports`. */
+/**
+ * Keys that tell the kind of a server: an entry has those of one kind. Each kind has its rows in `upstream/transports` and
+ * `config/server-kind`, and `Texts.missingCommand` names its first key.
+ */
 export const SERVER_KINDS: Readonly<Record<string, readonly string[]>> = {
   command: ['command'],
   remote: ['url', 'sseConfig'],

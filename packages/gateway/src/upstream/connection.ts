@@ -22,9 +22,9 @@ export interface Stoppable {
 /** Connection to a server, whatever carries it. */
 export interface Connection extends Stoppable {
   readonly peer: Peer;
-  /** Resolves with the reason once the server is gone for good. */
+  /** Resolves with the reason once the server is gone for good; never where each request fails for itself, as at an address. */
   readonly lost: Promise<string>;
-  /** True until a connection to the server's address was made; absent for servers that run on this machine. */
+  /** True until a connection to the server's address was made; absent where the gateway starts the server. */
   readonly isUnreachable?: boolean;
   /** Number of messages that have come. */
   readonly heard: number;
@@ -32,7 +32,11 @@ export interface Connection extends Stoppable {
   fail(what: string): void;
   /** Stops and restarts the flow of what the server says. */
   hold(hold: boolean): void;
-  /** Waits for a promise; rejects where the server exits before. */
+  /**
+   * Waits for a promise; rejects where the server exits before. Runs before the first request, so that a connection whose
+   * peer fails while the address is not reached has to wait for that here: `start/start-server` takes a later end without an
+   * answer for a server that does not know the era, and starts once more.
+   */
   raceExit<T>(promised: Promise<T>): Promise<T>;
   /** Returns the server's last lines that are not messages, for the error of a failed start. */
   outputTail(): string[];

@@ -8,11 +8,11 @@ import { containerSpec } from './container/container-spec.ts';
 import { isLauncher } from './process/launcher.ts';
 import { openProcess } from './process/process-connection.ts';
 
-/** Everything that depends on the kind of a server. The rest of the gateway never asks for the kind. */
+/** Everything that depends on the kind of a server, but for the rules of its config (`config/server-kind`, `config/rules`). */
 export interface Transport {
-  /** True where a second connection reaches the same server, and so starts nothing. */
+  /** True where a second connection reaches the same server, and so starts nothing. Its connection has `isUnreachable`. */
   readonly isRemote: boolean;
-  /** Starts a server, or prepares to reach it. */
+  /** Starts a server, or prepares to reach it: an address is not reached yet when this resolves, see `Connection.raceExit`. */
   open(options: OpenOptions): Promise<Connection>;
   /** Returns the program or address of a server: the key of what is remembered of it, whatever its entry is called. */
   identity(config: ServerConfig): Identity;
