@@ -389,6 +389,23 @@ describe('the commands for running gateways', () => {
     expect(values('ps', '--state=/s')).toEqual({ state: '/s' });
   });
 
+  test('an argument in brackets may be left out', () => {
+    const command = { ...commandFor('logs'), argument: '[SERVER]' };
+    expect(parse(command, [])).toEqual({ values: {} });
+    expect(parse(command, ['files'])).toEqual({ values: { argument: 'files' } });
+  });
+
+  test('an argument in brackets takes only the values that it lists', () => {
+    const command = { ...commandFor('completion'), argument: '[bash|zsh]' };
+    expect(parse(command, [])).toEqual({ values: {} });
+    expect(() => parse(command, ['fish'])).toThrow("weir completion takes bash or zsh, not 'fish'");
+  });
+
+  test('the error about a missing argument names what is missing', () => {
+    const command = { ...commandFor('logs'), argument: 'FILE' };
+    expect(() => parse(command, [])).toThrow('weir logs needs FILE');
+  });
+
   test('--help and --version of a command are honoured despite other mistakes', () => {
     expect([
       values('enable', '-h'),

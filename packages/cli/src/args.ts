@@ -1,7 +1,10 @@
 import {
   choicesOf,
   COMMANDS,
+  isArgumentOptional,
   optionsOf,
+  PLACEHOLDERS,
+  placeholderOf,
   STDIO,
   titleOf,
   type Command,
@@ -93,17 +96,25 @@ function isConfigFile(word: string): boolean {
 }
 
 function checkArgument(values: Values, command: Command, program: Program): void {
+  const { argument } = values;
   if (command.argument === undefined) return;
+  if (argument === undefined && isArgumentOptional(command)) return;
   const title = titleOf(command, program);
   const choices = choicesOf(command);
-  const { argument } = values;
   if (choices.length === 0 && argument === undefined)
-    throw new UsageError(`${title} needs the name of a server, as in ${title} files`);
+    throw new UsageError(`${title} needs ${describeMissing(command, title)}`);
   if (choices.length === 0 || choices.includes(argument ?? '')) return;
   const list = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
   throw new UsageError(
     argument === undefined ? `${title} needs ${list}` : `${title} takes ${list}, not '${argument}'`,
   );
+}
+
+/** Names the missing argument, with an example where there is one. */
+function describeMissing(command: Command, title: string): string {
+  const placeholder = placeholderOf(command);
+  const known = PLACEHOLDERS[placeholder];
+  return known === undefined ? placeholder : `${known.meaning}, as in ${title} ${known.example}`;
 }
 
 function unknownOption(name: string, command: Command, program: Program): string {

@@ -70,7 +70,7 @@ have the same commands.
 ${ALL.map(row).join('\n')}
 
 stdout carries the result and stderr the errors; on stdio, stdout carries the protocol and nothing else. \`--json\` prints
-JSON: \`ps\`, \`logs\` and \`docker\` one value, \`history\` and changes one value per line. Set \`NO_COLOR\` to turn colours off.
+one JSON value, or one per line where the help says so and with \`--watch\` or \`--follow\`. Set \`NO_COLOR\` to turn colours off.
 
 ${ALL.map((command) => `## ${titleOf(command, program)}\n\n\`\`\`\n${text(command)}\`\`\``).join('\n\n')}
 `;

@@ -26,7 +26,7 @@ export interface Option {
   readonly set: (values: Values, text: string) => unknown;
 }
 
-/** Names of the commands that have code; the build fails where an entry in `entries/` leaves one out. */
+/** Names of the commands that have code; the compiler fails where an entry in `entries/` leaves one out. */
 export type CommandName =
   | 'stdio'
   | 'serve'
@@ -47,7 +47,7 @@ export interface Command {
   readonly name: CommandName | 'help';
   /** Line in the list of commands. */
   readonly summary: string;
-  /** Placeholder of the one word beside the options; `a|b` lists its possible values. */
+  /** Placeholder of the one word beside the options; `a|b` lists its possible values, brackets make it optional. */
   readonly argument?: string;
   /** Options in the usage; all others stand for `[options]`. */
   readonly usage?: string;
@@ -57,6 +57,12 @@ export interface Command {
   /** Text under the options. */
   readonly notes?: string | ((program: Program) => string);
 }
+
+/** Meaning and example of a placeholder, for the error about a missing argument. */
+export const PLACEHOLDERS: Readonly<Record<string, { readonly meaning: string; readonly example: string }>> =
+  {
+    SERVER: { meaning: 'the name of a server', example: 'files' },
+  };
 
 const CONFIG: Option = {
   name: '--config',
@@ -118,6 +124,9 @@ const JSON_OUTPUT: Option = {
   summary: 'print JSON',
   set: (values) => (values.json = true),
 };
+
+/** The same for a command that prints lines as they come. */
+const JSON_LINES: Option = { ...JSON_OUTPUT, summary: 'print JSON, one value per line' };
 
 /** Options that start a gateway, on stdio and on HTTP. */
 const START: readonly Option[] = [
@@ -197,8 +206,10 @@ const CHOICE: readonly Option[] = [
     set: (values, text) => (values.pid = readCount('--pid', text)),
   },
   { ...STATE, summary: 'state folder of the gateways, if not the default' },
-  JSON_OUTPUT,
 ];
+
+/** Options of a command that changes a gateway. */
+const CHANGE: readonly Option[] = [...CHOICE, JSON_LINES];
 
 const SEVERAL = 'If several gateways are running, choose one with --config or --pid.';
 
@@ -280,6 +291,7 @@ Examples:
         set: (values) => (values.watch = true),
       },
       ...CHOICE,
+      JSON_OUTPUT,
     ],
     notes: 'If no gateway is running, --json prints an empty list and the exit code is 0.',
   },
@@ -308,6 +320,7 @@ Examples:
         set: (values, text) => (values.limit = readCount('--limit', text)),
       },
       ...CHOICE,
+      JSON_LINES,
     ],
     notes: `The history holds no arguments, unless a gateway was started with
 --history-arguments. It includes calls of gateways that have stopped, unless
@@ -324,6 +337,7 @@ Examples:
         set: (values) => (values.follow = true),
       },
       ...CHOICE,
+      JSON_OUTPUT,
     ],
     notes: 'Weir keeps the last 200 lines of each server, across its restarts.',
   },
@@ -331,34 +345,34 @@ Examples:
     name: 'enable',
     argument: 'SERVER',
     summary: 'enable a disabled server and start it',
-    options: CHOICE,
+    options: CHANGE,
     notes: SEVERAL,
   },
   {
     name: 'disable',
     argument: 'SERVER',
     summary: 'stop a server and keep it stopped',
-    options: CHOICE,
+    options: CHANGE,
     notes: `${SEVERAL}\nThe server stays disabled after a restart of the gateway, until it is enabled.`,
   },
   {
     name: 'restart',
     argument: 'SERVER',
     summary: 'stop a server and start it again',
-    options: CHOICE,
+    options: CHANGE,
     notes: SEVERAL,
   },
   {
     name: 'pause',
     summary: 'cancel running calls and reject new ones',
-    options: CHOICE,
+    options: CHANGE,
     notes: SEVERAL,
   },
-  { name: 'resume', summary: 'accept calls again', options: CHOICE, notes: SEVERAL },
+  { name: 'resume', summary: 'accept calls again', options: CHANGE, notes: SEVERAL },
   {
     name: 'stop',
     summary: 'stop a gateway after its running calls',
-    options: CHOICE,
+    options: CHANGE,
     notes: `${SEVERAL}\nA host may start its gateway again.`,
   },
   {
@@ -417,7 +431,19 @@ export function titleOf(command: Command, { name }: Pick<Program, 'name'>): stri
   return command === STDIO ? name : `${name} ${command.name}`;
 }
 
+/** Returns the placeholder of the command's argument without the brackets that make it optional. */
+export function placeholderOf(command: Command): string {
+  const { argument = '' } = command;
+  return isArgumentOptional(command) ? argument.slice(1, -1) : argument;
+}
+
+/** Returns true where the command line may leave the argument out. */
+export function isArgumentOptional({ argument = '' }: Command): boolean {
+  return argument.startsWith('[');
+}
+
 /** Returns the possible values of the command's argument, if they are fixed. */
-export function choicesOf({ argument = '' }: Command): readonly string[] {
-  return argument.includes('|') ? argument.split('|') : [];
+export function choicesOf(command: Command): readonly string[] {
+  const placeholder = placeholderOf(command);
+  return placeholder.includes('|') ? placeholder.split('|') : [];
 }

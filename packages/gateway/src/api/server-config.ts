@@ -24,6 +24,7 @@ export interface MCPServerConfig extends ServerPlace {
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
+  /** When it was last connected, in milliseconds since 1970; kept after a loss and over restarts of the gateway. */
   readonly lastConnectedAt?: number;
   readonly failureCount: number;
   /** Disabled by the rule, after too many failures. */

@@ -12,6 +12,7 @@ export interface ServerReport {
   readonly enabled: boolean;
   /** Disabled by the rule, after too many failures. */
   readonly autoDisabled: boolean;
+  /** When it was last connected, in milliseconds since 1970; kept after a loss and over restarts of the gateway. */
   readonly lastConnectedAt?: number | undefined;
   readonly failureCount: number;
   /** Why it was lost the last time. */

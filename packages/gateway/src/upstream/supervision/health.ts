@@ -40,6 +40,7 @@ export interface Health {
    * reached again; three failures that are all the server's own disable it for good.
    */
   readonly wasUnreachable: boolean;
+  /** When it was last connected, in milliseconds since 1970; kept after a loss and over restarts of the gateway. */
   readonly lastConnectedAt?: number | undefined;
   readonly lastPingAt?: number | undefined;
   readonly pingLatency?: number | undefined;
