@@ -46,7 +46,7 @@ export type ServerKind = keyof typeof SERVER_KINDS;`;
 export function renderLiveKeys(schema) {
   const properties = Object.entries(schema.get('ServerConfig')?.properties ?? {});
   const keys = properties.filter(([, { live }]) => live === true).map(([key]) => `'${key}'`);
-  return `/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
+  return `/** Keys that are read from the config in force whenever they count: a change of them needs no restart of the server. */
 export const LIVE_KEYS: ReadonlySet<string> = new Set([${keys.join(', ')}]);`;
 }
 

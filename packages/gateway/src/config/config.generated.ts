@@ -178,7 +178,7 @@ export const SERVER_KINDS = {
 } as const;
 export type ServerKind = keyof typeof SERVER_KINDS;
 
-/** Keys that neither the process nor the lists of a server depend on: a change of them needs no restart. */
+/** Keys that are read from the config in force whenever they count: a change of them needs no restart of the server. */
 export const LIVE_KEYS: ReadonlySet<string> = new Set([
   'name',
   'timeout',

@@ -11,7 +11,7 @@ interface KeyMeta {
   examples?: unknown[];
   /** `accepted` is checked and kept, but nothing acts on it yet. */
   status?: 'in effect' | 'accepted';
-  /** For a key of a server that neither its process nor its lists depend on: a change of it needs no restart. */
+  /** For a key of a server's entry that is read from the config in force whenever it counts: a change needs no restart. */
   live?: true;
 }
 

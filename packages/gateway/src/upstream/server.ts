@@ -212,7 +212,7 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       config: this.config,
       ownLog: this.#log,
       isStopped: () => this.#status === ServerStatus.STOPPED,
-      opened: (connection) => void connection.lost.then((how) => this.#crashed(connection, how)),
+      opened: (connection) => void connection.lost.then((how) => this.#lost(connection, how)),
       repeated: () => {
         this.#isQuiet = true;
       },
@@ -226,6 +226,12 @@ export class UpstreamServer implements Upstream, ChildServerClient {
       exceeded: (account, reason) => this.#end(account, reason),
       failed: (account, error) => this.#failed(account, error),
     });
+  }
+
+  /** Ends the calls in flight first: those that may be repeated wait for the restart before the crash is known. */
+  #lost(connection: Connection, how: string): void {
+    if (connection.peer.gone === undefined) connection.fail(how);
+    this.#crashed(connection, how);
   }
 
   #crashed(
