@@ -229,14 +229,19 @@ function anyTypes(files: SourceFile[]): string[] {
 }
 
 function missingFiles(page: string): string[] {
-  const named = [...page.matchAll(/`([a-z-]+\/[a-z/-]+)`/g)].map(([, name = '']) => name);
+  // In a block, names stand between arrows and words.
+  const blocks = [...page.matchAll(/^```$(.*?)^```$/gmsu)].map(([, block = '']) => block);
+  const named = [
+    ...page.matchAll(/`([a-z-]+\/[a-z/-]+)`/g),
+    ...blocks.flatMap((block) => [...block.matchAll(/(?<![\w/-])([a-z-]+\/[a-z/-]+)/g)]),
+  ].map(([, name = '']) => name);
   const known = new Set(sources.map(({ path }) => path));
   const folders = new Set(sources.map(({ path }) => `${dirname(path)}/`));
   return named
     .filter((name) => stages.includes(name.split('/')[0] ?? ''))
     .filter((name) => {
       const path = `packages/gateway/src/${name}`;
-      return name.endsWith('/') ? !folders.has(path) : !known.has(`${path}.ts`);
+      return name.endsWith('/') ? !folders.has(path) : !known.has(`${path}.ts`) && !folders.has(`${path}/`);
     });
 }
 
