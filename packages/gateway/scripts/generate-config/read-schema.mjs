@@ -28,7 +28,7 @@ import { build } from 'esbuild';
  * @property {number} [exclusiveMinimum]
  */
 
-/** @typedef {Record<string, string[]>} Kinds the kinds of servers, with the keys that tell each */
+/** @typedef {Record<string, { keys: string[], isStarted: boolean }>} Kinds the kinds of servers, with the keys that tell each */
 /** @typedef {Map<string, Node>} Schema every named object, the file's own first, then as they are referred to */
 
 /**

@@ -144,8 +144,8 @@ that holds one of them, such as a whole home folder. For an engine on this machi
 \`command\` can be read by everybody on the machine, and whoever may use the engine can read a container's variables too.
 `;
 
-/** @param {string[]} keys */
-function describeKind([key, ...others]) {
+/** @param {Kinds[string]} kind */
+function describeKind({ keys: [key, ...others] }) {
   return `\`${key}\`${others.map((other) => ` (or \`${other}\`)`).join('')}`;
 }
 

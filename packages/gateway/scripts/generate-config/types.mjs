@@ -34,7 +34,7 @@ function renderInterface(name, node, schema) {
  * @param {Kinds} kinds
  */
 export function renderKinds(kinds) {
-  return `/** Keys that tell the kind of a server: an entry has those of one kind. */
+  return `/** The kinds of servers: the keys that tell each, and whether Weir starts it. */
 export const SERVER_KINDS = ${JSON.stringify(kinds)} as const;
 export type ServerKind = keyof typeof SERVER_KINDS;`;
 }

@@ -170,11 +170,11 @@ interface ToolSettings {
   description?: string;
 }
 
-/** Keys that tell the kind of a server: an entry has those of one kind. */
+/** The kinds of servers: the keys that tell each, and whether Weir starts it. */
 export const SERVER_KINDS = {
-  command: ['command'],
-  remote: ['url', 'sseConfig'],
-  container: ['image', 'dockerConfig'],
+  command: { keys: ['command'], isStarted: true },
+  remote: { keys: ['url', 'sseConfig'], isStarted: false },
+  container: { keys: ['image', 'dockerConfig'], isStarted: true },
 } as const;
 export type ServerKind = keyof typeof SERVER_KINDS;
 

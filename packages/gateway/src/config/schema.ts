@@ -213,14 +213,18 @@ const sectionBindings = key(z.array(sectionBinding), {
   status: 'accepted',
 });
 
-/**
- * Keys that tell the kind of a server: an entry has those of one kind. Each kind has its rows in `upstream/transports` and
- * `config/server-kind`, and `Texts.missingCommand` names its first key.
- */
-export const SERVER_KINDS: Readonly<Record<string, readonly string[]>> = {
-  command: ['command'],
-  remote: ['url', 'sseConfig'],
-  container: ['image', 'dockerConfig'],
+interface KindOfServer {
+  /** Keys that tell the kind: an entry has those of one kind. `Texts.missingCommand` names the first. */
+  readonly keys: readonly string[];
+  /** True where Weir starts the server, with the environment that its entry sets. */
+  readonly isStarted: boolean;
+}
+
+/** The kinds of servers. Each has its row in `upstream/transports`. */
+export const SERVER_KINDS: Readonly<Record<string, KindOfServer>> = {
+  command: { keys: ['command'], isStarted: true },
+  remote: { keys: ['url', 'sseConfig'], isStarted: false },
+  container: { keys: ['image', 'dockerConfig'], isStarted: true },
 };
 
 const server = z
@@ -365,7 +369,7 @@ const server = z
     description: 'One server: a command, a remote address or a container.',
     errorMessage: 'Server config must be an object: write { "command": "npx", "args": ["…"] }',
     status: 'in effect',
-    oneOf: Object.values(SERVER_KINDS).map((keys) => {
+    oneOf: Object.values(SERVER_KINDS).map(({ keys }) => {
       const anyOf = keys.map((required) => ({ required: [required] }));
       return anyOf.length === 1 ? anyOf[0] : { anyOf };
     }),

@@ -3,9 +3,6 @@ import { has } from './findings.ts';
 
 const ALL = Object.keys(SERVER_KINDS) as ServerKind[];
 
-/** True for each kind whose server Weir starts itself, with the environment that the entry sets. */
-const IS_STARTED: Readonly<Record<ServerKind, boolean>> = { command: true, remote: false, container: true };
-
 /** Returns the kind of a server that has passed validation. */
 export function serverKind(server: ServerConfig): ServerKind {
   return serverKinds(server)[0] ?? 'command';
@@ -13,18 +10,18 @@ export function serverKind(server: ServerConfig): ServerKind {
 
 /** Returns every kind of which an entry has a key: one, unless the entry is wrong. */
 export function serverKinds(entry: object): ServerKind[] {
-  return ALL.filter((kind) => SERVER_KINDS[kind].some((key) => has(entry, key)));
+  return ALL.filter((kind) => SERVER_KINDS[kind].keys.some((key) => has(entry, key)));
 }
 
 /** Returns true where Weir starts something for a server of this kind. */
 export function isStarted(kind: ServerKind): boolean {
-  return IS_STARTED[kind];
+  return SERVER_KINDS[kind].isStarted;
 }
 
 /** Returns the keys that tell the kind of a server, as a sentence names them. */
 export function describeKinds(): string {
   return ALL.map((kind) => {
-    const [key, ...others] = SERVER_KINDS[kind];
+    const [key, ...others] = SERVER_KINDS[kind].keys;
     return others.length === 0 ? key : `${key} (or ${others.join(', ')})`;
   }).join(', ');
 }
