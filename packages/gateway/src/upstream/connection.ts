@@ -1,8 +1,9 @@
 import type { ServerConfig } from '../config/config.generated.ts';
-import { RpcError, RpcErrorCode } from '../errors.ts';
+import { quoted, RpcError, RpcErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { Method } from '../protocol/methods.ts';
 import type { Account } from '../wire/account.ts';
-import { errorLine } from '../wire/answer.ts';
+import { errorLine, resultLine } from '../wire/answer.ts';
 import { describeInvalidInput } from '../wire/describe-invalid.ts';
 import type { InvalidInput, Message } from '../wire/message.ts';
 import type { Oversized, PartialHead } from '../wire/oversized.ts';
@@ -76,6 +77,16 @@ export interface OpenOptions
   isStopped(): boolean;
   /** Gets a container as soon as it may have to be stopped. */
   arriving(container: Stoppable): void;
+}
+
+/** Takes in a message of a server; `related` is the id of our request that it belongs to, where that is known. */
+export function receive(message: Message, peer: Peer, options: ConnectionOptions, related?: number): void {
+  if (peer.take(message)) return;
+  if (message.kind === 'notification') options.notification(message, related);
+  else if (message.kind === 'response')
+    options.log.debug?.(`answered ${quoted(message.id)}, which no request waits for`);
+  else if (message.method === Method.PING) peer.reply(resultLine(message.id, '{}'));
+  else options.request(message, related);
 }
 
 /** The server that sent an invalid message. */

@@ -1,7 +1,6 @@
 import type { ServerConfig } from '../../config/config.generated.ts';
 import { quoted } from '../../errors.ts';
 import type { Implementation } from '../../protocol/eras.ts';
-import { Method } from '../../protocol/methods.ts';
 import {
   InvalidAnnotation,
   mayHaveParameterHeaders,
@@ -9,14 +8,19 @@ import {
   type ParameterHeader,
 } from '../../protocol/param-headers.ts';
 import type { Account } from '../../wire/account.ts';
-import { resultLine } from '../../wire/answer.ts';
 import { BATCH_VERSION } from '../../wire/batch.ts';
 import { splice, type Line } from '../../wire/json/splice.ts';
 import type { Link } from '../../wire/link.ts';
 import type { Message } from '../../wire/message.ts';
 import { Peer } from '../../wire/peer.ts';
 import { definitionOf, type Listed, type Listing } from '../catalogue/catalogue.ts';
-import { refuseInvalid, refuseOversized, type Connection, type ConnectionOptions } from '../connection.ts';
+import {
+  receive,
+  refuseInvalid,
+  refuseOversized,
+  type Connection,
+  type ConnectionOptions,
+} from '../connection.ts';
 import { CHAIN_HEADER, type Chain } from '../gateway-chain.ts';
 import { Unavailable } from '../unavailable.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
@@ -75,7 +79,10 @@ class RemoteConnection implements Connection {
       account: options.account,
       markedIn: (tool) => this.#marked.get(tool),
       handlers: {
-        message: (message, related) => this.#receive(message, related),
+        message: (message, related) => {
+          this.#heard++;
+          receive(message, this.peer, options, related);
+        },
         invalid: (line, how) => refuseInvalid(this.peer, options, line, how),
         oversized: (line) => refuseOversized(this.peer, options, line),
         suspended: (id, pause) => this.peer.suspend(id, pause),
@@ -146,16 +153,6 @@ class RemoteConnection implements Connection {
       );
       return false;
     }
-  }
-
-  #receive(message: Message, related?: number): void {
-    this.#heard++;
-    if (this.peer.take(message)) return;
-    if (message.kind === 'notification') this.#options.notification(message, related);
-    else if (message.kind === 'response')
-      this.#options.log.debug?.(`answered ${quoted(message.id)}, which no request waits for`);
-    else if (message.method === Method.PING) this.peer.reply(resultLine(message.id, '{}'));
-    else this.#options.request(message, related);
   }
 
   #lose(id: string, what: string): void {
