@@ -139,6 +139,22 @@ describe.concurrent('a config file that changes', () => {
   });
 
   verifies(
+    'HEALTH-3',
+    'a disabled server whose entry changes stays disabled, and its calls say so',
+    async () => {
+      await using weir = serveInProcess({ a: fixture('echo'), b: fixture('echo') }, { keepGoing: true });
+      await weir.tools();
+      await weir.gateway.disable('a');
+      await weir.gateway.reload({
+        mcpServers: { a: { ...fixture('echo'), env: { NEW: '1' } }, b: fixture('echo') },
+      });
+      const { error } = await weir.callTool('a:echo', {});
+      expect(error?.message).toContain('it is disabled; enable it');
+      expect((await weir.callTool('nobody', {})).error?.message).not.toContain('start');
+    },
+  );
+
+  verifies(
     ['HEALTH-3', 'HEALTH-5'],
     'a reload changes the timeout of a tool without a restart of its server',
     async () => {

@@ -118,7 +118,10 @@ export class Fleet {
 
   /** Returns true for a server that starts or will start soon; false for a lazy one that waits for its first call. */
   isStarting(serverKey: string): boolean {
-    const isToBe = this.servers.byKey.get(serverKey)?.status === ServerStatus.INITIALIZING;
+    // A disabled server whose entry has changed waits for its first start, too.
+    const isToBe =
+      this.servers.byKey.get(serverKey)?.status === ServerStatus.INITIALIZING &&
+      this.supervisor.isEnabled(serverKey);
     return isToBe && !(this.#isIdle(serverKey) && this.#lazyUpstreams.isAsleep(serverKey));
   }
 
