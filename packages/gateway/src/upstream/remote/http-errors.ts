@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { shownAddress } from '../../config/redact.ts';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { errorLine } from '../../wire/answer.ts';
+import { InvalidHttp } from '../../wire/http/invalid-http.ts';
 import { readMembers, valueText } from '../../wire/json/members.ts';
 import { skipSpace } from '../../wire/json/scan.ts';
 import { lineBytes } from '../../wire/json/splice.ts';
@@ -23,11 +24,6 @@ export class ConnectionError extends Error {
   }
 }
 
-/** An answer that breaks the rules of HTTP. The message ends a sentence that begins with the answer. */
-export class InvalidResponse extends Error {
-  override readonly name = 'InvalidResponse';
-}
-
 /** A request that cannot be sent. */
 export class InvalidHeader extends Error {
   override readonly name = 'InvalidHeader';
@@ -38,7 +34,7 @@ export function describeFailure(error: Error, origin: string): string {
   const code = 'code' in error ? String(error.code) : '';
   const known = FAILURES[code];
   if (known !== undefined) return `${known(origin)} (${code})`;
-  if (error instanceof InvalidResponse)
+  if (error instanceof InvalidHttp)
     return `answered at ${origin} with something that is not HTTP: ${error.message}`;
   if (error instanceof InvalidHeader)
     return `cannot be called: ${error.message}; check "headers" in its entry`;

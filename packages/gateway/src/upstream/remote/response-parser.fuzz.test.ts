@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InvalidResponse } from './http-errors.ts';
+import { InvalidHttp } from '../../wire/http/invalid-http.ts';
 import { ResponseParser } from './response-parser.ts';
 
 interface Outcome {
@@ -35,7 +35,7 @@ function readByUs(text: string): (Outcome & { size: number }) | undefined {
     while (size < text.length && !parser.isOver) parser.read(Buffer.from(text.charAt(size++), 'latin1'));
     parser.end();
   } catch (error) {
-    expect(error).toBeInstanceOf(InvalidResponse);
+    expect(error).toBeInstanceOf(InvalidHttp);
     return undefined;
   }
   return parser.isOver ? { ...found, size } : undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidResponse } from './http-errors.ts';
+import { InvalidHttp } from '../../wire/http/invalid-http.ts';
 import { ResponseParser } from './response-parser.ts';
 
 interface Read {
@@ -101,7 +101,7 @@ describe('a response', () => {
   test('the response parser accepts at most 32 informational responses', () => {
     const early = 'HTTP/1.1 102 Processing\r\n\r\n';
     expect(read(`${early.repeat(32)}${OK}content-length: 0\r\n\r\n`)).toMatchObject({ isOver: true });
-    expect(() => read(early.repeat(33))).toThrow(InvalidResponse);
+    expect(() => read(early.repeat(33))).toThrow(InvalidHttp);
   });
 
   test('mayReuse tells whether the connection of a response can be used again', () => {
@@ -153,8 +153,8 @@ test.each([
   ['an endless extension', `${CHUNKED}1;${LONG}`],
   ['endless trailers', `${CHUNKED}0\r\n${'a: b\r\n'.repeat(3000)}`],
 ])('the response parser refuses a response with %s', (_, text) => {
-  expect(() => read(text)).toThrow(InvalidResponse);
-  expect(() => read(...text.split(''))).toThrow(InvalidResponse);
+  expect(() => read(text)).toThrow(InvalidHttp);
+  expect(() => read(...text.split(''))).toThrow(InvalidHttp);
 });
 
 test('the response parser reads a response alike in chunks of any size', () => {

@@ -1,5 +1,6 @@
-import { ChunkedBody } from './chunked-body.ts';
-import { InvalidResponse } from './http-errors.ts';
+import { ChunkedBody } from '../../wire/http/chunked-body.ts';
+import { endOfLine, readHeaders, type HttpHeaders } from '../../wire/http/head-lines.ts';
+import { InvalidHttp } from '../../wire/http/invalid-http.ts';
 
 export interface ParserHandlers {
   started(head: ResponseHead): void;
@@ -16,7 +17,7 @@ const SWITCHING_PROTOCOLS = 101;
 const MOST_EARLY = 32;
 const DIGITS = /^\d{1,15}$/u;
 
-/** Reads one response of HTTP/1.1. Throws an `InvalidResponse` where it breaks the rules. */
+/** Reads one response of HTTP/1.1. Throws an `InvalidHttp` where it breaks the rules. */
 export class ResponseParser {
   readonly #handlers: ParserHandlers;
   /** The beginning of a head whose end has not come; undefined once it has. */
@@ -50,7 +51,7 @@ export class ResponseParser {
     while (this.#head !== undefined) {
       const end = bytes.indexOf(HEAD_END, at);
       if ((end < 0 ? bytes.length : end) - at > LONGEST_HEAD)
-        throw new InvalidResponse('its headers are too long');
+        throw new InvalidHttp('its headers are too long');
       if (end < 0) {
         this.#head = bytes.subarray(at);
         // Other protocols wait for an answer to their first line.
@@ -68,11 +69,11 @@ export class ResponseParser {
   }
 
   #begin(head: ResponseHead): void {
-    if (head.status === SWITCHING_PROTOCOLS) throw new InvalidResponse('it switches to another protocol');
+    if (head.status === SWITCHING_PROTOCOLS) throw new InvalidHttp('it switches to another protocol');
     if (head.status < 200 && head.isOld)
-      throw new InvalidResponse('its status is below 200, which HTTP/1.0 does not have');
+      throw new InvalidHttp('its status is below 200, which HTTP/1.0 does not have');
     if (head.status < 200) {
-      if (++this.#early > MOST_EARLY) throw new InvalidResponse('too many interim responses precede it');
+      if (++this.#early > MOST_EARLY) throw new InvalidHttp('too many interim responses precede it');
       return;
     }
     this.#head = undefined;
@@ -87,10 +88,10 @@ export class ResponseParser {
     const length = headers.get('content-length');
     this.#mayReuse = isOld ? connection === 'keep-alive' : !connection.includes('close');
     if (coding !== undefined && length !== undefined)
-      throw new InvalidResponse('it has both a length and chunks');
+      throw new InvalidHttp('it has both a length and chunks');
     if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-      throw new InvalidResponse('its transfer encoding is not chunked');
-    if (length !== undefined && !DIGITS.test(length)) throw new InvalidResponse('its length is not a number');
+      throw new InvalidHttp('its transfer encoding is not chunked');
+    if (length !== undefined && !DIGITS.test(length)) throw new InvalidHttp('its length is not a number');
     if (status === 204 || status === 304) return;
     if (coding !== undefined) this.#chunks = new ChunkedBody();
     else this.#left = length === undefined ? Infinity : Number(length);
@@ -117,23 +118,18 @@ export class ResponseParser {
 
 function refuseOthers(head: Buffer): void {
   const length = Math.min(head.length, PROTOCOL.length);
-  if (head.toString('latin1', 0, length) !== PROTOCOL.slice(0, length)) throw new InvalidResponse(NO_STATUS);
+  if (head.toString('latin1', 0, length) !== PROTOCOL.slice(0, length)) throw new InvalidHttp(NO_STATUS);
 }
 
 /** The status line and the headers of a response. */
 export interface ResponseHead {
   readonly status: number;
   /** By names in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: HttpHeaders;
   /** True where the server speaks HTTP/1.0, in which a connection ends with its response. */
   readonly isOld: boolean;
 }
 
-const RETURN = 0x0d;
-const NEWLINE = 0x0a;
-const TAB = 0x09;
-const SPACE = 0x20;
-const COLON = 0x3a;
 /** Headers of which only the first counts; others of one name are a list. */
 const SINGLE: ReadonlySet<string> = new Set(['content-type', 'content-length', 'location']);
 
@@ -152,42 +148,13 @@ function readHead(text: string): ResponseHead {
     (isOld || text.startsWith('1 ', PROTOCOL.length)) &&
     status >= 100 &&
     (text.length === STATUS_END || ' \r'.includes(text.charAt(STATUS_END)));
-  if (!isStatusLine) throw new InvalidResponse(NO_STATUS);
-  const headers = new Map<string, string>();
-  for (let at = endOfLine(text, STATUS_END) + 2; at < text.length;) at = addHeader(headers, text, at) + 2;
-  return { status, headers, isOld };
+  if (!isStatusLine) throw new InvalidHttp(NO_STATUS);
+  return { status, headers: readHeaders(text, endOfLine(text, STATUS_END) + 2, repeat), isOld };
 }
 
-/** Adds the header that begins at a position. Returns the end of its line. */
-function addHeader(headers: Map<string, string>, text: string, at: number): number {
-  let colon = at;
-  while (IS_NAME[text.charCodeAt(colon)] === 1) colon++;
-  if (colon === at || text.charCodeAt(colon) !== COLON)
-    throw new InvalidResponse('one of its headers has no valid name');
-  const end = endOfLine(text, colon);
-  const name = text.slice(at, colon).toLowerCase();
-  const value = text.slice(colon + 1, end).trim();
-  const before = headers.get(name);
-  if (before === undefined) headers.set(name, value);
-  else if (!SINGLE.has(name)) headers.set(name, `${before}, ${value}`);
-  else if (name === 'content-length') throw new InvalidResponse('it has two lengths');
-  return end;
+/** Joins the values of a header that comes twice, but for those of which only the first counts. */
+function repeat(name: string, first: string, next: string): string {
+  if (!SINGLE.has(name)) return `${first}, ${next}`;
+  if (name === 'content-length') throw new InvalidHttp('it has two lengths');
+  return first;
 }
-
-/** Finds the end of a line. Refuses control characters but tabs, because a log would show them as lines of its own. */
-function endOfLine(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character >= SPACE || character === TAB) continue;
-    if (character === RETURN && text.charCodeAt(at + 1) === NEWLINE) return at;
-    throw new InvalidResponse('its headers hold control characters');
-  }
-  return text.length;
-}
-
-/** 1 for the characters of a header's name: a look-up here takes a tenth of one in a Set. */
-const IS_NAME: Uint8Array = new Uint8Array(256);
-for (const character of Buffer.from(
-  "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-))
-  IS_NAME[character] = 1;

@@ -56,6 +56,14 @@ function comesAfter(a: Edit, b: Edit): boolean {
   return a.start > b.start || (a.start === b.start && a.end > b.end);
 }
 
+/** Returns the number of bytes that a line takes when it is written. */
+export function lineSize(line: Line): number {
+  if (typeof line === 'string') return line.length;
+  let size = 0;
+  for (const part of line) size += part.length;
+  return size;
+}
+
 /** The bytes of a spliced line again, for those who must read it. */
 export function lineBytes(line: Line): Buffer {
   if (typeof line === 'string') return Buffer.from(line, 'latin1');

@@ -1,10 +1,11 @@
-import { InvalidResponse } from './http-errors.ts';
+import { isNameCharacter, isText } from './head-lines.ts';
+import { InvalidHttp } from './invalid-http.ts';
 
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
-const SPACE = 0x20;
 const COLON = 0x3a;
 const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
 /** Digits of a chunk's size. A chunk of four gigabytes or more is refused. */
 const MOST_DIGITS = 8;
 /** Bytes of a chunk's extensions, and of all trailers, which are dropped: as many as a head may have. */
@@ -14,6 +15,7 @@ const MOST_DROPPED = 16 * 1024;
 type ChunkPart =
   | 'size'
   | 'extension'
+  | 'extension-text'
   | 'size-end'
   | 'data'
   | 'data-return'
@@ -21,6 +23,7 @@ type ChunkPart =
   | 'line'
   | 'trailer'
   | 'trailer-value'
+  | 'trailer-end'
   | 'end'
   | 'over';
 
@@ -31,6 +34,8 @@ export class ChunkedBody {
   #left = 0;
   #digits = 0;
   #dropped = 0;
+  /** True where the present extension has its `=`. */
+  #hasValue = false;
 
   /** True once the last chunk and its trailers have come. */
   get isOver(): boolean {
@@ -39,7 +44,7 @@ export class ChunkedBody {
 
   /**
    * Decodes bytes from a position on. Returns the body's part of them, and the position behind the last byte of the body.
-   * Moves the data of later chunks up to the first one, so that a server that sends chunks of one byte makes one part, not thousands.
+   * Moves the data of later chunks up to the first one, so that a peer that sends chunks of one byte makes one part, not thousands.
    */
   read(bytes: Buffer, from: number): { data: Buffer; end: number } {
     let start = from;
@@ -66,7 +71,9 @@ export class ChunkedBody {
       case 'size':
         return this.#readSize(byte);
       case 'extension':
-        return this.#dropExtension(byte);
+        return this.#readExtension(byte, true);
+      case 'extension-text':
+        return this.#readExtension(byte, false);
       case 'size-end':
         this.#digits = this.#dropped = 0;
         return this.#expect(byte, NEWLINE, this.#left === 0 ? 'line' : 'data');
@@ -75,12 +82,17 @@ export class ChunkedBody {
       case 'data-end':
         return this.#expect(byte, NEWLINE, 'size');
       case 'line':
-        return this.#drop(byte === RETURN ? 'end' : 'trailer');
+        if (byte === RETURN) return this.#drop('end');
+        return this.#readTrailerName(byte);
       case 'trailer':
-        if (byte < SPACE) throw new InvalidResponse('one of its trailers has no name');
-        return this.#drop(byte === COLON ? 'trailer-value' : 'trailer');
+        if (byte === COLON) return this.#drop('trailer-value');
+        return this.#readTrailerName(byte);
       case 'trailer-value':
-        return this.#drop(byte === NEWLINE ? 'line' : 'trailer-value');
+        if (byte !== RETURN && !isText(byte)) throw new InvalidHttp('its trailers hold control characters');
+        return this.#drop(byte === RETURN ? 'trailer-end' : 'trailer-value');
+      case 'trailer-end':
+        this.#expect(byte, NEWLINE, 'line');
+        return this.#drop('line');
       default:
         return this.#expect(byte, NEWLINE, 'over');
     }
@@ -90,25 +102,35 @@ export class ChunkedBody {
     const digit = hexDigit(byte);
     const isEnd = byte === RETURN || byte === SEMICOLON;
     if (digit < 0 ? !isEnd || this.#digits === 0 : ++this.#digits > MOST_DIGITS)
-      throw new InvalidResponse('a chunk has no valid size');
-    if (isEnd) this.#dropExtension(byte);
-    else this.#left = this.#left * 16 + digit;
+      throw new InvalidHttp('a chunk has no valid size');
+    if (!isEnd) this.#left = this.#left * 16 + digit;
+    else this.#at = byte === RETURN ? 'size-end' : 'extension';
   }
 
-  #dropExtension(byte: number): void {
-    if (byte < SPACE && byte !== RETURN) throw new InvalidResponse('the size of a chunk has no valid end');
+  /** Reads `name` or `name=value` behind a semicolon. */
+  #readExtension(byte: number, isFirst: boolean): void {
+    if (isNameCharacter(byte)) return this.#drop('extension-text');
+    const isEquals = byte === EQUALS && !this.#hasValue;
+    if (isFirst || !(isEquals || byte === SEMICOLON || byte === RETURN))
+      throw new InvalidHttp('the size of a chunk has no valid end');
+    this.#hasValue = isEquals;
     this.#drop(byte === RETURN ? 'size-end' : 'extension');
   }
 
+  #readTrailerName(byte: number): void {
+    if (!isNameCharacter(byte)) throw new InvalidHttp('one of its trailers has no valid name');
+    this.#drop('trailer');
+  }
+
   #expect(byte: number, expected: number, next: ChunkPart): void {
-    if (byte !== expected) throw new InvalidResponse('a chunk is longer than its size');
+    if (byte !== expected) throw new InvalidHttp('a chunk is longer than its size');
     this.#at = next;
   }
 
   #drop(next: ChunkPart): void {
     this.#at = next;
     if (++this.#dropped > MOST_DROPPED)
-      throw new InvalidResponse('its chunks have too many extensions or trailers');
+      throw new InvalidHttp('its chunks have too many extensions or trailers');
   }
 }
 
