@@ -1,8 +1,7 @@
 // Invalid requests are refused as the specification says, at once and with little CPU.
 import { spawn } from 'node:child_process';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { request, type IncomingMessage, type Server } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -357,16 +356,6 @@ describe('slow requests', () => {
     for (const text of await Promise.all(slow)) expect(text).toMatch(/^HTTP\/1\.1 408 /u);
   });
 
-  verifies('SAFE-1', 'the default timeouts are 10 s for headers and 30 s for a request', async () => {
-    const seen: Pick<Server, 'headersTimeout' | 'requestTimeout'>[] = [];
-    const note = (message: unknown): void => void seen.push((message as { server: Server }).server);
-    subscribe('http.server.request.start', note);
-    await using http = await serveTest({ echo: fixture('echo') });
-    await send(http.url, goodCall());
-    unsubscribe('http.server.request.start', note);
-    expect(seen).toMatchObject([{ headersTimeout: 10_000, requestTimeout: 30_000 }]);
-  });
-
   verifies.skipIf(process.platform === 'linux' ? undefined : 'reads the CPU from /proc')(
     'SAFE-1',
     'a slow request costs less than 50 ms of CPU',
@@ -420,7 +409,7 @@ describe('malformed HTTP', () => {
       );
     expect(await health('/healthz', host)).toMatch(/^HTTP\/1\.1 200 /u);
     for (const other of [host, 'evil.example'])
-      expect(await health('/healthz', host, other)).toMatch(/ 400 [^]*The Host header is there twice/u);
+      expect(await health('/healthz', host, other)).toMatch(/ 400 [^]*the Host header is there twice/u);
     expect(await health(`http://${host}/healthz`, host)).toMatch(/^HTTP\/1\.1 200 /u);
     expect(await health('http://evil.example/healthz', host)).toMatch(/ 400 [^]*Name the same in both/u);
     expect(await health('http://evil.example/healthz', 'evil.example')).toMatch(/^HTTP\/1\.1 403 /u);

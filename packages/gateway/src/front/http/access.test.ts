@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { Admission, isLoopback } from './access.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
 
 const TOKEN = 'the-token-of-this-test';
 
@@ -10,8 +10,8 @@ function admission(host = '127.0.0.1', allowedHosts: string[] = [], port = 8808)
   return new Admission({ host, port, allowedHosts, token: TOKEN, isSame: timingSafeEqual });
 }
 
-function request(headers: Record<string, string>, localAddress = '127.0.0.1'): IncomingMessage {
-  return { headers, socket: { localAddress } } as unknown as IncomingMessage;
+function request(headers: Record<string, string>, localAddress = '127.0.0.1'): IncomingRequest {
+  return { headers: new Map(Object.entries(headers)), localAddress } as unknown as IncomingRequest;
 }
 
 /** Returns true if a request with this Host, and this Origin if any, is admitted. */

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { View } from '../../gateway/view.ts';
 import type { HttpRefusal } from './respond.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
 
 export interface AdmissionOptions {
   /** Host that the front listens on. */
@@ -50,8 +50,9 @@ export class Admission {
   }
 
   /** Returns a refusal where Host or Origin is not one of this front. */
-  checkHostAndOrigin(req: IncomingMessage): HttpRefusal | undefined {
-    const { host, origin } = req.headers;
+  checkHostAndOrigin(req: IncomingRequest): HttpRefusal | undefined {
+    const host = req.headers.get('host');
+    const origin = req.headers.get('origin');
     if (host === undefined || !(this.#hosts.has(host.toLowerCase()) || this.#isLocalAddress(req, host)))
       return this.#foreign('Host', host);
     if (
@@ -64,8 +65,9 @@ export class Admission {
   }
 
   /** Returns the principal of a request, or a refusal. */
-  identify({ headers: { authorization } }: IncomingMessage): string | HttpRefusal {
+  identify({ headers }: IncomingRequest): string | HttpRefusal {
     if (this.#token === undefined) return OWNER;
+    const authorization = headers.get('authorization');
     const shown = authorization === undefined ? undefined : bearer(authorization);
     if (shown === undefined) return unauthorized('Send the token: Authorization: Bearer <token>', 'Bearer');
     const bytes = Buffer.from(shown);
@@ -77,7 +79,7 @@ export class Admission {
   }
 
   /** On all addresses at once, the one that was connected to is right: a name that was led here is never an address. */
-  #isLocalAddress({ socket: { localAddress } }: IncomingMessage, value: string): boolean {
+  #isLocalAddress({ localAddress }: IncomingRequest, value: string): boolean {
     if (!this.#isOpenToAll || localAddress === undefined) return false;
     const address = bracketed(localAddress.replace(/^::ffff:/u, ''));
     return withPort(address, this.#port).some((name) => value === name || value === `http://${name}`);

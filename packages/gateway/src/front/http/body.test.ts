@@ -1,11 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { checkPost, checkAcceptsEvents } from './body.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
 
 const BOTH = 'application/json, text/event-stream';
 
-function request(type: string | undefined, accept: string | undefined): IncomingMessage {
-  return { headers: { 'content-type': type, accept } } as unknown as IncomingMessage;
+function request(type: string | undefined, accept: string | undefined): IncomingRequest {
+  const headers = Object.entries({ 'content-type': type, accept }).filter(([, value]) => value !== undefined);
+  return { headers: new Map(headers) } as unknown as IncomingRequest;
 }
 
 describe('content types', () => {

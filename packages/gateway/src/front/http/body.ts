@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import { Holding } from '../../wire/account.ts';
-import { accountOf, flowOf, giveOwnShare } from './connection-account.ts';
 import { largeBodies, type LargeBody } from './large-bodies.ts';
 import type { HttpRefusal } from './respond.ts';
+import type { BodyReader, IncomingRequest } from './server/incoming-request.ts';
+import type { OutgoingResponse } from './server/outgoing-response.ts';
 
 export interface RequestBodyHandlers {
   /** Does this work when it is the turn of a body of so many bytes; never where the client has left. */
@@ -13,19 +13,18 @@ export interface RequestBodyHandlers {
 }
 
 /** Reads a whole body; one that is too large is refused as soon as that is known. */
-export function readBody(req: IncomingMessage, limit: number, on: RequestBodyHandlers): void {
-  const length = Number(req.headers['content-length'] ?? limit);
+export function readBody(res: OutgoingResponse, limit: number, on: RequestBodyHandlers): void {
+  const { request } = res;
+  const { length = limit } = request;
   if (length > limit) return on.refused(tooLarge(limit));
-  const body = new RequestBody(req, { length, limit, on });
-  req.on('data', (chunk: Buffer) => body.add(chunk));
-  req.on('end', () => body.end());
+  request.read(new RequestBody(res, { length, limit, on }));
 }
 
 /** Bytes that the socket and the parser hold of a large body beside those that have been read. */
 const BUFFERED: number = 128 * 1024;
 
-class RequestBody implements LargeBody {
-  readonly #req: IncomingMessage;
+class RequestBody implements BodyReader, LargeBody {
+  readonly #res: OutgoingResponse;
   readonly #length: number;
   readonly #limit: number;
   readonly #on: RequestBodyHandlers;
@@ -36,10 +35,10 @@ class RequestBody implements LargeBody {
   #kept: Holding | undefined;
 
   constructor(
-    req: IncomingMessage,
+    res: OutgoingResponse,
     { length, limit, on }: { length: number; limit: number; on: RequestBodyHandlers },
   ) {
-    this.#req = req;
+    this.#res = res;
     this.#length = length;
     this.#limit = limit;
     this.#on = on;
@@ -49,7 +48,7 @@ class RequestBody implements LargeBody {
     return this.#length - this.#size;
   }
 
-  add(chunk: Buffer): void {
+  data(chunk: Buffer): void {
     if (this.#isRefused) return;
     this.#size += chunk.length;
     if (this.#size > this.#limit) this.#refuse(tooLarge(this.#limit));
@@ -61,23 +60,22 @@ class RequestBody implements LargeBody {
   }
 
   resume(): void {
-    this.#req.resume();
+    this.#res.request.resume();
   }
 
   refuse(): void {
     this.#refuse(tooMany());
-    this.#req.resume();
+    this.#res.request.resume();
   }
 
   #addToLarge(chunk: Buffer): void {
-    const req = this.#req;
+    const { request } = this.#res;
     if (this.#kept === undefined) {
-      this.#kept = new Holding(accountOf(req.socket));
-      giveOwnShare(req.socket);
-      req.once('close', () => largeBodies.delete(this));
+      this.#kept = new Holding(request.connection.account);
+      this.#res.onClose(() => largeBodies.delete(this));
     }
     this.#kept.bytes = this.#size + BUFFERED;
-    if (!largeBodies.count(this, flowOf(req.socket), chunk.length)) req.pause();
+    if (!largeBodies.count(this, request.connection.flow, chunk.length)) request.pause();
   }
 
   #refuse(refusal: HttpRefusal): void {
@@ -101,26 +99,27 @@ class RequestBody implements LargeBody {
 }
 
 /** Checks Content-Type and Accept of a POST. */
-export function checkPost(req: IncomingMessage): HttpRefusal | undefined {
+export function checkPost(req: IncomingRequest): HttpRefusal | undefined {
   const refusal = checkMessage(req);
   if (refusal !== undefined) return refusal;
-  const { accept } = req.headers;
+  const accept = req.headers.get('accept');
   return accept === BOTH || (accepts(accept, JSON_TYPE) && accepts(accept, EVENTS_TYPE))
     ? undefined
     : notAcceptable(`${JSON_TYPE} and ${EVENTS_TYPE}`);
 }
 
 /** Checks Content-Type and Content-Encoding of a POST. */
-export function checkMessage({ headers }: IncomingMessage): HttpRefusal | undefined {
-  const { 'content-type': type, 'content-encoding': encoding } = headers;
+export function checkMessage({ headers }: IncomingRequest): HttpRefusal | undefined {
+  const type = headers.get('content-type');
+  const encoding = headers.get('content-encoding');
   if (type !== JSON_TYPE && !isJson(type)) return wrongType(type);
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return encoded(encoding);
   return undefined;
 }
 
 /** Checks that a client accepts event streams. */
-export function checkAcceptsEvents({ headers: { accept } }: IncomingMessage): HttpRefusal | undefined {
-  return accepts(accept, EVENTS_TYPE) ? undefined : notAcceptable(EVENTS_TYPE);
+export function checkAcceptsEvents({ headers }: IncomingRequest): HttpRefusal | undefined {
+  return accepts(headers.get('accept'), EVENTS_TYPE) ? undefined : notAcceptable(EVENTS_TYPE);
 }
 
 const JSON_TYPE = 'application/json';

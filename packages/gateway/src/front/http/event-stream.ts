@@ -1,7 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import type { Line } from '../../wire/json/splice.ts';
-import { chargeUnread } from './connection-account.ts';
-import { sizeOf, writeParts } from './respond.ts';
+import { lineSize, type Line } from '../../wire/json/splice.ts';
+import type { HeaderList, OutgoingResponse } from './server/outgoing-response.ts';
 
 /** Beats without an event after which a comment keeps proxies from closing the stream. */
 const KEEP_ALIVE_BEATS = 15;
@@ -9,7 +7,7 @@ const KEEP_ALIVE_BEATS = 15;
 /** Delay before a client resumes a broken stream. */
 const RETRY_MS = 1000;
 
-const HEADERS: readonly string[] = [
+const HEADERS: HeaderList = [
   'Content-Type',
   'text/event-stream',
   'Cache-Control',
@@ -21,45 +19,44 @@ const HEADERS: readonly string[] = [
 
 /** An answer that comes in parts, as server-sent events. */
 export class EventStream {
-  readonly #res: ServerResponse;
+  readonly #res: OutgoingResponse;
   #largest = 0;
   #silence = 0;
 
-  constructor(res: ServerResponse, headers: readonly string[] = []) {
+  constructor(res: OutgoingResponse, headers: HeaderList = []) {
     this.#res = res;
-    res.writeHead(200, headers.length === 0 ? [...HEADERS] : [...HEADERS, ...headers]);
+    res.start(200, headers.length === 0 ? HEADERS : [...HEADERS, ...headers]);
   }
 
   /** Bytes that the client has not taken yet, but for the largest event. */
   get backlog(): number {
-    return Math.max(0, this.#res.writableLength - this.#largest);
+    return Math.max(0, this.#res.unread - this.#largest);
   }
 
   /** A message has no line break in it, so it is one line of data. */
   event(line: Line, id?: string): void {
     const head = id === undefined ? 'data: ' : `id: ${id}\ndata: `;
-    if (typeof line === 'string') this.#write([`${head}${line}\n\n`]);
-    else this.#write([head, ...line, '\n\n']);
+    this.#write(typeof line === 'string' ? `${head}${line}\n\n` : [head, ...line, '\n\n']);
   }
 
   /** Tells a client of 2024-11-05 where to post its messages. */
   endpoint(uri: string): void {
-    this.#write([`event: endpoint\ndata: ${uri}\n\n`]);
+    this.#write(`event: endpoint\ndata: ${uri}\n\n`);
   }
 
   /** An event without data, so that a client which loses the stream knows where it was. */
   prime(id: string): void {
-    this.#write([`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`]);
+    this.#write(`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`);
   }
 
   /** Says when to come back, once the stream has ended. */
   retry(milliseconds: number): void {
-    this.#write([`retry: ${Math.ceil(milliseconds)}\n\n`]);
+    this.#write(`retry: ${Math.ceil(milliseconds)}\n\n`);
   }
 
   /** Says nothing, and that the stream lives. */
   comment(): void {
-    this.#write([':\n\n']);
+    this.#write(':\n\n');
   }
 
   /** Called once a second. */
@@ -71,15 +68,12 @@ export class EventStream {
     this.#res.end();
   }
 
-  #write(parts: readonly (string | Buffer)[]): void {
-    if (this.#res.destroyed || this.#res.writableEnded) return;
+  /** Servers are shared: they never wait for one client. */
+  #write(parts: Line): void {
+    if (this.#res.isOver) return;
     this.#silence = 0;
-    const before = this.#res.writableLength;
-    this.#largest = before === 0 ? sizeOf(parts) : Math.max(this.#largest, sizeOf(parts));
-    const [only] = parts;
-    if (parts.length === 1 && typeof only === 'string') this.#res.write(only, 'latin1');
-    else writeParts(this.#res, parts);
-    // Servers are shared: they never wait for one client.
-    chargeUnread(this.#res);
+    const size = lineSize(parts);
+    this.#largest = this.#res.unread === 0 ? size : Math.max(this.#largest, size);
+    this.#res.write(parts);
   }
 }

@@ -1,16 +1,14 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { FrontServices } from '../../gateway/front-services.ts';
 import { ALL_CAPABILITIES } from '../../protocol/capabilities.ts';
 import { now } from '../../time/clock.ts';
 import type { Admission } from './access.ts';
-import { openAccount } from './connection-account.ts';
 import { PATH, SSE_PATH, type McpEndpoint } from './mcp-endpoint.ts';
-import { afterEarlierRequests } from './pipeline.ts';
 import { checkTarget, pathOf, type HttpRoute } from './request-target.ts';
-import type { RequestTurns } from './request-turns.ts';
 import { methodNotAllowed, refuse, type HttpRefusal } from './respond.ts';
-import { onConnection } from './sliced-socket.ts';
+import type { HttpServer } from './server/http-server.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
+import type { OutgoingResponse } from './server/outgoing-response.ts';
 
 /** Time for the first clients to read their lists from the cache, because spawning processes would delay them. */
 const START_AFTER_MS = 200;
@@ -19,9 +17,8 @@ const LAST_WRITE_MS = 500;
 
 export interface FrontOptions {
   readonly url: string;
-  readonly server: Server;
+  readonly server: HttpServer;
   readonly admission: Admission;
-  readonly turns: RequestTurns;
   readonly endpoint: McpEndpoint;
   readonly routes: readonly HttpRoute[];
   /** Milliseconds for requests in flight at the shutdown. */
@@ -36,7 +33,7 @@ export class HttpFront {
   /** Settles when the front has closed; rejects where the start of the servers fails. */
   readonly ended: Promise<void>;
   readonly #gateway: FrontServices;
-  readonly #server: Server;
+  readonly #server: HttpServer;
   readonly #admission: Admission;
   readonly #endpoint: McpEndpoint;
   readonly #routes: ReadonlyMap<string, HttpRoute>;
@@ -44,10 +41,7 @@ export class HttpFront {
   #startTimer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    gateway: FrontServices,
-    { url, server, admission, turns, endpoint, routes, drainTime }: FrontOptions,
-  ) {
+  constructor(gateway: FrontServices, { url, server, admission, endpoint, routes, drainTime }: FrontOptions) {
     this.url = url;
     this.drainTime = drainTime;
     this.#gateway = gateway;
@@ -59,16 +53,18 @@ export class HttpFront {
       this.#end = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
     this.ended.catch(() => {});
-    server.on('error', (error) => gateway.log.error(`HTTP server error: ${error.message}`));
-    onConnection(server, (connection) =>
-      openAccount(connection, gateway.accounts, (reason) =>
-        gateway.log.warn(Texts.clientDisconnected(reason)),
-      ),
-    );
-    const serve = (req: IncomingMessage, res: ServerResponse): void =>
-      afterEarlierRequests(req, res, () => turns.head(res, () => this.#handle(req, res)));
-    // A client that waits for 100 before it sends its body is admitted or refused first.
-    server.on('request', serve).on('checkContinue', serve);
+    server.serve({
+      openAccount: (exceeded) =>
+        gateway.accounts.open((reason) => {
+          gateway.log.warn(Texts.clientDisconnected(reason));
+          exceeded();
+        }),
+      request: (req, res) => this.#handle(req, res),
+      refuse: (res, status, why) =>
+        refuse(res, { status, error: new RpcError(RpcErrorCode.INVALID_REQUEST, why) }),
+      failed: ({ stack, message }) =>
+        gateway.log.error(`Internal error while handling an HTTP request: ${stack ?? message}`),
+    });
     this.#open();
   }
 
@@ -109,12 +105,11 @@ export class HttpFront {
   async #close(failure?: Error): Promise<void> {
     clearTimeout(this.#startTimer);
     this.#endpoint.refuseNew();
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = this.#server.close();
     await this.#drain();
     this.#endpoint.close();
-    this.#server.closeIdleConnections();
     await Promise.race([closed, sleep(LAST_WRITE_MS)]);
-    this.#server.closeAllConnections();
+    this.#server.destroy();
     await this.#gateway.lifecycle.close();
     this.#end(failure);
   }
@@ -124,17 +119,17 @@ export class HttpFront {
     while (this.awaited > 0 && now() < deadline) await sleep(20);
   }
 
-  #handle(req: IncomingMessage, res: ServerResponse): void {
+  #handle(req: IncomingRequest, res: OutgoingResponse): void {
     const refusal = checkTarget(req) ?? this.#admission.checkHostAndOrigin(req);
-    if (refusal !== undefined) return refuse(req, res, refusal);
-    const path = pathOf(req.url ?? '');
+    if (refusal !== undefined) return refuse(res, refusal);
+    const path = pathOf(req.url);
     const route = this.#routes.get(path) ?? this.#routes.get(path.slice(0, path.indexOf('/', 1) + 1));
-    if (route === undefined) return refuse(req, res, notFound(path));
+    if (route === undefined) return refuse(res, notFound(path));
     const principal = route.needsToken ? this.#admission.identify(req) : '';
-    if (typeof principal !== 'string') return refuse(req, res, principal);
+    if (typeof principal !== 'string') return refuse(res, principal);
     const { methods } = route;
-    if (methods?.includes(req.method ?? '') === false)
-      return refuse(req, res, methodNotAllowed(req.method, methods.join(', ')));
+    if (methods?.includes(req.method) === false)
+      return refuse(res, methodNotAllowed(req.method, methods.join(', ')));
     route.handle(req, res, principal);
   }
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { FrontServices } from '../../gateway/front-services.ts';
 import type { Implementation } from '../../protocol/eras.ts';
@@ -13,9 +12,10 @@ import { Heartbeat } from './heartbeat.ts';
 import { LegacySessions } from './legacy/legacy-sessions.ts';
 import { isModern, isModernVersion, ModernRequests } from './modern/modern-requests.ts';
 import { pathOf, type HttpRoute } from './request-target.ts';
-import type { RequestTurns } from './request-turns.ts';
-import { methodNotAllowed, refuse, waitsForContinue, type HttpRefusal } from './respond.ts';
+import { methodNotAllowed, refuse, type HttpRefusal } from './respond.ts';
 import type { HttpLimits } from './serve-http.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
+import type { OutgoingResponse } from './server/outgoing-response.ts';
 
 const DEFAULT_MAX_BODY_SIZE = 4 * 1024 * 1024;
 
@@ -31,7 +31,6 @@ export interface McpEndpointOptions {
   readonly limits: HttpLimits;
   /** Bytes of a request's body; 4 MiB by default. */
   readonly maxBodySize?: number;
-  readonly turns: RequestTurns;
   readonly createId: () => string;
 }
 
@@ -40,17 +39,15 @@ export class McpEndpoint {
   readonly routes: readonly HttpRoute[];
   readonly #gateway: FrontServices;
   readonly #maxBodySize: number;
-  readonly #turns: RequestTurns;
   readonly #heartbeat = new Heartbeat();
   readonly #modern: ModernRequests;
   readonly #legacy: LegacySessions;
   #isClosing = false;
 
   constructor(gateway: FrontServices, options: McpEndpointOptions) {
-    const { serverInfo, limits, createId, maxBodySize, turns } = options;
+    const { serverInfo, limits, createId, maxBodySize } = options;
     this.#gateway = gateway;
     this.#maxBodySize = maxBodySize ?? DEFAULT_MAX_BODY_SIZE;
-    this.#turns = turns;
     const heartbeat = this.#heartbeat;
     this.#modern = new ModernRequests(gateway, { serverInfo, heartbeat });
     this.#legacy = new LegacySessions(gateway, {
@@ -96,80 +93,79 @@ export class McpEndpoint {
       path,
       needsToken: true,
       handle: (req, res, principal) => {
-        if (this.#isClosing) return refuse(req, res, stopping());
+        if (this.#isClosing) return refuse(res, stopping());
         if (this.#refusesGateway(req, res)) return;
-        const group = path === GROUP_PATH ? pathOf(req.url ?? '').slice(path.length) : undefined;
+        const group = path === GROUP_PATH ? pathOf(req.url).slice(path.length) : undefined;
         const view = this.#gateway.findView(group);
-        if (view === undefined) refuse(req, res, noGroup(group ?? ''));
+        if (view === undefined) refuse(res, noGroup(group ?? ''));
         else handle(req, res, { principal, view });
       },
     };
   }
 
   /** Refuses a client that is a gateway and leads back here; names in a header all gateways that lead back to any other one. */
-  #refusesGateway(req: IncomingMessage, res: ServerResponse): boolean {
-    const before = req.headers[CHAIN_HEADER]?.toString();
+  #refusesGateway(req: IncomingRequest, res: OutgoingResponse): boolean {
+    const before = req.headers.get(CHAIN_HEADER);
     if (before === undefined) return false;
     const { chain } = this.#gateway;
     const error = chain.refuse(before);
-    if (error === undefined) res.setHeader(CHAIN_HEADER, chain.reach);
-    else refuse(req, res, { status: LOOP_DETECTED, error });
+    if (error === undefined) res.addHeader(CHAIN_HEADER, chain.reach);
+    else refuse(res, { status: LOOP_DETECTED, error });
     return error !== undefined;
   }
 
-  #handleMcp(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #handleMcp(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     if (req.method === 'POST') return this.#post(req, res, access);
-    const isModernClient = isModernVersion(req.headers['mcp-protocol-version']);
+    const isModernClient = isModernVersion(req.headers.get('mcp-protocol-version'));
     if (isModernClient || (req.method !== 'GET' && req.method !== 'DELETE'))
-      return refuse(req, res, methodNotAllowed(req.method, isModernClient ? 'POST' : 'POST, GET, DELETE'));
+      return refuse(res, methodNotAllowed(req.method, isModernClient ? 'POST' : 'POST, GET, DELETE'));
     if (req.method === 'DELETE') return this.#legacy.delete(req, res, access);
     const refusal = checkAcceptsEvents(req);
-    if (refusal !== undefined) return refuse(req, res, refusal);
+    if (refusal !== undefined) return refuse(res, refusal);
     this.#legacy.get(req, res, access);
   }
 
-  #post(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #post(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const refusal = checkPost(req);
-    if (refusal !== undefined) return refuse(req, res, refusal);
-    this.#readBody(req, res, (body) => this.#receive(body, req, res, access));
+    if (refusal !== undefined) return refuse(res, refusal);
+    this.#readBody(res, (body) => this.#receive(body, req, res, access));
   }
 
-  #receive(body: Buffer, req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #receive(body: Buffer, req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const message = readMessage(body);
     if (message.kind !== 'invalid') {
       if (isModern(message, req)) this.#modern.post(message, req, res, access);
       else this.#legacy.post(message, req, res, access);
     } else if (message.reason === 'batch') this.#legacy.postBatch(message.bytes, req, res, access);
-    else refuseBody(message, req, res);
+    else refuseBody(message, res);
   }
 
-  #openSse(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #openSse(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const refusal = req.method === 'GET' ? checkAcceptsEvents(req) : methodNotAllowed(req.method, 'GET');
-    if (refusal !== undefined) refuse(req, res, refusal);
-    else this.#legacy.getSse(req, res, { access, path: MESSAGES_PATH });
+    if (refusal !== undefined) refuse(res, refusal);
+    else this.#legacy.getSse(res, { access, path: MESSAGES_PATH });
   }
 
-  #postSse(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  #postSse(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const refusal = req.method === 'POST' ? checkMessage(req) : methodNotAllowed(req.method, 'POST');
-    if (refusal !== undefined) return refuse(req, res, refusal);
-    this.#readBody(req, res, (body) => {
+    if (refusal !== undefined) return refuse(res, refusal);
+    this.#readBody(res, (body) => {
       const message = readMessage(body);
-      if (message.kind === 'invalid') refuseBody(message, req, res);
+      if (message.kind === 'invalid') refuseBody(message, res);
       else this.#legacy.postSse(message, req, res, access);
     });
   }
 
-  #readBody(req: IncomingMessage, res: ServerResponse, receive: (body: Buffer) => void): void {
-    if (waitsForContinue(req)) res.writeContinue();
-    readBody(req, this.#maxBodySize, {
-      take: (size, work) => this.#turns.body(res, size, work),
+  #readBody(res: OutgoingResponse, receive: (body: Buffer) => void): void {
+    readBody(res, this.#maxBodySize, {
+      take: (size, work) => res.connection.workOnBody(size, work),
       read: receive,
-      refused: (why) => refuse(req, res, why),
+      refused: (why) => refuse(res, why),
     });
   }
 }
 
-type Handler = (req: IncomingMessage, res: ServerResponse, access: Access) => void;
+type Handler = (req: IncomingRequest, res: OutgoingResponse, access: Access) => void;
 
 /** The names of other groups are left out: a client need not know them. */
 function noGroup(group: string): HttpRefusal {
@@ -177,12 +173,12 @@ function noGroup(group: string): HttpRefusal {
   return { status: 404, error: new RpcError(RpcErrorCode.UNAVAILABLE, text) };
 }
 
-function refuseBody(body: InvalidInput, req: IncomingMessage, res: ServerResponse): void {
+function refuseBody(body: InvalidInput, res: OutgoingResponse): void {
   const isJson = body.reason !== 'not-json';
   const code = isJson ? RpcErrorCode.INVALID_REQUEST : RpcErrorCode.PARSE_ERROR;
   const text = isJson ? 'The body is not a JSON-RPC 2.0 message.' : describeNotJson(body.bytes);
   const refusal = { status: 400, error: new RpcError(code, text) };
-  refuse(req, res, refusal, body.likelyKind === 'request' ? body.id : undefined);
+  refuse(res, refusal, body.likelyKind === 'request' ? body.id : undefined);
 }
 
 function describeNotJson(bytes: Buffer): string {
@@ -195,5 +191,5 @@ const STOPPING = 'The gateway is shutting down. Call again when it is back.';
 
 function stopping(): HttpRefusal {
   const error = new RpcError(RpcErrorCode.UNAVAILABLE, STOPPING);
-  return { status: 503, error, headers: ['Retry-After', '2', 'Connection', 'close'] };
+  return { status: 503, error, headers: ['Retry-After', '2'] };
 }

@@ -34,10 +34,8 @@ export function metricsRoute(gateway: Gateway, isPublic: boolean): HttpRoute {
     path: '/metrics',
     methods: METHODS,
     needsToken: !isPublic,
-    handle(req, res) {
-      const text = metrics.text();
-      res.writeHead(200, { 'Content-Type': METRICS_TYPE, 'Content-Length': Buffer.byteLength(text) });
-      res.end(req.method === 'HEAD' ? undefined : text);
+    handle(_, res) {
+      res.send(200, ['Content-Type', METRICS_TYPE], [Buffer.from(metrics.text())]);
     },
   };
 }

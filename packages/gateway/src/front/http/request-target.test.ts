@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkTarget, pathOf } from './request-target.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
 
 test.each([
   ['/mcp', '/mcp'],
@@ -21,22 +21,10 @@ test.each([
   expect(pathOf(url)).toBe(path);
 });
 
-describe('the host of a request', () => {
-  const verdict = (url: string, ...hosts: string[]): number | undefined => {
-    const rawHeaders = hosts.flatMap((host, i) => [i % 2 === 0 ? 'Host' : 'hOST', host, 'Accept', '*/*']);
-    return checkTarget({ url, headers: { host: hosts[0] }, rawHeaders } as unknown as IncomingMessage)
-      ?.status;
-  };
-
-  test('checkTarget refuses a second Host header', () => {
-    expect(verdict('/mcp', 'localhost:1')).toBeUndefined();
-    expect(verdict('/mcp', 'localhost:1', 'localhost:1')).toBe(400);
-    expect(verdict('/mcp', 'localhost:1', 'evil.example')).toBe(400);
-  });
-
-  test('checkTarget refuses an absolute target with another host than the Host header', () => {
-    expect(verdict('http://localhost:1/mcp', 'LOCALHOST:1')).toBeUndefined();
-    expect(verdict('http://evil.example/mcp', 'localhost:1')).toBe(400);
-    expect(verdict('http://me@localhost:1/mcp', 'localhost:1')).toBe(400);
-  });
+test('checkTarget refuses an absolute target with another host than the Host header', () => {
+  const verdict = (url: string, host: string): number | undefined =>
+    checkTarget({ url, headers: new Map([['host', host]]) } as unknown as IncomingRequest)?.status;
+  expect(verdict('http://localhost:1/mcp', 'LOCALHOST:1')).toBeUndefined();
+  expect(verdict('http://evil.example/mcp', 'localhost:1')).toBe(400);
+  expect(verdict('http://me@localhost:1/mcp', 'localhost:1')).toBe(400);
 });

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, RpcError, RpcErrorCode } from '../../errors.ts';
 import type { HttpRefusal } from './respond.ts';
+import type { IncomingRequest } from './server/incoming-request.ts';
+import type { OutgoingResponse } from './server/outgoing-response.ts';
 
 /** A path that the HTTP front serves. `compose-front` mounts all of them. */
 export interface HttpRoute {
@@ -10,16 +11,12 @@ export interface HttpRoute {
   readonly methods?: readonly string[];
   readonly needsToken: boolean;
   /** `principal` is who showed the token; empty where none is needed. */
-  handle(req: IncomingMessage, res: ServerResponse, principal: string): void;
+  handle(req: IncomingRequest, res: OutgoingResponse, principal: string): void;
 }
 
 /** Refuses a request whose target is ambiguous, because a proxy may have understood another one (request smuggling). */
-export function checkTarget({
-  url = '',
-  headers: { host = '' },
-  rawHeaders,
-}: IncomingMessage): HttpRefusal | undefined {
-  if (countHosts(rawHeaders) > 1) return ambiguous('The Host header is there twice. Send it once.');
+export function checkTarget({ url, headers }: IncomingRequest): HttpRefusal | undefined {
+  const host = headers.get('host') ?? '';
   const authority = splitTarget(url)?.authority;
   if (authority === undefined || authority.toLowerCase() === host.toLowerCase()) return undefined;
   return ambiguous(
@@ -51,16 +48,6 @@ function splitTarget(url: string): { authority: string; path: string } | undefin
   if (url.startsWith('/')) return undefined;
   const [, authority = '', path = ''] = /^http:\/\/([^/?#]*)(.*)$/isu.exec(url) ?? [];
   return authority === '' ? undefined : { authority, path: path.startsWith('/') ? path : `/${path}` };
-}
-
-/** Node keeps the first of several and does not tell. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count;
 }
 
 function ambiguous(text: string): HttpRefusal {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { createGateway } from '../../gateway/gateway.ts';
-import { serveHttp, type HttpOptions } from './serve-http.ts';
+import { DEFAULT_LIMITS, serveHttp, type HttpOptions } from './serve-http.ts';
 
 const serverInfo = { name: 'x', version: '1' };
 
@@ -33,4 +33,8 @@ describe('a front without a token', () => {
 
 verifies('SAFE-1', 'serveHttp with a token listens on other addresses', async () => {
   expect(await addressOf({ host: '0.0.0.0', token: 'x'.repeat(20) })).toBe('http://0.0.0.0/mcp');
+});
+
+verifies('SAFE-1', 'the default timeouts are 10 s for headers and 30 s for a request', () => {
+  expect(DEFAULT_LIMITS).toMatchObject({ headers: 10_000, request: 30_000 });
 });

@@ -1,6 +1,5 @@
 import { Holding, NO_ACCOUNT, type Account, type Accounts } from '../../../wire/account.ts';
-import type { Line } from '../../../wire/json/splice.ts';
-import { sizeOf } from '../respond.ts';
+import { lineSize, type Line } from '../../../wire/json/splice.ts';
 
 /** Bounds of the events kept for clients that resume a broken stream. */
 const MOST_EVENTS = 1000;
@@ -56,7 +55,7 @@ export class EventStore {
   add(stream: number, number: number, line: Line): void {
     this.#events.push({ stream, number, line, at: this.#now() });
     this.#budget.used(this);
-    this.#holding.bytes += sizeOf(line);
+    this.#holding.bytes += lineSize(line);
     // The newest stays, however large, because there is no other copy.
     while (this.size > MOST_EVENTS || (this.#holding.bytes > MOST_BYTES && this.size > 1)) this.#drop();
     this.expire();
@@ -79,7 +78,7 @@ export class EventStore {
   }
 
   #drop(): void {
-    this.#holding.bytes -= sizeOf((this.#events[this.#first] as StoredEvent).line);
+    this.#holding.bytes -= lineSize((this.#events[this.#first] as StoredEvent).line);
     // Frees the event at once; the array is cut only later.
     this.#events[this.#first] = GONE;
     this.#first++;

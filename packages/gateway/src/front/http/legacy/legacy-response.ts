@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { Account } from '../../../wire/account.ts';
 import { errorLine } from '../../../wire/answer.ts';
@@ -7,6 +6,7 @@ import type { Message } from '../../../wire/message.ts';
 import type { Origin, Pause, Peer, Cancellable } from '../../../wire/peer.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { respondEmpty, respondJson } from '../respond.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 import type { ResumableStream } from './resumable-stream.ts';
 
 /** Beats after which an answer becomes a stream, which its client can come back to. */
@@ -30,7 +30,7 @@ export interface LegacyResponseOptions {
 
 /** Response to a legacy POST: JSON, or a stream from the first message before the last answer on. */
 export class LegacyResponse implements HeartbeatListener {
-  readonly #res: ServerResponse;
+  readonly #res: OutgoingResponse;
   readonly #options: LegacyResponseOptions;
   readonly #number: number;
   readonly #lines: Line[] = [];
@@ -39,12 +39,12 @@ export class LegacyResponse implements HeartbeatListener {
   #isClosed = false;
   #beats = 0;
 
-  constructor(res: ServerResponse, options: LegacyResponseOptions) {
+  constructor(res: OutgoingResponse, options: LegacyResponseOptions) {
     this.#res = res;
     this.#options = options;
     this.#missing = options.expected;
     this.#number = options.heartbeat.add(this);
-    res.once('close', () => (this.#isClosed = true));
+    res.onClose(() => (this.#isClosed = true));
   }
 
   get isAwaited(): boolean {

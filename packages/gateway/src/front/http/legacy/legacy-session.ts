@@ -1,7 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { FrontServices } from '../../../gateway/front-services.ts';
-import type { Log } from '../../../log.ts';
 import type { Implementation } from '../../../protocol/eras.ts';
 import type { Account } from '../../../wire/account.ts';
 import type { Message } from '../../../wire/message.ts';
@@ -9,7 +7,9 @@ import { workOff } from '../../../wire/slices.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
-import { closeAfterError, refuse, respondEmpty } from '../respond.ts';
+import { refuse, respondEmpty } from '../respond.ts';
+import type { IncomingRequest } from '../server/incoming-request.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 import { EventStore, type EventBudget } from './event-store.ts';
 import { PostedRequest, LegacyResponse } from './legacy-response.ts';
 import { ResumableStream } from './resumable-stream.ts';
@@ -35,7 +35,6 @@ export class LegacySession {
   readonly id: string;
   readonly access: Access;
   readonly #options: LegacySessionOptions;
-  readonly #log: Log;
   readonly #session: Session;
   readonly #store: EventStore;
   /** Responses with answers to come. */
@@ -50,7 +49,6 @@ export class LegacySession {
     this.id = options.id;
     this.access = options.access;
     this.#options = options;
-    this.#log = gateway.log;
     this.#store = new EventStore(options.now, options.budget, options.account);
     this.#usedAt = options.now();
     this.#session = new Session(gateway, () => this.#link(), {
@@ -82,7 +80,7 @@ export class LegacySession {
   /** Takes what one POST has brought. */
   receive(
     messages: readonly Message[],
-    res: ServerResponse,
+    res: OutgoingResponse,
     { isBatch, headers }: ReceiveOptions = {},
   ): void {
     this.#usedAt = this.#options.now();
@@ -93,19 +91,19 @@ export class LegacySession {
         if (reply === undefined || message.kind !== 'request') this.#session.receive(message);
         else this.#session.receive(message, new PostedRequest(message, reply, this.#session.peer));
       },
-      failed: (error) => closeAfterError(res, error, this.#log),
+      failed: (error) => res.connection.fail(error),
     });
     if (reply === undefined) respondEmpty(res, 202);
   }
 
   /** Opens the stream for what belongs to no request, or one that has broken off. */
-  listen(req: IncomingMessage, res: ServerResponse): void {
+  listen(res: OutgoingResponse): void {
     this.#usedAt = this.#options.now();
-    const last = req.headers['last-event-id'];
-    if (typeof last !== 'string') return this.#openStandalone().attach(res);
+    const last = res.request.headers.get('last-event-id');
+    if (last === undefined) return this.#openStandalone().attach(res);
     const [, stream, number] = /^(\d{1,15})_(\d{1,15})$/u.exec(last) ?? [];
     if (stream === undefined || !this.#resume(res, Number(stream), Number(number)))
-      refuse(req, res, { status: 400, error: eventNotKept(last) });
+      refuse(res, { status: 400, error: eventNotKept(last) });
   }
 
   /** Ends what is under way, and the streams. */
@@ -122,7 +120,7 @@ export class LegacySession {
   }
 
   #reply(
-    res: ServerResponse,
+    res: OutgoingResponse,
     expected: number,
     { isBatch = false, headers = [] }: ReceiveOptions,
   ): LegacyResponse {
@@ -131,7 +129,7 @@ export class LegacySession {
       expected,
       isBatch,
       // Headers of our own go with JSON.
-      isStreamed: headers.length === 0 && prefersStream(res.req),
+      isStreamed: headers.length === 0 && prefersStream(res.request),
       comesBack: this.version >= PRIMED_FROM,
       headers,
       heartbeat: this.#options.heartbeat,
@@ -150,7 +148,7 @@ export class LegacySession {
     return reply;
   }
 
-  #resume(res: ServerResponse, stream: number, after: number): boolean {
+  #resume(res: OutgoingResponse, stream: number, after: number): boolean {
     const live = stream === STANDALONE ? this.#openStandalone() : this.#streams.get(stream);
     if (live !== undefined) {
       live.attach(res, after);
@@ -196,7 +194,8 @@ export interface ReceiveOptions {
 }
 
 /** Both forms must be accepted; which of them is named first is the client's choice. */
-function prefersStream({ headers: { accept = '' } }: IncomingMessage): boolean {
+function prefersStream({ headers }: IncomingRequest): boolean {
+  const accept = headers.get('accept') ?? '';
   return accept.trimStart().toLowerCase().startsWith('text/event-stream');
 }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Texts, quoted, RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { FrontServices } from '../../../gateway/front-services.ts';
 import { LEGACY_VERSIONS, type Implementation } from '../../../protocol/eras.ts';
@@ -10,6 +9,8 @@ import type { Access } from '../access.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { parameterOf } from '../request-target.ts';
 import { refuse, respondEmpty, type HttpRefusal } from '../respond.ts';
+import type { IncomingRequest } from '../server/incoming-request.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 import { EventBudget } from './event-store.ts';
 import { LegacySession } from './legacy-session.ts';
 import { SseSession } from './sse-session.ts';
@@ -50,41 +51,40 @@ export class LegacySessions implements HeartbeatListener {
     return this.#sessions.size;
   }
 
-  post(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
+  post(message: Message, req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const isOpening = message.kind === 'request' && message.method === Method.INITIALIZE;
-    if (isOpening && req.headers['mcp-session-id'] === undefined)
-      return this.#open(message, req, res, access);
+    if (isOpening && !req.headers.has('mcp-session-id')) return this.#open(message, res, access);
     const session = this.#find(req, access);
-    if (!(session instanceof LegacySession)) refuse(req, res, session, message.id || undefined);
-    else if (isOpening) refuse(req, res, badRequest('This session is already open'), message.id);
+    if (!(session instanceof LegacySession)) refuse(res, session, message.id || undefined);
+    else if (isOpening) refuse(res, badRequest('This session is already open'), message.id);
     else session.receive([message], res);
   }
 
-  postBatch(bytes: Buffer, req: IncomingMessage, res: ServerResponse, access: Access): void {
+  postBatch(bytes: Buffer, req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const session = this.#find(req, access);
-    if (!(session instanceof LegacySession)) return refuse(req, res, isUnnamed(req) ? noBatches() : session);
+    if (!(session instanceof LegacySession)) return refuse(res, isUnnamed(req) ? noBatches() : session);
     const messages = session.version === BATCH_VERSION ? readBatch(bytes) : noBatches();
     if (Array.isArray(messages)) session.receive(messages, res, { isBatch: true });
-    else refuse(req, res, messages);
+    else refuse(res, messages);
   }
 
   /** A stream that the client only listens to. */
-  get(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  get(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const session = this.#find(req, access);
-    if (session instanceof LegacySession) session.listen(req, res);
-    else refuse(req, res, session);
+    if (session instanceof LegacySession) session.listen(res);
+    else refuse(res, session);
   }
 
-  delete(req: IncomingMessage, res: ServerResponse, access: Access): void {
+  delete(req: IncomingRequest, res: OutgoingResponse, access: Access): void {
     const session = this.#find(req, access);
-    if (!(session instanceof LegacySession)) return refuse(req, res, session);
+    if (!(session instanceof LegacySession)) return refuse(res, session);
     this.#end(session, 'The client ended its session');
     respondEmpty(res, 200);
   }
 
   /** Opens a session of HTTP+SSE; `path` is where its messages are posted. */
-  getSse(req: IncomingMessage, res: ServerResponse, { access, path }: SseOpening): void {
-    if (!this.#evictIdlest()) return refuse(req, res, tooMany());
+  getSse(res: OutgoingResponse, { access, path }: SseOpening): void {
+    if (!this.#evictIdlest()) return refuse(res, tooMany());
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: SseSession = new SseSession(this.#gateway, res, {
@@ -101,13 +101,12 @@ export class LegacySessions implements HeartbeatListener {
   }
 
   /** Takes a message of a client of HTTP+SSE; the answer goes to the client's stream. */
-  postSse(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
-    const id = parameterOf(req.url ?? '', SESSION_ID);
+  postSse(message: Message, req: IncomingRequest, res: OutgoingResponse, access: Access): void {
+    const id = parameterOf(req.url, SESSION_ID);
     const session = this.#sessions.get(id ?? '');
-    if (id === undefined)
-      refuse(req, res, badRequest(`${SESSION_ID} is missing. Open a stream with GET first`));
+    if (id === undefined) refuse(res, badRequest(`${SESSION_ID} is missing. Open a stream with GET first`));
     else if (!(session instanceof SseSession) || session.access.principal !== access.principal)
-      refuse(req, res, unknownStream(), message.id || undefined);
+      refuse(res, unknownStream(), message.id || undefined);
     else {
       respondEmpty(res, 202);
       session.receive(message);
@@ -127,8 +126,8 @@ export class LegacySessions implements HeartbeatListener {
     }
   }
 
-  #open(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
-    if (!this.#evictIdlest()) return refuse(req, res, tooMany(), message.id);
+  #open(message: Message, res: OutgoingResponse, access: Access): void {
+    if (!this.#evictIdlest()) return refuse(res, tooMany(), message.id);
     const { createId, serverInfo, heartbeat, now } = this.#options;
     const id = createId();
     const session: LegacySession = new LegacySession(this.#gateway, {
@@ -168,14 +167,15 @@ export class LegacySessions implements HeartbeatListener {
     return idlest !== undefined;
   }
 
-  #find(req: IncomingMessage, { principal, view }: Access): LegacySession | HttpRefusal {
-    const { 'mcp-session-id': id, 'mcp-protocol-version': version } = req.headers;
-    if (typeof id !== 'string') return badRequest('Mcp-Session-Id is missing. Send initialize first');
+  #find(req: IncomingRequest, { principal, view }: Access): LegacySession | HttpRefusal {
+    const id = req.headers.get('mcp-session-id');
+    const version = req.headers.get('mcp-protocol-version');
+    if (id === undefined) return badRequest('Mcp-Session-Id is missing. Send initialize first');
     const session = this.#sessions.get(id);
     // A session of another principal or group is answered like one that does not exist.
     if (!(session instanceof LegacySession)) return unknownSession();
     if (session.access.principal !== principal || session.access.view !== view) return unknownSession();
-    if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
+    if (version !== undefined && !LEGACY_VERSIONS.includes(version)) return unknownVersion(version);
     return session;
   }
 
@@ -194,8 +194,8 @@ interface SseOpening {
   readonly path: string;
 }
 
-function isUnnamed({ headers }: IncomingMessage): boolean {
-  return headers['mcp-session-id'] === undefined;
+function isUnnamed({ headers }: IncomingRequest): boolean {
+  return !headers.has('mcp-session-id');
 }
 
 function readBatch(bytes: Buffer): Message[] | HttpRefusal {

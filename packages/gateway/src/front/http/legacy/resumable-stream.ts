@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import type { Line } from '../../../wire/json/splice.ts';
 import type { Pause } from '../../../wire/peer.ts';
 import { EventStream } from '../event-stream.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 import type { EventStore } from './event-store.ts';
 
 export interface ResumableStreamOptions {
@@ -39,14 +39,14 @@ export class ResumableStream implements HeartbeatListener {
   }
 
   /** Continues on this response, after the given event or with the events that were not sent yet. */
-  attach(res: ServerResponse, after: number = this.#written): void {
+  attach(res: OutgoingResponse, after: number = this.#written): void {
     const { number, store, heartbeat, isPrimed } = this.#options;
     // A client that comes twice has lost the first connection, though we may not know yet.
     this.release();
     const stream = new EventStream(res);
     this.#stream = stream;
     this.#beatNumber = heartbeat.add(this);
-    res.once('close', () => this.#closed(stream));
+    res.onClose(() => this.#closed(stream));
     if (isPrimed) stream.prime(`${number}_${after}`);
     else stream.comment();
     for (const event of store.after(number, after)) stream.event(event.line, `${number}_${event.number}`);

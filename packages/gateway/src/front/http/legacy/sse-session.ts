@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FrontServices } from '../../../gateway/front-services.ts';
 import type { Implementation } from '../../../protocol/eras.ts';
 import type { Account } from '../../../wire/account.ts';
@@ -7,6 +6,7 @@ import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import { EventStream } from '../event-stream.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 
 export interface SseSessionOptions {
   readonly id: string;
@@ -31,7 +31,7 @@ export class SseSession implements HeartbeatListener {
   readonly #options: SseSessionOptions;
   readonly #beatNumber: number;
 
-  constructor(gateway: FrontServices, res: ServerResponse, options: SseSessionOptions) {
+  constructor(gateway: FrontServices, res: OutgoingResponse, options: SseSessionOptions) {
     const stream = new EventStream(res);
     this.id = options.id;
     this.access = options.access;
@@ -45,7 +45,7 @@ export class SseSession implements HeartbeatListener {
       isAttended: () => this.isAttended,
     });
     this.#beatNumber = options.heartbeat.add(this);
-    res.once('close', () => options.left());
+    res.onClose(() => options.left());
     stream.endpoint(options.endpoint);
   }
 

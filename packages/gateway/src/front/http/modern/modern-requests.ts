@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { quoted, quotedData, RpcError, RpcErrorCode } from '../../../errors.ts';
 import type { FrontServices } from '../../../gateway/front-services.ts';
 import type { View } from '../../../gateway/view.ts';
@@ -6,12 +5,15 @@ import { Meta, MODERN_VERSION, type Implementation } from '../../../protocol/era
 import { Method, isRemoved, namedInHeader } from '../../../protocol/methods.ts';
 import { decodeHeaderValue } from '../../../protocol/param-headers.ts';
 import { NO_ACCOUNT } from '../../../wire/account.ts';
+import type { HttpHeaders } from '../../../wire/http/head-lines.ts';
 import { findMember, stringStart, stringValue, valueText } from '../../../wire/json/members.ts';
 import type { Message } from '../../../wire/message.ts';
 import { Session } from '../../session.ts';
 import type { Access } from '../access.ts';
 import type { Heartbeat } from '../heartbeat.ts';
 import { refuse, respondEmpty, type HttpRefusal } from '../respond.ts';
+import type { IncomingRequest } from '../server/incoming-request.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 import { ModernResponse } from './modern-response.ts';
 import { parameterHeaderError } from './param-header-check.ts';
 
@@ -42,14 +44,14 @@ export class ModernRequests {
     this.#options = options;
   }
 
-  post(message: Message, req: IncomingMessage, res: ServerResponse, access: Access): void {
-    if (message.kind === 'response') return refuse(req, res, noResponses());
+  post(message: Message, req: IncomingRequest, res: OutgoingResponse, access: Access): void {
+    if (message.kind === 'response') return refuse(res, noResponses());
     const refusal =
       message.kind === 'request' ? checkRequest(message, req, access.view) : checkNotification(message, req);
-    if (refusal !== undefined) return refuse(req, res, refusal, message.id || undefined);
+    if (refusal !== undefined) return refuse(res, refusal, message.id || undefined);
     if (message.kind === 'notification') return this.#notified(message, res, access);
     if (message.method === Method.LISTEN && !this.#countListener(res))
-      return refuse(req, res, tooMany(), message.id);
+      return refuse(res, tooMany(), message.id);
     this.#sessionOf(access).receive(message, new ModernResponse(message, res, this.#options.heartbeat));
   }
 
@@ -60,15 +62,15 @@ export class ModernRequests {
       if (beating instanceof ModernResponse) beating.stop(error);
   }
 
-  #notified(message: Message, res: ServerResponse, access: Access): void {
+  #notified(message: Message, res: OutgoingResponse, access: Access): void {
     if (!IGNORED.has(message.method)) this.#sessionOf(access).receive(message);
     respondEmpty(res, 202);
   }
 
-  #countListener(res: ServerResponse): boolean {
+  #countListener(res: OutgoingResponse): boolean {
     if (this.#listeners >= MOST_LISTENERS) return false;
     this.#listeners++;
-    res.once('close', () => this.#listeners--);
+    res.onClose(() => this.#listeners--);
     return true;
   }
 
@@ -94,7 +96,7 @@ export class ModernRequests {
 const NO_LINK = { account: NO_ACCOUNT, send() {}, pause() {}, resume() {}, backlog: 0, close() {} } as const;
 
 /** Returns the reason why a request cannot be served: it must say what it is, and its headers must say the same. */
-function checkRequest(message: Message, { headers }: IncomingMessage, view: View): HttpRefusal | undefined {
+function checkRequest(message: Message, { headers }: IncomingRequest, view: View): HttpRefusal | undefined {
   const refusal =
     checkEnvelope(message, headers) ?? checkMethod(message, headers, true) ?? checkName(message, headers);
   if (refusal !== undefined) return refusal;
@@ -103,20 +105,20 @@ function checkRequest(message: Message, { headers }: IncomingMessage, view: View
 }
 
 /** A notification need not say anything about itself, but nothing wrong either. */
-function checkNotification(message: Message, { headers }: IncomingMessage): HttpRefusal | undefined {
+function checkNotification(message: Message, { headers }: IncomingRequest): HttpRefusal | undefined {
   const claimed = (message.meta && stringValue(message.meta, Meta.PROTOCOL_VERSION)) ?? MODERN_VERSION;
-  const version = headers['mcp-protocol-version'] ?? claimed;
-  if (version !== claimed) return mismatch('MCP-Protocol-Version', String(version), claimed);
+  const version = headers.get('mcp-protocol-version') ?? claimed;
+  if (version !== claimed) return mismatch('MCP-Protocol-Version', version, claimed);
   return claimed === MODERN_VERSION ? checkMethod(message, headers, false) : unsupported(claimed);
 }
 
-function checkEnvelope({ meta }: Message, headers: IncomingHttpHeaders): HttpRefusal | undefined {
+function checkEnvelope({ meta }: Message, headers: HttpHeaders): HttpRefusal | undefined {
   const claimed = meta && stringValue(meta, Meta.PROTOCOL_VERSION);
-  const version = headers['mcp-protocol-version'];
+  const version = headers.get('mcp-protocol-version');
   if (claimed === undefined)
     return version === undefined || version === MODERN_VERSION
       ? incomplete(Meta.PROTOCOL_VERSION)
-      : unsupported(String(version));
+      : unsupported(version);
   if (version !== claimed) return mismatch('MCP-Protocol-Version', version, claimed);
   if (claimed !== MODERN_VERSION) return unsupported(claimed);
   const capabilities = meta && valueText(meta, Meta.CLIENT_CAPABILITIES);
@@ -125,45 +127,41 @@ function checkEnvelope({ meta }: Message, headers: IncomingHttpHeaders): HttpRef
 
 function checkMethod(
   { method, kind }: Message,
-  headers: IncomingHttpHeaders,
+  headers: HttpHeaders,
   isNeeded: boolean,
 ): HttpRefusal | undefined {
-  const named = headers['mcp-method'];
-  if (named !== method && (isNeeded || named !== undefined) && trimmed(named) !== method)
+  const named = headers.get('mcp-method');
+  if (named !== method && (isNeeded || named !== undefined) && named?.trim() !== method)
     return mismatch('Mcp-Method', named, method);
   return kind === 'request' && isRemoved(method) ? unknownMethod(method) : undefined;
 }
 
 /** Compares Mcp-Name with the body. A body without a name passes, because its server reports that. */
-function checkName({ method, params }: Message, headers: IncomingHttpHeaders): HttpRefusal | undefined {
+function checkName({ method, params }: Message, headers: HttpHeaders): HttpRefusal | undefined {
   const key = namedInHeader(method);
   // No header is longer, and the text of a long name would take as much memory again.
   const value = key === undefined ? undefined : params && stringStart(params, key, LONGEST_NAME);
-  const named = headers['mcp-name'];
+  const named = headers.get('mcp-name');
   if (value === undefined || named === value) return undefined;
-  const text = trimmed(named);
+  const text = named?.trim();
   return text !== undefined && decodeHeaderValue(text) === value
     ? undefined
     : mismatch('Mcp-Name', named, value);
 }
 
-function trimmed(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value.trim() : undefined;
-}
-
 /** Returns true for a modern message, by its `_meta` or else by its header. */
-export function isModern({ meta }: Message, { headers }: IncomingMessage): boolean {
+export function isModern({ meta }: Message, { headers }: IncomingRequest): boolean {
   if (meta !== undefined && findMember(meta, Meta.PROTOCOL_VERSION) >= 0) return true;
-  return isModernVersion(headers['mcp-protocol-version']);
+  return isModernVersion(headers.get('mcp-protocol-version'));
 }
 
 /** All revisions are dates, and those that come will be later ones. */
-export function isModernVersion(version: string | string[] | undefined): boolean {
-  return typeof version === 'string' && version >= MODERN_VERSION;
+export function isModernVersion(version: string | undefined): boolean {
+  return version !== undefined && version >= MODERN_VERSION;
 }
 
-function mismatch(header: string, sent: string | string[] | undefined, meant: string): HttpRefusal {
-  const what = sent === undefined ? 'is missing' : `says '${quoted(String(sent))}'`;
+function mismatch(header: string, sent: string | undefined, meant: string): HttpRefusal {
+  const what = sent === undefined ? 'is missing' : `says '${quoted(sent)}'`;
   return headerMismatch(`${header} ${what}, and the body says '${quoted(meant)}'`);
 }
 

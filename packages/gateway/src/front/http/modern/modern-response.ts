@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { RpcErrorCode, type RpcError } from '../../../errors.ts';
 import { Method, hasNamedTarget } from '../../../protocol/methods.ts';
 import type { Account } from '../../../wire/account.ts';
@@ -6,10 +5,10 @@ import { errorLine } from '../../../wire/answer.ts';
 import type { Line } from '../../../wire/json/splice.ts';
 import type { Message } from '../../../wire/message.ts';
 import type { Origin, Cancellable } from '../../../wire/peer.ts';
-import { accountOf } from '../connection-account.ts';
 import { EventStream } from '../event-stream.ts';
 import type { HeartbeatListener, Heartbeat } from '../heartbeat.ts';
 import { respondJson } from '../respond.ts';
+import type { OutgoingResponse } from '../server/outgoing-response.ts';
 
 /** Beats after which a pending answer becomes a stream, so that proxies do not time out. */
 const STREAM_AFTER_BEATS = 15;
@@ -21,7 +20,7 @@ const UNCHARGED_BYTES = 4096;
 export class ModernResponse implements Origin, HeartbeatListener {
   readonly #id: string;
   readonly #method: string;
-  readonly #res: ServerResponse;
+  readonly #res: OutgoingResponse;
   readonly #heartbeat: Heartbeat;
   readonly #number: number;
   #served: Cancellable | undefined;
@@ -31,18 +30,18 @@ export class ModernResponse implements Origin, HeartbeatListener {
   #isOver = false;
   #beats = 0;
 
-  constructor({ id, method }: Message, res: ServerResponse, heartbeat: Heartbeat) {
+  constructor({ id, method }: Message, res: OutgoingResponse, heartbeat: Heartbeat) {
     this.#id = id;
     this.#method = method;
     this.#res = res;
     this.#heartbeat = heartbeat;
     this.#number = heartbeat.add(this);
-    res.once('close', () => this.#closed());
+    res.onClose(() => this.#closed());
   }
 
   /** A modern client is its connection. */
   get account(): Account {
-    return accountOf(this.#res.req.socket);
+    return this.#res.connection.account;
   }
 
   /** A client that listens waits for news, not for an answer. */

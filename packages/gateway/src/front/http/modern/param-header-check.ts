@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { resolveTool } from '../../../call/resolve.ts';
 import type { GatewaySnapshot } from '../../../call/snapshot.ts';
 import { Method } from '../../../protocol/methods.ts';
@@ -9,6 +8,7 @@ import {
   type ParameterHeader,
 } from '../../../protocol/param-headers.ts';
 import { Route } from '../../../registry/route.ts';
+import type { HttpHeaders } from '../../../wire/http/head-lines.ts';
 import { findMember, stringValue } from '../../../wire/json/members.ts';
 import type { Message } from '../../../wire/message.ts';
 
@@ -20,7 +20,7 @@ const known = new WeakMap<Pick<Route, 'definition'>, readonly ParameterHeader[]>
 /** Describes the first header that differs from its argument of a tool call; undefined where all agree. */
 export function parameterHeaderError(
   { method, bytes, params }: Message,
-  headers: IncomingHttpHeaders,
+  headers: HttpHeaders,
   snapshot: GatewaySnapshot,
 ): string | undefined {
   const name = method === Method.CALL_TOOL && params !== undefined ? stringValue(params, 'name') : undefined;
@@ -30,7 +30,7 @@ export function parameterHeaderError(
   if (marked.length === 0) return undefined;
   const member = findMember(params, 'arguments');
   const text = member < 0 ? '{}' : bytes.toString('utf8', params.flat[member + 2], params.flat[member + 3]);
-  return parameterMismatch(marked, parsed(text), (header) => headers[header]?.toString().trim());
+  return parameterMismatch(marked, parsed(text), (header) => headers.get(header)?.trim());
 }
 
 function markedIn(route: Pick<Route, 'definition'>): readonly ParameterHeader[] {
