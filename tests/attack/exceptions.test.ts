@@ -1,5 +1,6 @@
 // A mistake of the gateway's own, planted on a path that a peer's message takes, ends that peer's business and nothing else.
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
+import { InFlightRequest } from '../../packages/gateway/src/call/relay.ts';
 import { fixture, scripted, textOf } from '../support/harness.ts';
 import { eventually } from '../support/http.ts';
 import { serveInProcess, type InProcess } from '../support/in-process.ts';
@@ -84,6 +85,22 @@ describe('an exception', () => {
       expect(textOf(await weir.callTool('echo:echo', { text: 'on' }))).toBe('on');
       const next = await eventually(async () => textOf(await weir.callTool('bad:pid')) || undefined);
       expect(next).not.toBe(pid);
+    },
+  );
+
+  verifies(
+    ['SAFE-4', 'HEALTH-2'],
+    'H1: an exception in the answer of a server is an error of its call',
+    async () => {
+      await using weir = serveInProcess({ echo: fixture('echo') });
+      await weir.initialize();
+      await weir.request('tools/list');
+      vi.spyOn(InFlightRequest.prototype, 'answered').mockImplementationOnce(() => {
+        throw new Error('planted');
+      });
+      const { error } = await weir.callTool('echo:echo', { text: 'x' });
+      expect(error).toMatchObject({ code: -32603 });
+      expect(told(weir)[0]).toContain('[echo]');
     },
   );
 });

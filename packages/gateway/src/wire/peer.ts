@@ -1,4 +1,4 @@
-import type { RpcError } from '../errors.ts';
+import { internalError, type RpcError } from '../errors.ts';
 import type { Account } from './account.ts';
 import { notificationLine, requestLine } from './answer.ts';
 import { valueText } from './json/members.ts';
@@ -273,7 +273,13 @@ export class Peer implements Origin {
 
   #answer(message: Message): boolean {
     const handler = this.#take(sentId(message.id));
-    handler?.answered(message);
+    try {
+      handler?.answered(message);
+    } catch (error) {
+      // It is not among the requests that fail with the peer any more.
+      handler?.lost(internalError());
+      throw error;
+    }
     return handler !== undefined;
   }
 
