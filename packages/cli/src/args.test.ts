@@ -8,6 +8,15 @@ import { UsageError } from './errors.ts';
 import { PROGRAM, programNamed, VERSION, type Program } from './program.ts';
 import type { Environment, Values } from './values.ts';
 
+/** Returns the first three commands that have an option. */
+function firstWith(option: string): string {
+  const having = COMMANDS.filter((command) => optionsOf(command).some(({ name }) => name === option));
+  return having
+    .slice(0, 3)
+    .map(({ name }) => `weir ${name}`)
+    .join(', ');
+}
+
 type Read =
   | { run: 'help' | 'version' }
   | { run: 'stdio'; args: StdioArgs }
@@ -421,7 +430,7 @@ describe('the commands for running gateways', () => {
     [['stop', '--failed'], 'Unknown option: --failed (it belongs to weir history)'],
     [['history', '--token'], 'Unknown option: --token (it belongs to weir ps)'],
     [['ps', '--lazy'], 'Unknown option: --lazy (it belongs to weir and weir serve)'],
-    [['--pid', '1'], 'Unknown option: --pid (it belongs to weir ps, weir history, weir logs and others)'],
+    [['--pid', '1'], `Unknown option: --pid (it belongs to ${firstWith('--pid')} and others)`],
     [
       ['serve', '--group', 'dev'],
       'Unknown option: --group (it belongs to weir; on HTTP the path /mcp/NAME chooses a group)',

@@ -108,8 +108,8 @@ export function quotedData(text: string): string {
 
 /** The sentences for users and clients that more than one place says; the others stand beside their use. */
 export const Texts = {
-  missingCommand: (): string =>
-    'Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
+  missingCommand: (others: readonly string[]): string =>
+    `Missing or invalid command: write "command": "npx" for a program, or ${others.map((key) => `"${key}"`).join(' or ')} in its place`,
   noServers: (): string =>
     'No servers to start: "mcpServers" is empty, or all its entries are disabled or skipped',
   notRunning: (serverKey: string, retryHint?: string): string =>

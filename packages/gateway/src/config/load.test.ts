@@ -8,6 +8,7 @@ import { ConfigError } from '../errors.ts';
 import { describeConfigError } from './describe-error.ts';
 import { loadConfig, parseConfigText } from './load.ts';
 import { prepareConfig } from './prepare.ts';
+import { missingCommand } from './server-kind.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -106,7 +107,7 @@ describe('loadConfig', () => {
           '  $.mcpServers.files.args (line 3)',
           '    args must be an array of strings: write "args": ["--port", "8080"]',
           '  $.mcpServers.files.command (line 3)',
-          '    Missing or invalid command: write "command": "npx" for a program, or "url" or "image" in its place',
+          `    ${missingCommand()}`,
           '  $.mcpServers["my server"].env.PORT (line 4)',
           '    env must be an object of strings: write "env": { "PORT": "8080" }, numbers in quotes too',
           '  note: $.mcpServers.files (line 3): Unknown key ignored: "comand" (did you mean "command"?)',

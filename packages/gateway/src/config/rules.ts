@@ -1,4 +1,3 @@
-import { Texts } from '../errors.ts';
 import { isRecord } from '../wire/json/value-checks.ts';
 import type { ServerKind } from './config.generated.ts';
 import { checkContainer, TRANSPORTS } from './container-rules.ts';
@@ -6,7 +5,7 @@ import { type Findings, has, isList, isReadable, type UncheckedObject } from './
 import { isGlob } from './glob.ts';
 import { checkGroups } from './groups.ts';
 import type { JsonPath } from './json/json-path.ts';
-import { describeKinds, isStarted, isSwitchedOff, serverKinds } from './server-kind.ts';
+import { describeKinds, isStarted, isSwitchedOff, missingCommand, serverKinds } from './server-kind.ts';
 
 /** An entry of the config, the kinds of server that it has keys of, and its place. */
 interface Server {
@@ -48,7 +47,7 @@ function checkServer(server: Server, found: Findings): void {
 }
 
 function checkKind({ kinds, at }: Server, { errors }: Findings): void {
-  if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: Texts.missingCommand() });
+  if (kinds.length === 0) errors.push({ path: [...at, 'command'], message: missingCommand() });
   if (kinds.length > 1) {
     const message = `A server has exactly one of ${describeKinds()}: keep one and remove the others`;
     errors.push({ path: at, message });

@@ -214,7 +214,7 @@ const sectionBindings = key(z.array(sectionBinding), {
 });
 
 interface KindOfServer {
-  /** Keys that tell the kind: an entry has those of one kind. `Texts.missingCommand` names the first. */
+  /** Keys that tell the kind: an entry has those of one kind. Errors name the first. */
   readonly keys: readonly string[];
   /** True where Weir starts the server, with the environment that its entry sets. */
   readonly isStarted: boolean;
@@ -227,11 +227,15 @@ export const SERVER_KINDS: Readonly<Record<string, KindOfServer>> = {
   container: { keys: ['image', 'dockerConfig'], isStarted: true },
 };
 
+const OTHER_KEYS = Object.values(SERVER_KINDS).flatMap(({ keys: [first = ''] }) =>
+  first === 'command' ? [] : [first],
+);
+
 const server = z
   .looseObject({
     command: key(filledText(), {
       description: 'The program to start. Weir runs it without a shell.',
-      errorMessage: Texts.missingCommand(),
+      errorMessage: Texts.missingCommand(OTHER_KEYS),
       examples: ['npx'],
     }).optional(),
     args: key(z.array(text()), {

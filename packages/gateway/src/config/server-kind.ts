@@ -1,3 +1,4 @@
+import { Texts } from '../errors.ts';
 import { SERVER_KINDS, type ServerConfig, type ServerKind } from './config.generated.ts';
 import { has } from './findings.ts';
 
@@ -24,6 +25,12 @@ export function describeKinds(): string {
     const [key, ...others] = SERVER_KINDS[kind].keys;
     return others.length === 0 ? key : `${key} (or ${others.join(', ')})`;
   }).join(', ');
+}
+
+/** Returns the error about an entry of no kind, which names the first key of each. */
+export function missingCommand(): string {
+  const [, ...others] = ALL.map((kind) => SERVER_KINDS[kind].keys[0]);
+  return Texts.missingCommand(others);
 }
 
 /** Returns true where the entry switches the server off. */

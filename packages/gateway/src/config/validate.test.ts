@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { serverKind } from './server-kind.ts';
+import { missingCommand, serverKind } from './server-kind.ts';
 import { ALLOW_LISTS, DENY_LISTS } from './tool-lists.ts';
 import { validateConfig } from './validate.ts';
 
@@ -192,10 +192,7 @@ describe('validateConfig', () => {
   }
 
   verifies('AGG-CFG-2', 'validateConfig names "url" and "image" as alternatives to a missing command', () => {
-    expect(messages(server({ args: [] }))).toEqual([
-      '$.mcpServers.files.command Missing or invalid command: write "command": "npx" for a program, ' +
-        'or "url" or "image" in its place',
-    ]);
+    expect(messages(server({ args: [] }))).toEqual([`$.mcpServers.files.command ${missingCommand()}`]);
   });
 
   verifies('AGG-CFG-2', 'validateConfig refuses a server of two kinds and accepts each kind alone', () => {

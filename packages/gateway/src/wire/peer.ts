@@ -276,7 +276,7 @@ export class Peer implements Origin {
     try {
       handler?.answered(message);
     } catch (error) {
-      // It is not among the requests that fail with the peer any more.
+      // The requests that fail with the peer lack it by now.
       handler?.lost(internalError());
       throw error;
     }
