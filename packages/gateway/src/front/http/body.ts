@@ -75,7 +75,7 @@ class RequestBody implements BodyReader, LargeBody {
       this.#res.onClose(() => largeBodies.delete(this));
     }
     this.#kept.bytes = this.#size + BUFFERED;
-    if (!largeBodies.count(this, request.connection.flow, chunk.length)) request.pause();
+    if (!largeBodies.count(this, request.connection.turns.flow, chunk.length)) request.pause();
   }
 
   #refuse(refusal: HttpRefusal): void {

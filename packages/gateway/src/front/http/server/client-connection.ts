@@ -3,8 +3,7 @@ import { now } from '../../../time/clock.ts';
 import { Holding, type Account } from '../../../wire/account.ts';
 import { InvalidHttp } from '../../../wire/http/invalid-http.ts';
 import type { Line } from '../../../wire/json/splice.ts';
-import { inSlice } from '../../../wire/slices.ts';
-import { Flow, turns } from '../../../wire/turns.ts';
+import { ClientTurns } from './client-turns.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { KEEP_ALIVE_SECONDS, OutgoingResponse } from './outgoing-response.ts';
 import { readRequestHead, type RequestHead } from './request-head.ts';
@@ -37,10 +36,6 @@ const MOST_AHEAD = 64 * 1024;
 const MOST_DISCARDED = 16 * 1024 * 1024;
 /** Time for a client to read the last response and close the connection. */
 const LAST_READ_MS = 2000;
-/** Bytes of a body from which on its client counts as a flood. */
-const LARGE_BODY = 64 * 1024;
-/** Elements that reading a head or a body counts as, because it takes as long as so many lines. */
-const STEP_ELEMENTS = 2;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -61,7 +56,7 @@ const NO_HEAD: RequestHead = {
  */
 export class ClientConnection {
   readonly account: Account;
-  readonly flow: Flow = new Flow(true);
+  readonly turns: ClientTurns = new ClientTurns((error) => this.fail(error));
   readonly #socket: Socket;
   readonly #handlers: ConnectionHandlers;
   readonly #times: RequestTimes;
@@ -110,11 +105,6 @@ export class ClientConnection {
     return this.#request === undefined && this.#input.length === 0;
   }
 
-  /** True where the client has sent another request before the response to this one. */
-  get isPipelined(): boolean {
-    return this.#input.length > 0;
-  }
-
   /** Bytes of responses that the client has not taken. */
   get unread(): number {
     return this.#socket.writableLength;
@@ -135,10 +125,9 @@ export class ClientConnection {
     if (this.isIdle) this.destroy();
   }
 
-  /** Works on a body, which most often arrives with the head and then belongs to the same turn. */
+  /** Works on a body of so many bytes in this turn or in a later one; never after its client has left. */
   workOnBody(bytes: number, work: () => void): void {
-    if (bytes > LARGE_BODY || this.isPipelined) turns.makeFlood(this.flow);
-    this.#inTurn(turns.canContinue(this.flow), bytes, work);
+    this.turns.body(bytes, this.#unlessOver(work), this.#input.length > 0);
   }
 
   /** Writes a part of a response. Texts are latin1. */
@@ -247,7 +236,11 @@ export class ClientConnection {
     const end = this.#input.indexOf(HEAD_END);
     if ((end < 0 ? this.#input.length : end) > LONGEST_HEAD)
       return this.#refuse(431, `The headers are over the limit of ${LONGEST_HEAD} bytes. Send less.`);
-    if (end < 0) return false;
+    if (end < 0) {
+      // Other protocols, such as TLS, wait for an answer to their first bytes.
+      if (!isMethodStart(this.#input[0])) throw new InvalidHttp('it does not begin with a method');
+      return false;
+    }
     const head = readRequestHead(this.#input.toString('latin1', 0, end));
     this.#input = this.#input.subarray(end + HEAD_END.length);
     this.#serve(new IncomingRequest(head, this));
@@ -266,8 +259,8 @@ export class ClientConnection {
     this.#request = request;
     this.#response = response;
     this.#deadline = request.isComplete ? Infinity : this.#requestEnds;
-    const isNow = !this.#wasAhead && turns.hasRoom(this.flow);
-    this.#inTurn(isNow, 0, () => this.#handlers.request(request, response));
+    const serve = this.#unlessOver(() => this.#handlers.request(request, response));
+    this.turns.head(serve, this.#wasAhead);
   }
 
   /** Reads what has come of a body. Without a reader it waits, or is discarded once the response is there. */
@@ -291,23 +284,15 @@ export class ClientConnection {
     if (!this.#wasAhead) this.#deadline = now() + KEEP_ALIVE_SECONDS * 1000;
     else {
       this.#begin();
-      turns.makeFlood(this.flow);
+      this.turns.flood();
     }
   }
 
-  /** Works for the client in this turn or in a later one; never after it has left. An exception ends only this connection. */
-  #inTurn(isNow: boolean, bytes: number, work: () => void): void {
+  #unlessOver(work: () => void): () => void {
     const response = this.#response;
-    const run = (): void => {
-      if (response === undefined || response.isOver) return;
-      try {
-        inSlice('request', this.flow, work, STEP_ELEMENTS, bytes);
-      } catch (error) {
-        this.fail(error as Error);
-      }
+    return () => {
+      if (response?.isOver === false) work();
     };
-    if (isNow) run();
-    else turns.wait(this.flow, run);
   }
 
   /** Ends this connection because of an exception; one of invalid HTTP with an answer. */
@@ -356,4 +341,9 @@ export class ClientConnection {
     this.#response?.lost();
     this.account.close();
   }
+}
+
+/** Returns true for a capital letter, and where nothing has come. */
+function isMethodStart(byte = 0x41): boolean {
+  return byte >= 0x41 && byte <= 0x5a;
 }

@@ -195,7 +195,7 @@ describe('invalid requests', () => {
   const post = (more: string): string => `POST / HTTP/1.1\r\nHost: x\r\n${more}`;
 
   test.each([
-    ['another protocol', '\x16\x03\x01\x02\r\n\r\n', '400'],
+    ['another protocol', '\x16\x03\x01\x02', '400'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400'],
     ['no host', 'GET / HTTP/1.1\r\n\r\n', '400'],
     ['two hosts', get('/', 'hOST: y\r\n'), '400'],
