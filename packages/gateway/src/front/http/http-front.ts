@@ -6,6 +6,7 @@ import type { Admission } from './access.ts';
 import { PATH, SSE_PATH, type McpEndpoint } from './mcp-endpoint.ts';
 import { checkTarget, pathOf, type HttpRoute } from './request-target.ts';
 import { methodNotAllowed, refuse, type HttpRefusal } from './respond.ts';
+import type { ConnectionHandlers } from './server/client-connection.ts';
 import type { HttpServer } from './server/http-server.ts';
 import type { IncomingRequest } from './server/incoming-request.ts';
 import type { OutgoingResponse } from './server/outgoing-response.ts';
@@ -53,18 +54,20 @@ export class HttpFront {
       this.#end = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
     this.ended.catch(() => {});
-    server.serve({
+    const { log, accounts } = gateway;
+    const handlers: ConnectionHandlers = {
       openAccount: (exceeded) =>
-        gateway.accounts.open((reason) => {
-          gateway.log.warn(Texts.clientDisconnected(reason));
+        accounts.open((reason) => {
+          log.warn(Texts.clientDisconnected(reason));
           exceeded();
         }),
       request: (req, res) => this.#handle(req, res),
       refuse: (res, status, why) =>
         refuse(res, { status, error: new RpcError(RpcErrorCode.INVALID_REQUEST, why) }),
       failed: ({ stack, message }) =>
-        gateway.log.error(`Internal error while handling an HTTP request: ${stack ?? message}`),
-    });
+        log.error(`Internal error while handling an HTTP request: ${stack ?? message}`),
+    };
+    server.serve(handlers, ({ message }) => log.error(`HTTP server error: ${message}`));
     this.#open();
   }
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Accounts } from '../../../wire/account.ts';
-import type { ClientConnection } from './client-connection.ts';
+import type { ClientConnection, ConnectionHandlers } from './client-connection.ts';
 import { HttpServer } from './http-server.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { OutgoingResponse } from './outgoing-response.ts';
@@ -40,12 +40,13 @@ beforeEach(async () => {
   accounts = new Accounts(4 * 1024 * 1024);
   server = new HttpServer(TIMES);
   port = await server.listen('127.0.0.1', 0);
-  server.serve({
+  const handlers: ConnectionHandlers = {
     openAccount: (exceeded) => accounts.open(exceeded),
     request: (incoming, response) => serve(incoming, response),
     refuse: (response, status, why) => response.send(status, [], why),
     failed: ({ message }) => failures.push(message),
-  });
+  };
+  server.serve(handlers, ({ message }) => failures.push(message));
 });
 afterEach(async () => {
   server.destroy();

@@ -37,10 +37,10 @@ export class HttpServer {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Serves connections from now on. */
-  serve(handlers: ConnectionHandlers): void {
+  /** Serves connections from now on. `notAccepted` gets the error of one that the system refuses, for want of descriptors, say. */
+  serve(handlers: ConnectionHandlers, notAccepted: (error: Error) => void): void {
     this.#handlers = handlers;
-    this.#server.on('error', (error) => handlers.failed(error));
+    this.#server.on('error', notAccepted);
     const every = Math.min(this.#times.headers / 2, LONGEST_CHECK_MS);
     this.#timer = setInterval(() => this.#check(), every).unref();
   }
