@@ -1,5 +1,12 @@
 // The rows of the HTTP tables, all alive at once.
-import { reach, startGateway, startPlainProxy, startRawServer, startSdkServer } from './http-variants.mjs';
+import {
+  reach,
+  startBareProxy,
+  startGateway,
+  startPlainProxy,
+  startRawServer,
+  startSdkServer,
+} from './http-variants.mjs';
 import { benchServers } from './variants.mjs';
 
 const MODERN_ROWS = [
@@ -9,6 +16,7 @@ const MODERN_ROWS = [
   'weir → raw server',
   'weir → sdk server',
   'sdk server, by node:http',
+  'bare proxy → sdk server, by node:http',
   'plain proxy → sdk server, by node:http',
   'weir → sdk server, by node:http',
 ];
@@ -19,10 +27,11 @@ const QUICK_ROWS = ['sdk server', 'weir → stdio'];
 export async function startRows({ folder, gateway, peers, quick }) {
   const [raw, sdk] = await Promise.all([startRawServer(), startSdkServer()]);
   const start = (servers) => startGateway(servers, { folder, gateway });
-  const [stdio, toRaw, toSdk, proxy] = await Promise.all([
+  const [stdio, toRaw, toSdk, bareProxy, proxy] = await Promise.all([
     start(benchServers(1)),
     start({ s0: { url: raw.url } }),
     start({ s0: { url: sdk.url } }),
+    startBareProxy(sdk.url),
     startPlainProxy(sdk.url),
   ]);
   const rows = [
@@ -32,6 +41,14 @@ export async function startRows({ folder, gateway, peers, quick }) {
     { name: 'weir → raw server', site: toRaw, era: 'modern', isGateway: true, behind: raw },
     { name: 'weir → sdk server', site: toSdk, era: 'modern', isGateway: true, behind: sdk },
     { name: 'sdk server, by node:http', site: sdk, era: 'modern', byNode: true },
+    {
+      name: 'bare proxy → sdk server, by node:http',
+      site: bareProxy,
+      era: 'modern',
+      isGateway: true,
+      behind: sdk,
+      byNode: true,
+    },
     {
       name: 'plain proxy → sdk server, by node:http',
       site: proxy,
@@ -58,7 +75,10 @@ export async function startRows({ folder, gateway, peers, quick }) {
   ]);
   const closePeers = () => running.slice(wanted.length).map(({ client }) => client.close());
   const close = () =>
-    Promise.all([...closePeers(), ...[raw, sdk, stdio, toRaw, toSdk, proxy].map((site) => site.close())]);
+    Promise.all([
+      ...closePeers(),
+      ...[raw, sdk, stdio, toRaw, toSdk, bareProxy, proxy].map((site) => site.close()),
+    ]);
   return { running, close };
 }
 

@@ -13,6 +13,7 @@ import { WEIR } from './variants.mjs';
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 export const startRawServer = (args = []) => startSite([path('variants/raw-http-server.mjs'), ...args]);
+export const startBareProxy = (url) => startSite([path('variants/bare-http-proxy.mjs'), url]);
 export const startPlainProxy = (url) => startSite([path('variants/plain-http-proxy.mjs'), url]);
 export const startSdkServer = (args = []) => startSite([path('variants/sdk-http-server.mjs'), ...args]);
 
