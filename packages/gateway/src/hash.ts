@@ -9,7 +9,7 @@ export function shortHash(text: string): string {
     one = Math.imul(one ^ unit, 0x01000193);
     two = Math.imul(two ^ unit, 0x85ebca6b);
   }
-  return hex(spread(one)) + hex(spread(two));
+  return hex(spread(one), 8) + hex(spread(two), 8);
 }
 
 /** FNV leaves the last characters in the low bits; one more round spreads them. */
@@ -18,6 +18,14 @@ function spread(hash: number): number {
   return spreading ^ (spreading >>> 13);
 }
 
-function hex(value: number): string {
-  return (value >>> 0).toString(16).padStart(8, '0');
+const DIGITS = '0123456789abcdef';
+
+/**
+ * Writes the low 32 bits of a number as this many hex digits, at most eight. `toString(16)` divides by a library of C that
+ * nothing else needs: 0.1 MB in every gateway.
+ */
+export function hex(value: number, length: number): string {
+  let text = '';
+  for (let shift = 4 * (length - 1); shift >= 0; shift -= 4) text += DIGITS[(value >>> shift) & 15];
+  return text;
 }

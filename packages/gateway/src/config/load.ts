@@ -36,7 +36,8 @@ export function loadConfig(path: string, { env, readFile = readText }: LoadOptio
 }
 
 function parseFile(text: string, path: string): ParsedJson {
-  const jsonc = /\.jsonc$/i.test(path);
+  // An expression that ignores case would load tables of Unicode.
+  const jsonc = path.toLowerCase().endsWith('.jsonc');
   try {
     return parseConfigText(text, { jsonc, path });
   } catch (error) {

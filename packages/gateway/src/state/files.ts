@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, promises as fs, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { hex } from '../hash.ts';
 
 export interface WriteOptions {
   /** Waits until the disk has the content, so that it survives a power cut. */
@@ -13,7 +14,7 @@ const OWNER_ALONE = 0o600;
 const SMALL_BYTES = 256 * 1024;
 
 /** Differs from process to process; in containers all may have the same process id. */
-const WRITER = Math.floor(Math.random() * 2 ** 48).toString(36);
+const WRITER = hex(Math.random() * 2 ** 32, 8) + hex(Math.random() * 2 ** 32, 4);
 let writes = 0;
 
 /** Matches the ends of files that `replaceFile` has not finished. */

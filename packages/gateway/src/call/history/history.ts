@@ -1,3 +1,4 @@
+import { hex } from '../../hash.ts';
 import { ClientNames } from './client-names.ts';
 import { Invocation, type BatchTexts, type Subject } from './invocation-record.ts';
 import type { FinalStatus, InvocationSource, ToolInvocationRequest } from './invocation.ts';
@@ -133,12 +134,8 @@ const UUID_VARIANTS = '89ab';
  * `random` is a number from 0 to 1: ids need not be secret, and loading `node:crypto` takes longer than the rest of the start.
  */
 export function uuidPrefix(random: () => number): string {
-  const [one, two, three, four] = UUID_GROUPS.map((length) => hex(random, length));
+  const [one, two, three, four] = UUID_GROUPS.map((length) =>
+    hex(Math.floor(random() * 16 ** length), length),
+  );
   return `${one}-${two}-4${three}-${UUID_VARIANTS[Math.floor(random() * 4)]}${four}-`;
-}
-
-function hex(random: () => number, length: number): string {
-  return Math.floor(random() * 16 ** length)
-    .toString(16)
-    .padStart(length, '0');
 }

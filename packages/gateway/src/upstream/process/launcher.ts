@@ -15,6 +15,8 @@ const WITH_WORDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   nerdctl: [['run'], ['container', 'run']],
 };
 
+const WINDOWS_ENDINGS = ['.cmd', '.exe', '.bat', '.ps1'];
+
 const REMOTE_MODULE = /^(?:npm|jsr|https?):/;
 
 /** Returns true for a command that may download its server first, and so needs more time. */
@@ -30,8 +32,8 @@ export function isLauncher(command: string, args: readonly string[]): boolean {
 
 /** `C:\Program Files\nodejs\npx.CMD` and `/usr/bin/npx` are both npx. */
 function programName(command: string): string {
-  const base = command.slice(Math.max(command.lastIndexOf('/'), command.lastIndexOf('\\')) + 1);
-  return base.toLowerCase().replace(/\.(?:cmd|exe|bat|ps1)$/, '');
+  const base = command.slice(Math.max(command.lastIndexOf('/'), command.lastIndexOf('\\')) + 1).toLowerCase();
+  return WINDOWS_ENDINGS.some((ending) => base.endsWith(ending)) ? base.slice(0, -4) : base;
 }
 
 /** Options may stand in front and between, each perhaps with a value of its own: `uv --directory /srv run x`. */
