@@ -54,12 +54,13 @@ function run(part: Script, own: Module): () => object {
 
 /** Loads a library of Node, or a part of the bundle that most starts do not need. */
 function load(name: string): unknown {
-  if (name.startsWith('node:')) return loadLibrary(name);
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
   const own: Module = { exports: {} };
   loaded.set(name, own);
-  if (name === MAIN) own.exports = exportsOfMain();
+  // Each source file asks for its libraries. So often, Node's own look-up would be compiled, to machine code in the end.
+  if (name.startsWith('node:')) own.exports = loadLibrary(name) as object;
+  else if (name === MAIN) own.exports = exportsOfMain();
   else run(compileLate(name), own);
   return own.exports;
 }
