@@ -139,8 +139,8 @@ async function toFunction(name, text) {
     format: 'cjs',
     // The function gets `require` and nothing else.
     supported: { 'dynamic-import': false },
-    // Names are short already.
-    minify: false,
+    // Those of Node's libraries; all others are short already.
+    minifyIdentifiers: true,
     minifySyntax: true,
     minifyWhitespace: true,
     treeShaking: false,
