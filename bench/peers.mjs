@@ -50,7 +50,15 @@ export function installPeer(name) {
   if (existsSync(join(folder, 'node_modules', name))) return;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${PEERS[name].version}`];
+  // A package deep down may ask for a newer Node than it needs.
+  const args = [
+    'install',
+    '--engine-strict=false',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    `${name}@${PEERS[name].version}`,
+  ];
   const { status } = spawnSync('npm', args, {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,7 +6,8 @@ import type { Line } from '../../../wire/json/splice.ts';
 import { ClientTurns } from './client-turns.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { KEEP_ALIVE_SECONDS, OutgoingResponse } from './outgoing-response.ts';
-import { readRequestHead, type RequestHead } from './request-head.ts';
+import { HeadTooLong, RequestBuffer } from './request-buffer.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** Times for one request, in milliseconds. */
 export interface RequestTimes {
@@ -27,18 +28,12 @@ export interface ConnectionHandlers {
   failed(error: Error): void;
 }
 
-const HEAD_END = '\r\n\r\n';
-/** Bytes of a head. Bounds the number of headers, too. */
-const LONGEST_HEAD = 16 * 1024;
 /** Bytes that are read ahead of the request that is worked on. */
 const MOST_AHEAD = 64 * 1024;
 /** Bytes that are discarded of the bodies of refused requests, so that the answer reaches a client that is still sending. */
 const MOST_DISCARDED = 16 * 1024 * 1024;
 /** Time for a client to read the last response and close the connection. */
 const LAST_READ_MS = 2000;
-const RETURN = 0x0d;
-const NEWLINE = 0x0a;
-const NOTHING: Buffer = Buffer.alloc(0);
 /** The head of a request that could not be read. */
 const NO_HEAD: RequestHead = {
   method: '',
@@ -64,7 +59,7 @@ export class ClientConnection {
   readonly #unread: Holding;
   /** Bytes that were read ahead. */
   readonly #ahead: Holding;
-  #input: Buffer = NOTHING;
+  readonly #input = new RequestBuffer();
   #request: IncomingRequest | undefined;
   #response: OutgoingResponse | undefined;
   /** Time at which the connection is given up, unless something happens on it. */
@@ -184,7 +179,7 @@ export class ClientConnection {
   #receive(chunk: Buffer): void {
     if (this.#isLeaving) return this.#discard(chunk.length);
     if (this.isIdle) this.#begin();
-    this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
+    this.#input.add(chunk);
     this.#advance();
   }
 
@@ -221,7 +216,7 @@ export class ClientConnection {
   #step(): boolean {
     const request = this.#request;
     const response = this.#response;
-    if (request === undefined || response === undefined) return this.#readHead();
+    if (request === undefined || response === undefined) return this.#serve(this.#input.takeHead());
     if (response.isOver) {
       if (this.#isLast) return this.#leave();
       if (this.unread > 0) return false;
@@ -231,45 +226,23 @@ export class ClientConnection {
     return response.isOver;
   }
 
-  #readHead(): boolean {
-    this.#skipEmptyLines();
-    const end = this.#input.indexOf(HEAD_END);
-    if ((end < 0 ? this.#input.length : end) > LONGEST_HEAD)
-      return this.#refuse(431, `The headers are over the limit of ${LONGEST_HEAD} bytes. Send less.`);
-    if (end < 0) {
-      // Other protocols, such as TLS, wait for an answer to their first bytes.
-      if (!isMethodStart(this.#input[0])) throw new InvalidHttp('it does not begin with a method');
-      return false;
-    }
-    const head = readRequestHead(this.#input.toString('latin1', 0, end));
-    this.#input = this.#input.subarray(end + HEAD_END.length);
-    this.#serve(new IncomingRequest(head, this));
-    return true;
-  }
-
-  /** Some old clients send empty lines before a request. */
-  #skipEmptyLines(): void {
-    let at = 0;
-    while (this.#input[at] === RETURN || this.#input[at] === NEWLINE) at++;
-    if (at > 0) this.#input = this.#input.subarray(at);
-  }
-
-  #serve(request: IncomingRequest): void {
+  #serve(head: RequestHead | undefined): boolean {
+    if (head === undefined) return false;
+    const request = new IncomingRequest(head, this);
     const response = new OutgoingResponse(request);
     this.#request = request;
     this.#response = response;
     this.#deadline = request.isComplete ? Infinity : this.#requestEnds;
     const serve = this.#unlessOver(() => this.#handlers.request(request, response));
     this.turns.head(serve, this.#wasAhead);
+    return true;
   }
 
   /** Reads what has come of a body. Without a reader it waits, or is discarded once the response is there. */
   #readOn(request: IncomingRequest, { isOver }: OutgoingResponse): boolean {
-    const input = this.#input;
-    if (input.length === 0 || this.#isPaused || !(request.isRead || isOver)) return false;
-    const end = request.take(input);
-    this.#input = input.subarray(end);
-    if (isOver) this.#discard(end);
+    if (this.#input.length === 0 || this.#isPaused || !(request.isRead || isOver)) return false;
+    const size = this.#input.giveBody(request);
+    if (isOver) this.#discard(size);
     if (request.isComplete) {
       this.#deadline = Infinity;
       request.end();
@@ -298,6 +271,7 @@ export class ClientConnection {
   /** Ends this connection because of an exception; one of invalid HTTP with an answer. */
   fail(error: Error): void {
     if (error instanceof InvalidHttp) this.#refuse(400, `The request is not valid HTTP: ${error.message}.`);
+    else if (error instanceof HeadTooLong) this.#refuse(431, error.message);
     else {
       this.#handlers.failed(error);
       this.destroy();
@@ -305,13 +279,12 @@ export class ClientConnection {
   }
 
   /** Answers something that cannot be served, and closes the connection. */
-  #refuse(status: number, why: string): true {
+  #refuse(status: number, why: string): void {
     this.#isLast = true;
     this.#request ??= new IncomingRequest(NO_HEAD, this);
     this.#response ??= new OutgoingResponse(this.#request);
     if (this.#response.isStarted) this.destroy();
     else this.#handlers.refuse(this.#response, status, why);
-    return true;
   }
 
   /** Closes the connection once the client has the last response: a closed one would take it from a client that still sends. */
@@ -319,7 +292,7 @@ export class ClientConnection {
     this.#isLeaving = true;
     this.#deadline = Infinity;
     this.#discard(this.#input.length);
-    this.#input = NOTHING;
+    this.#input.clear();
     this.#ahead.bytes = 0;
     this.#socket.end(() => (this.#deadline = now() + LAST_READ_MS)).resume();
     return false;
@@ -341,9 +314,4 @@ export class ClientConnection {
     this.#response?.lost();
     this.account.close();
   }
-}
-
-/** Returns true for a capital letter, and where nothing has come. */
-function isMethodStart(byte = 0x41): boolean {
-  return byte >= 0x41 && byte <= 0x5a;
 }
