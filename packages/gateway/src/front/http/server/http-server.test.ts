@@ -295,6 +295,24 @@ describe('the end of a connection', () => {
     }
   });
 
+  test('a connection that waits for its client to read the last response holds nothing of it', async () => {
+    let held: WeakRef<object> | undefined;
+    serve = (_, response) => {
+      const answer = { lines: ['x'] };
+      held = new WeakRef(answer);
+      response.onClose(() => answer.lines.pop());
+      response.send(200, []);
+    };
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    socket.write(get('/', LAST));
+    await once(socket, 'end');
+    await vi.waitFor(() => {
+      globalThis.gc?.();
+      expect(held?.deref()).toBeUndefined();
+    });
+    socket.end();
+  });
+
   test('close ends unused connections at once and others after their response', async () => {
     let response: OutgoingResponse | undefined;
     serve = (incoming, given) => (incoming.url === '/wait' ? void (response = given) : echo(incoming, given));

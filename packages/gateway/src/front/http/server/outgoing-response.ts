@@ -102,7 +102,8 @@ export class OutgoingResponse {
 
   #close(): void {
     this.#isOver = true;
-    for (const closed of this.#closed) closed();
+    // What they hold, such as the answer, may go while the client still reads it from the kernel.
+    for (const closed of this.#closed.splice(0)) closed();
   }
 
   #head(status: number, headers: HeaderList, framing: string): string {
