@@ -102,7 +102,7 @@ export class OutgoingResponse {
 
   #close(): void {
     this.#isOver = true;
-    // What they hold, such as the answer, may go while the client still reads it from the kernel.
+    // Releases what they hold, such as the answer, while the client still reads it from the kernel.
     for (const closed of this.#closed.splice(0)) closed();
   }
 
