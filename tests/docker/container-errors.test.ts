@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { runUntilFailed, startWeir, temporaryFolder, type Config } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import { contained, docker, engineEnv, IMAGE, managed, noEngine, noNetwork, ours } from './engine.ts';
@@ -50,14 +50,15 @@ describe('the error for a container that fails', () => {
   });
 
   verifies.skipIf(noNetwork)('MANAGED-1', 'the start names the container that uses the port', async () => {
-    const port = 40_000 + (process.pid % 20_000);
-    const holder = ['run', '--detach', '--name=holds-it', `--publish=127.0.0.1:${port}:80`, IMAGE];
+    const holder = ['run', '--detach', '--name=holds-it', '--publish=127.0.0.1::80', IMAGE];
     await docker(...holder, 'node', '-e', 'setInterval(() => {}, 1000)');
+    // A second try needs the name.
+    onTestFinished(() => docker('rm', '--force', 'holds-it').then(() => {}));
+    const port = Number(/:(\d+)/u.exec(await docker('port', 'holds-it', '80'))?.[1]);
     expect(await failure({ web: managed(['echo'], { ports: { '8080': port } }) })).toBe(
       `Failed to spawn server 'web': it could not be started: port ${port} on 127.0.0.1 is taken by the container holds-it; ` +
         'stop that, or choose another host port in "ports" (0 takes one that is free)',
     );
-    await docker('rm', '--force', 'holds-it');
     expect(await ours()).toEqual([]);
   });
 
