@@ -35,8 +35,10 @@ if (process.argv.includes('--quick')) quickTests();
 else if (!process.argv.includes('--static')) {
   installJudges();
   vitest();
-  checkByNode('wrong numbers are caught', ['scripts/mutate.mjs']);
-  otherNodes.forEach(unitTestsOn);
+  // Side by side: the first uses one core for most of its time.
+  const mutations = quietly(['scripts/mutate.mjs']);
+  for (const name of otherNodes) await unitTestsOn(name);
+  checkOutput('wrong numbers are caught', await mutations);
 }
 finish();
 
@@ -54,13 +56,8 @@ async function staticChecks() {
     ['generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']],
   ];
   const runs = checks.map(([, args]) => quietly(args));
-  for (const [index, [name, args]] of checks.entries()) {
-    const { status, output } = await /** @type {ReturnType<typeof quietly>} */ (runs[index]);
-    check(name, () => {
-      if (output !== '') console.log(output);
-      if (status !== 0) throw new Error(`"${args.join(' ')}" ended with exit code ${status}`);
-    });
-  }
+  for (const [index, [name]] of checks.entries())
+    checkOutput(name, await /** @type {ReturnType<typeof quietly>} */ (runs[index]));
   checkShell();
 }
 
@@ -171,7 +168,7 @@ function outcomeOf(status) {
 }
 
 /** @param {string} name */
-function unitTestsOn(name) {
+async function unitTestsOn(name) {
   const label = `unit tests on ${name.replace('node', 'Node ')}`;
   const executable = join(judges, 'node_modules', name, 'bin', 'node');
   if (!hasOtherNodes()) return add(`${label} (only for linux-x64)`, 'skipped');
@@ -185,8 +182,9 @@ function unitTestsOn(name) {
     '--reporter=json',
     `--outputFile.json=${results}`,
   ];
+  const { status, output } = await quietly([bin.vitest, ...args], executable);
   return check(label, () => {
-    const status = node([bin.vitest, ...args], executable);
+    console.log(output);
     if (status === 0) return;
     const tests = existsSync(results) ? testsIn(results) : [];
     const failed = tests.filter(({ outcome }) => outcome === 'failed');
@@ -201,12 +199,11 @@ function hasOtherNodes() {
 
 /**
  * @param {string} name
- * @param {string[]} args
- * @param {string} [executable]
+ * @param {Awaited<ReturnType<typeof quietly>>} run
  */
-function checkByNode(name, args, executable) {
+function checkOutput(name, { args, status, output }) {
   check(name, () => {
-    const status = node(args, executable);
+    if (output !== '') console.log(output);
     if (status !== 0) throw new Error(`"${args.join(' ')}" ended with exit code ${status}`);
   });
 }
@@ -227,12 +224,9 @@ function check(name, body) {
   }
 }
 
-/**
- * @param {string[]} args
- * @param {string} [executable]
- */
-function node(args, executable = process.execPath) {
-  const { status, signal, error } = spawnSync(executable, args, {
+/** @param {string[]} args */
+function node(args) {
+  const { status, signal, error } = spawnSync(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -242,16 +236,17 @@ function node(args, executable = process.execPath) {
 /**
  * Runs Node on a script and keeps what it prints.
  * @param {string[]} args
- * @returns {Promise<{ status: number | string | null; output: string }>}
+ * @param {string} [executable]
+ * @returns {Promise<{ args: string[]; status: number | string | null; output: string }>}
  */
-function quietly(args) {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+function quietly(args, executable = process.execPath) {
+  const child = spawn(executable, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text));
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ status: error.message, output }));
-    child.once('close', (code, signal) => resolve({ status: code ?? signal, output: output.trim() }));
+    child.once('error', (error) => resolve({ args, status: error.message, output }));
+    child.once('close', (code, signal) => resolve({ args, status: code ?? signal, output: output.trim() }));
   });
 }
 
