@@ -51,6 +51,7 @@ async function staticChecks() {
     ['lint', [bin.oxlint, '--type-aware', '--deny-warnings', '--report-unused-disable-directives']],
     ['types', [bin.tsc, '-b']],
     ['unused code and dependencies', [bin.knip]],
+    ['package @weir/server', [bin.publint, 'packages/server', '--strict']],
     ['package @weir/gateway', [bin.publint, 'packages/gateway', '--strict']],
     ['package mcp-weir', [bin.publint, 'packages/cli', '--strict']],
     ['generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']],

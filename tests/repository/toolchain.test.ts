@@ -27,7 +27,7 @@ interface LockEntry extends Manifest {
 type Lock = Record<string, LockEntry>;
 
 const lockfiles = ['package-lock.json', 'tests/judges/package-lock.json', 'tests/fleet/package-lock.json'];
-const published = ['packages/gateway', 'packages/cli'];
+const published = ['packages/server', 'packages/gateway', 'packages/cli'];
 
 describe('the Node that runs the tests', () => {
   test("tests run with the caller's Node: no package puts another first in PATH", () => {

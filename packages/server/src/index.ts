@@ -1,0 +1,10 @@
+export type { Logger } from './logger.ts';
+export * from './access.ts';
+export * from './config.ts';
+export * from './errors.ts';
+export * from './files.ts';
+export * from './modules.ts';
+export * from './oauth.ts';
+export * from './results.ts';
+export * from './store.ts';
+export * from './transport.ts';
