@@ -21,6 +21,7 @@ await runMain(async () => {
   if (existsSync(starter)) {
     await bundle();
     copyDemo();
+    copyTemplate();
     copyPages();
     linkCommand();
   }
@@ -75,6 +76,13 @@ async function bundleBin(name, define) {
 // `weir serve --demo` works wherever the command is installed.
 function copyDemo() {
   cpSync(join(root, 'examples', 'servers'), join(cli, 'dist', 'demo'), { recursive: true });
+}
+
+// `weir new` copies it.
+function copyTemplate() {
+  const template = join(cli, 'dist', 'template');
+  rmSync(template, { recursive: true, force: true });
+  cpSync(join(cli, 'template'), template, { recursive: true });
 }
 
 // The README of the package links to these pages, and they to each other.

@@ -1,4 +1,3 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ChildServerError, createLock, loadConfig, LOCK_FILE } from '@weir/gateway';
 import type { Context } from '../context.ts';
@@ -6,6 +5,7 @@ import { CliError, UsageError } from '../errors.ts';
 import { npmPackage, npxFolders, type PackageCommand } from '../npm-package.ts';
 import type { CliLog } from '../output/log.ts';
 import { VERSION } from '../program.ts';
+import { replaceFile } from '../replace-file.ts';
 import { withLog } from '../run.ts';
 import { stateFolder, type Values } from '../values.ts';
 
@@ -40,7 +40,7 @@ async function writeLock(
     }).catch(explain),
   );
   const file = join(dirname(path), LOCK_FILE);
-  replace(file, text);
+  replaceFile(file, text);
   const count = Object.keys((JSON.parse(text) as { servers: object }).servers).length;
   output.write(`Wrote ${count} ${count === 1 ? 'server' : 'servers'} to ${file}\n`);
 }
@@ -60,18 +60,6 @@ async function unlessStopped<T>(stopped: Promise<void>, work: Promise<T>): Promi
     throw new CliError('Stopped; nothing was written.');
   });
   return Promise.race([work, interrupted]);
-}
-
-/** Replaces the file in one step, so that readers see the old text or the new one. */
-function replace(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}`;
-  try {
-    writeFileSync(fresh, text);
-    renameSync(fresh, file);
-  } catch (error) {
-    rmSync(fresh, { force: true });
-    throw new CliError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

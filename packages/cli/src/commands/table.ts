@@ -41,6 +41,7 @@ export type CommandName =
   | 'stop'
   | 'lock'
   | 'docker'
+  | 'new'
   | 'completion';
 
 export interface Command {
@@ -62,6 +63,7 @@ export interface Command {
 export const PLACEHOLDERS: Readonly<Record<string, { readonly meaning: string; readonly example: string }>> =
   {
     SERVER: { meaning: 'the name of a server', example: 'files' },
+    FOLDER: { meaning: 'the name of a new folder', example: 'my-server' },
   };
 
 const CONFIG: Option = {
@@ -402,6 +404,17 @@ A gateway on another machine or in a container is "elsewhere": Weir cannot tell
 whether it is running, so it leaves its containers alone.
 
 Weir uses the engine of the docker command (DOCKER_HOST, contexts).`,
+  },
+  {
+    name: 'new',
+    argument: 'FOLDER',
+    summary: 'write a server of your own, ready to start',
+    options: [{ ...CONFIG, summary: 'enter the server in this config file, too' }],
+    notes: ({ name }) => `Writes a TypeScript server with one tool, its test, and a config of its own.
+See docs/first-server.md for how to go on.
+
+Example:
+  ${name} new my-server`,
   },
   {
     name: 'completion',

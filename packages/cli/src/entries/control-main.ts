@@ -15,6 +15,10 @@ start<'control'>({
   pause: untilWritten(change('pause')),
   resume: untilWritten(change('resume')),
   stop: untilWritten(stop),
+  new: untilWritten(async (values, context) => {
+    const { create } = await import('../commands/new.ts');
+    await create(values, context);
+  }),
   completion: untilWritten(async (values, context) => {
     const { completion } = await import('../commands/completion.ts');
     completion(values, context);
