@@ -1,1 +1,1 @@
-export {};
+export { fillContent } from './results/fill-content.ts';
