@@ -11,8 +11,7 @@ const PATH = '[path]';
  */
 export function clientText(text: string): string {
   const isLong = text.length > LONGEST_READ;
-  // The last word may be half of a secret, which no pattern knows.
-  const start = isLong ? text.slice(0, LONGEST_READ).replace(/\S{0,4096}$/u, '') : text;
+  const start = isLong ? withoutLastWord(text.slice(0, LONGEST_READ)) : text;
   const shown = hidePaths(hideSecrets(withoutStack(plain(start)))).trim();
   return shown.length > LONGEST_SHOWN || isLong
     ? `${withoutHalf(shown.slice(0, LONGEST_SHOWN - 1))}…`
@@ -107,7 +106,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z\d ]{0,40}-----[\s\S]*?(?:-----END [A-Z\d ]{0,40}-----|$)/gu, HIDDEN],
   // Headers whose whole value is a credential.
   [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8}\\?["']?)(?!\[hidden\])[^\n"']+/giu,
+    /\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
     `$1$2${HIDDEN}`,
   ],
   [
@@ -117,10 +116,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],
   // Passwords in addresses, also those with a slash that should have been escaped.
   [/:\/\/[^\s/?#"'<>]{0,512}@/gu, `://${HIDDEN}@`],
-  [/:\/\/[^\s/"'<>@:]{1,256}:(?!\d+\/)[^\s"'<>@]{0,512}@/gu, `://${HIDDEN}@`],
+  [/:\/\/[^\s/"'<>@:]{1,256}:(?!\d+\/)[^\s"'<>]{0,512}@/gu, `://${HIDDEN}@`],
   [new RegExp(String.raw`(${NAMES})(\\?["']?\s{0,8}(?:=>|[=:])\s{0,8})\\?${VALUE}`, 'giu'), `$1$2${HIDDEN}`],
+  // Options of a command line.
+  [/(--[\w-]{0,40}(?:key|token|secret|password))\s{1,8}(?![-[])[^\s"',;]+/giu, `$1 ${HIDDEN}`],
   // Authorization codes. A short number is the code of an exit or of a status; capitals name an error.
-  [/\b([Cc]ode=)(?!\d{1,5}\b|[A-Z_]{3,40}\b|\[hidden\])[^\s"'&#,;)}\]]+/gu, `$1${HIDDEN}`],
+  [/\b([Cc]ode=)(?!(?:\d{1,5}|[A-Z_]{3,40})(?![\w/.-])|\[hidden\])[^\s"'&#,;)}\]]+/gu, `$1${HIDDEN}`],
   [new RegExp(String.raw`(?<![A-Za-z\d])(?:${PREFIXES})[\w.~+/=-]{8,}`, 'gu'), HIDDEN],
   // Signed and encrypted tokens: parts with dots between them, of which the first is JSON.
   [/(?<![A-Za-z\d])eyJ[\w-]{4,}(?:\.[\w-]*){0,4}/gu, HIDDEN],
@@ -134,15 +135,15 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Characters that end a path in a sentence. */
-const END = String.raw`\s"'\`<>|`;
+const END = String.raw`\s"'\x60<>|`;
 const START = String.raw`(?:file:|~?/|[A-Za-z]:[\\/]|\\\\)`;
 /** More words of the same path: a folder's name may have a space in it. */
-const MORE = String.raw`(?:(?: [^${END}\\/]{1,64}){1,2}[\\/][^${END}]*)?`;
+const MORE = String.raw`(?:(?: [^${END}\\/]{1,64}){1,2}[\\/][^${END}]*){0,4}`;
 
 /** In this order: quoted paths, file addresses, other addresses (which stay), those without a host, Windows, Unix. */
 const PATHS = new RegExp(
   [
-    String.raw`(?<quote>["'\`])${START}[^\n]{0,1024}?\k<quote>(?![\w/\\])`,
+    String.raw`(?<quote>["'\x60])${START}[^\n]{0,1024}?\k<quote>(?![\w/\\])`,
     String.raw`(?:file|FILE):[^${END}]+`,
     String.raw`\b(?<address>[A-Za-z][A-Za-z\d+.\-]{1,20}://[^\s/"'<>]{1,255}(?:/[^\s"'<>?#]*)?)`,
     String.raw`\b[A-Za-z][A-Za-z\d+.\-]{1,20}:/{3,}[^${END}]*`,
@@ -164,6 +165,12 @@ function hidePaths(text: string): string {
     // The end of a sentence or of a bracket is none of the path.
     return `${PATH}${/[),.:;?\]}]*$/u.exec(found)?.[0] ?? ''}`;
   });
+}
+
+/** The last word of a text that was cut may be half of a secret, which no pattern knows. */
+function withoutLastWord(text: string): string {
+  const end = Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'));
+  return text.slice(0, Math.max(end, LONGEST_READ / 2));
 }
 
 /** Half of a character at the end is left out. */
