@@ -1,1 +1,1 @@
-export {};
+export type { KeyValueStore } from './store/key-value-store.ts';
