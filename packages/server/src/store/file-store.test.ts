@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fileNameOf, nameOfFile } from './file-names.ts';
 import { createFileStore, type FileStoreOptions } from './file-store.ts';
+import type { Store } from './store-contract.ts';
 import { storeCase } from './store.case.ts';
-import type { Store } from './store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'weir-store-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

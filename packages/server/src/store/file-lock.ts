@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { removeFile } from './files.ts';
+import { isAlive } from './is-alive.ts';
+import { removeFile } from './replace-file.ts';
 
 /** Milliseconds after which a lock is taken over whose process seems to live: it may be another's of the same id. */
 const STALE_MS = 2000;
@@ -9,7 +10,7 @@ const RETRY_MS = 4;
  * Runs an action while no other process runs one for the same file. A process that was killed in its action is replaced at
  * once. A takeover that is wrong, because a disk is that slow, loses one of two updates and damages nothing.
  */
-export async function withLock<T>(file: string, action: () => Promise<T>): Promise<T> {
+export async function whileLocked<T>(file: string, action: () => Promise<T>): Promise<T> {
   const lock = `${file}~lock`;
   while (!take(lock)) {
     if (isAbandoned(lock)) removeFile(lock);
@@ -51,18 +52,9 @@ function isAbandoned(lock: string): boolean {
     const age = Date.now() - mtimeMs;
     // An empty one may be about to be written; a clock that was set back says nothing.
     if (age > STALE_MS || age < -STALE_MS) return true;
-    return size > 0 && !isRunning(Number(readFileSync(lock, 'utf8')));
+    return size > 0 && !isAlive(Number(readFileSync(lock, 'utf8')));
   } catch {
     // Its owner has removed it.
     return false;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
