@@ -1,4 +1,4 @@
-import Keyv from 'keyv';
+import type Keyv from 'keyv';
 import { expectTypeOf, test } from 'vitest';
 import type { KeyValueStore } from './key-value-store.ts';
 
