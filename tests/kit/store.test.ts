@@ -1,7 +1,7 @@
 // The store of `@weir/server` between processes: one action at a time under a lock, and whole values after a kill.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { asKeyValue, createFileStore, openEncryptedStore } from '@weir/server/store';
@@ -23,7 +23,7 @@ const locker = await bundleProgram(`
     await new Promise((resolve) => setTimeout(resolve, Number(milliseconds)));
     note('ends');
   };
-  if (kind === 'quick') await withLock(store, 'a', action, { beatMs: 50, lapsesMs: 500 });
+  if (kind === 'quick') await withLock(store, 'a', action, { beatMs: 100, lapsesMs: 1000 });
   else await asKeyValue(store).lock('a', action);
 `);
 
@@ -51,7 +51,7 @@ async function timed(action: Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-describe('a lock between processes', () => {
+describe.concurrent('a lock between processes', () => {
   test.each(['plain', 'encrypted'])(
     'processes that share a folder of %s values run one at a time',
     async (kind) => {
@@ -80,7 +80,7 @@ describe('a lock between processes', () => {
 
   test('a slow holder keeps its lock for longer than one without a sign of life', async () => {
     const [folder, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
-    const holder = start(locker, folder, log, '1500', 'quick');
+    const holder = start(locker, folder, log, '2000', 'quick');
     await begun(holder);
     const next = start(locker, folder, log, '0', 'quick');
     await Promise.all([ended(holder), ended(next)]);
@@ -103,7 +103,7 @@ describe('a lock between processes', () => {
       holder.kill('SIGSTOP');
       try {
         const took = await timed(ended(start(locker, folder, log, '0', 'quick')));
-        expect(took).toBeGreaterThan(480);
+        expect(took).toBeGreaterThan(980);
         expect(took).toBeLessThan(10_000);
       } finally {
         holder.kill('SIGKILL');
@@ -116,7 +116,7 @@ test('a value is the old or the new one after its writer was killed', async () =
   const folder = temporaryFolder();
   const values = asKeyValue<{ n: number; filler: string }>(await openEncryptedStore({ folder, env: {} }));
   let last = 0;
-  for (let kill = 0; kill < 12; kill++) {
+  for (let kill = 0; kill < 6; kill++) {
     const child = start(writer, folder, String(last + 1));
     let written = last;
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
@@ -130,10 +130,4 @@ test('a value is the old or the new one after its writer was killed', async () =
     expect(filler).toBe(String(n % 10).repeat(50_000));
     last = n;
   }
-});
-
-test('a program that waits for no lock ends while it holds none', async () => {
-  const [folder, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
-  writeFileSync(log, '');
-  expect(await timed(ended(start(locker, folder, log, '0', 'plain')))).toBeLessThan(5000);
 });
