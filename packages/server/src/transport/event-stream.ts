@@ -9,6 +9,8 @@ export interface EventStream {
   last: number;
   /** Events that were not delivered for certain, oldest first. */
   kept: KeptEvent[];
+  /** Characters of the kept events. */
+  keptSize: number;
   /** The connection, while there is one. */
   sink: EventSink | undefined;
   /** All of its messages are written. */
@@ -27,7 +29,7 @@ const MOST_KEPT = 256 * 1024;
 const RETRY_MS = 1000;
 
 export function createEventStream(number: number): EventStream {
-  return { number, last: 0, kept: [], sink: undefined, isComplete: false };
+  return { number, last: 0, kept: [], keptSize: 0, sink: undefined, isComplete: false };
 }
 
 /** Sends the event without a message that gives the client an id to resume from. */
@@ -40,16 +42,25 @@ export function writeMessage(stream: EventStream, message: JSONRPCMessage): void
   const count = ++stream.last;
   const text = `event: message\nid: ${stream.number}:${count}\ndata: ${JSON.stringify(message)}\n\n`;
   stream.kept.push({ count, text });
-  let size = stream.kept.reduce((sum, event) => sum + event.text.length, 0);
-  while (size > MOST_KEPT) size -= stream.kept.shift()?.text.length ?? size;
+  stream.keptSize += text.length;
+  while (stream.keptSize > MOST_KEPT) dropOldest(stream);
   stream.sink?.write(text);
+}
+
+/** Drops all kept events but the last ones. */
+export function keepLast(stream: EventStream, most: number): void {
+  while (stream.kept.length > most) dropOldest(stream);
+}
+
+function dropOldest(stream: EventStream): void {
+  stream.keptSize -= stream.kept.shift()?.text.length ?? stream.keptSize;
 }
 
 /** Connects a client that has seen the events up to `seen`. */
 export function resumeStream(stream: EventStream, sink: EventSink, seen: number): void {
   stream.sink?.end();
   stream.sink = sink;
-  stream.kept = stream.kept.filter(({ count }) => count > seen);
+  while ((stream.kept[0]?.count ?? Infinity) <= seen) dropOldest(stream);
   for (const { text } of stream.kept) sink.write(text);
 }
 

@@ -26,7 +26,7 @@ export interface HttpExchange {
   /** Returns a header by its name in lower case. */
   header(name: string): string | undefined;
   readBody(limit: number): Promise<RequestBody>;
-  /** Calls back once if the client leaves before its answer is complete. */
+  /** Calls back once if the client leaves before its answer is complete, or has left already. */
   onGone(listener: () => void): void;
   /** Sends a whole answer; a text is JSON. */
   answer(status: number, text?: string, headers?: HeaderValues): void;

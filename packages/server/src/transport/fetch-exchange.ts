@@ -29,7 +29,9 @@ export function fetchExchange(
 ): FetchExchange {
   const { promise, resolve } = withResolvers<Response>();
   const gone: (() => void)[] = [];
+  let isGone = request.signal.aborted;
   const leave = (): void => {
+    isGone = true;
     for (const listener of gone.splice(0)) listener();
   };
   request.signal.addEventListener('abort', leave, { once: true });
@@ -38,7 +40,7 @@ export function fetchExchange(
     authInfo,
     request,
     header: (name) => request.headers.get(name) ?? undefined,
-    onGone: (listener) => void gone.push(listener),
+    onGone: (listener) => (isGone ? listener() : void gone.push(listener)),
     async readBody(limit) {
       if (parsedBody !== undefined) return { kind: 'json', value: parsedBody };
       return request.bodyUsed ? { kind: 'consumed' } : readBody(request, limit);
@@ -112,7 +114,7 @@ function watched(response: Response): { body: Response; ended: Promise<void> } {
   const reader = body.getReader();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
       if (!done) return controller.enqueue(value);
       controller.close();
       resolve();

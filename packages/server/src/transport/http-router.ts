@@ -20,16 +20,21 @@ export interface McpRouter {
 }
 
 /** Makes a router that serves MCP at the path where it is mounted, and leaves paths beneath it to others. */
-export function createHttpMcpRouter({ mcpServer, ...options }: HttpMcpRouterOptions): McpRouter {
+export function createHttpMcpRouter(options: HttpMcpRouterOptions): McpRouter {
+  return createRouterAt(options);
+}
+
+/** The same for a server that listens on `host`, which is the name that clients call it by. */
+export function createRouterAt({ mcpServer, ...options }: HttpMcpRouterOptions, host?: string): McpRouter {
   requireFactory(mcpServer, 'mcpServer');
   const endpoint = createMcpEndpoint({ ...options, serverFactory: mcpServer });
-  const decide = createAccessDecision(options);
+  const decide = createAccessDecision(options, host);
   const router = (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
     if (next !== undefined && !isRoot(req.url)) return next();
     const { localAddress, localPort } = req.socket;
-    const { host, origin } = req.headers;
+    const { method = 'GET', headers } = req;
     const end = { localAddress, localPort, isEncrypted: 'encrypted' in req.socket };
-    const access = decide({ method: req.method ?? 'GET', host, origin }, end);
+    const access = decide({ method, host: headers.host, origin: headers.origin }, end);
     if (!access.isAllowed) return access.answer(nodeExchange(req, res));
     void endpoint.handle(nodeExchange(req, res, access.headers));
   };

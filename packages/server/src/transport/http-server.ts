@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { isLoopback, urlOf } from '../access/addresses.ts';
-import { createHttpMcpRouter, type McpRouter } from './http-router.ts';
+import { createRouterAt, type McpRouter } from './http-router.ts';
 import { explainListenError } from './listen-error.ts';
 import type { HttpServingOptions } from './mcp-endpoint.ts';
 import type { AllowedNames } from './request-access.ts';
@@ -50,7 +50,7 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
   const { serverFactory, app, port, host = HOST, logger } = options;
   requirePort(port);
   requireFactory(serverFactory, 'serverFactory');
-  const router = createHttpMcpRouter({ ...options, mcpServer: serverFactory });
+  const router = createRouterAt({ ...options, mcpServer: serverFactory }, host);
   app?.use(ENDPOINT, router);
   const httpServer = createServer(app ?? atEndpoint(router));
   httpServer.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -66,7 +66,7 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
 }
 
 function requirePort(port: number | undefined): void {
-  if (port === undefined || port === null) throw new Error('Port is required for HTTP transport');
+  if (port === undefined) throw new Error('Port is required for HTTP transport');
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT)
     throw new RangeError(`port must be a whole number from 1 to ${MOST_PORT}, or 0 for any free one, not ${String(port)}`);
 }

@@ -19,6 +19,7 @@ import {
   createEventStream,
   disconnectStream,
   type EventStream,
+  keepLast,
   parseEventId,
   primeStream,
   resumeStream,
@@ -65,6 +66,8 @@ const STANDALONE = 0;
 const MOST_IN_BATCH = 100;
 /** Streams that broke off and wait for their client; the oldest is forgotten first. */
 const MOST_BROKEN = 16;
+/** Messages of the standalone stream that a client gets again if they were lost with its connection. */
+const MOST_REPEATED = 16;
 /** Revision from which clients understand an event without a message. */
 const PRIMED_SINCE = '2025-11-25';
 
@@ -107,7 +110,7 @@ export function createLegacySession(id: string): LegacySession {
   function sendStandalone(message: JSONRPCMessage): void {
     const stream = streams.get(STANDALONE);
     if (stream !== undefined) writeMessage(stream, message);
-    if (stream?.sink !== undefined) stream.kept.splice(0, stream.kept.length - MOST_BROKEN);
+    if (stream?.sink !== undefined) keepLast(stream, MOST_REPEATED);
   }
 
   function settle(message: JSONRPCMessage & { id?: RequestId | undefined }): void {

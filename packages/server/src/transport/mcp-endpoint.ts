@@ -65,13 +65,13 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   const hasSessions = legacy === 'sessions';
   let closing: Promise<void> | undefined;
 
-  async function serve(exchange: HttpExchange): Promise<void> {
+  async function serve(exchange: HttpExchange, received: { message?: unknown }): Promise<void> {
     if (exchange.method !== 'POST') return serveOther(exchange, hasSessions ? sessions : undefined);
     if (!isJsonContentType(exchange.header('content-type'))) return refuse(exchange, Refusals.notJson());
     const body = await exchange.readBody(maxBodyBytes);
     if (body.kind !== 'json') return refuse(exchange, bodyRefusal(body.kind, maxBodyBytes));
-    if (closing !== undefined && !isAnswer(body.value)) return refuse(exchange, Refusals.shuttingDown(), body.value);
-    const message = body.value;
+    const message = (received.message = body.value);
+    if (closing !== undefined && !isAnswer(message)) return refuse(exchange, Refusals.shuttingDown(), message);
     if (!hasSessions || isModern(message, exchange)) return serveModern(modern, exchange, message);
     const outcome = classify(exchange, message);
     if (outcome.kind === 'modern') return serveModern(modern, exchange, message);
@@ -88,12 +88,13 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   return {
     async handle(exchange) {
       const done = inFlight.begin();
+      const received: { message?: unknown } = {};
       try {
-        await serve(exchange);
+        await serve(exchange, received);
       } catch (error) {
         if (typeof error !== 'object' || error === null || !reported.has(error))
           logger?.error('A request failed', error);
-        refuse(exchange, Refusals.internal());
+        refuse(exchange, Refusals.internal(), received.message);
       } finally {
         done();
       }

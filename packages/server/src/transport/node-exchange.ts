@@ -54,7 +54,7 @@ export function nodeExchange(
     authInfo: req.auth,
     request,
     header,
-    onGone: (listener) => void listeners.push(listener),
+    onGone: (listener) => (isGone ? listener() : void listeners.push(listener)),
     async readBody(limit) {
       const body = await (req.readableDidRead ? bodyOf(req) : readBody(req, limit));
       if (body.kind === 'json') parsed = body.value;
@@ -113,9 +113,16 @@ function bodyOf({ body }: NodeRequest): RequestBody {
   return Buffer.isBuffer(body) ? parseBody(body.toString('utf8')) : { kind: 'json', value: body };
 }
 
+/** Bytes that wait for a client which does not read its stream; then the connection ends, and the client may resume. */
+const MOST_UNREAD = 16 * 1024 * 1024;
+
 function sinkTo(res: ServerResponse): EventSink {
   return {
-    write: (text) => void (res.writableEnded || res.destroyed || res.write(text)),
+    write(text) {
+      if (res.writableEnded || res.destroyed) return;
+      if (res.writableLength > MOST_UNREAD) res.destroy();
+      else res.write(text);
+    },
     end: () => void res.end(),
   };
 }

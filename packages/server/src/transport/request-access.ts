@@ -32,22 +32,28 @@ export interface RequestHeaders {
   readonly origin: string | undefined;
 }
 
+const ALL_ADDRESSES = '0.0.0.0';
+const MOST_PORTS = 16;
 const REMEDY = 'call the server by an address of this machine and its port, or name it in allowedHosts or allowedOrigins';
 
 /** Decides by Host and Origin, port included; answers the preflight requests of allowed origins. */
-export function createAccessDecision({ allowedHosts, allowedOrigins = [] }: AllowedNames): DecideAccess {
+export function createAccessDecision(names: AllowedNames, host: string = ALL_ADDRESSES): DecideAccess {
+  const { allowedHosts, allowedOrigins = [] } = names;
   const named = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   const checks = new Map<string, ReturnType<typeof createAccessCheck>>();
   const checkFor = (port: number, isEncrypted: boolean): ReturnType<typeof createAccessCheck> => {
     const scheme = isEncrypted ? 'https' : 'http';
     const key = `${scheme}:${port}`;
-    // A server has few ports, so that the map stays small.
-    const check = checks.get(key) ?? createAccessCheck({ host: '0.0.0.0', port, scheme, allowedHosts, allowedOrigins });
+    const known = checks.get(key);
+    if (known !== undefined) return known;
+    const check = createAccessCheck({ host, port, scheme, allowedHosts, allowedOrigins });
+    // A server has few ports; with `fetch` they are what clients say, so that they must not fill the memory.
+    if (checks.size >= MOST_PORTS) checks.clear();
     checks.set(key, check);
     return check;
   };
-  return ({ method, host, origin }, { localAddress, localPort = 0, isEncrypted = false }) => {
-    const foreign = checkFor(localPort, isEncrypted)({ host, origin, localAddress });
+  return ({ method, host: called, origin }, { localAddress, localPort = 0, isEncrypted = false }) => {
+    const foreign = checkFor(localPort, isEncrypted)({ host: called, origin, localAddress });
     if (foreign !== undefined) {
       const refusal = Refusals.foreign(foreign.header, foreign.value, REMEDY);
       return { isAllowed: false, answer: (exchange) => refuse(exchange, refusal) };
@@ -59,16 +65,14 @@ export function createAccessDecision({ allowedHosts, allowedOrigins = [] }: Allo
 }
 
 /** Decides for a server that knows no socket: names of this machine at any port, and pages from that same address. */
-export function createFetchAccessDecision({ allowedHosts = [], allowedOrigins = [] }: AllowedNames): (
-  request: Request,
-) => AccessDecision {
+export function createFetchAccessDecision(names: AllowedNames): (request: Request) => AccessDecision {
+  const decide = createAccessDecision(names);
   return (request) => {
     const url = new URL(request.url);
     const host = request.headers.get('host') ?? url.host;
     const { hostname, port } = addressOf(host) ?? { hostname: '', port: '' };
     const isEncrypted = url.protocol === 'https:';
     const localPort = Number(port === '' ? (isEncrypted ? 443 : 80) : port);
-    const decide = createAccessDecision({ allowedHosts, allowedOrigins });
     const origin = request.headers.get('origin') ?? undefined;
     const localAddress = isLoopback(hostname) ? hostname : undefined;
     return decide({ method: request.method, host, origin }, { localAddress, localPort, isEncrypted });
