@@ -1,5 +1,5 @@
 // @ts-check
-// What is kept, and what may happen to those who write it. The store is the gateway's own, taken from its source.
+// What is kept, and what may happen to those who write it. The store is that of `@weir/server`, taken from its source.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { finding, skipped } from './common.mjs';
 import { callDuring, unnoticed } from './load.mjs';
 import { fixture, start } from './subjects.mjs';
 
-/** @typedef {import('../../packages/gateway/src/state/store.ts').Store} Store */
+/** @typedef {import('@weir/server/store').Store} Store */
 /** @typedef {'files' | 'encrypted'} Backend */
 /** @typedef {{ program: string; open: (folder: string, backend?: Backend) => Promise<Store> }} Writers */
 
@@ -75,6 +75,7 @@ export async function buildWriters(home) {
     bundle: true,
     platform: /** @type {const} */ ('node'),
     format: /** @type {const} */ ('esm'),
+    conditions: ['@weir/source'],
   };
   const program = join(home, 'writer.mjs');
   const library = join(home, 'store.mjs');

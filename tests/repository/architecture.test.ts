@@ -20,7 +20,7 @@ const packages: Record<string, { name: string; siblings: string[]; outside: stri
 
 // The stages of the gateway, lowest first: each may import itself and what stands to its left.
 const stages =
-  'shorten ← errors ← log ← hash ← time ← read-file ← wire ← protocol ← config ← state ← upstream ← registry ← call ← gateway ← front ← api ← admin ← index'.split(
+  'shorten ← errors ← log ← hash ← time ← wire ← protocol ← config ← state ← upstream ← registry ← call ← gateway ← front ← api ← admin ← index'.split(
     ' ← ',
   );
 

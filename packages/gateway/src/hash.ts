@@ -1,3 +1,5 @@
+import { hex } from '@weir/server/internal';
+
 /**
  * A short name for a text: 16 hex digits, the same at every start (FNV-1a over its characters, in two lanes).
  * Nothing here needs secrecy, and loading a cryptographic library would cost the command a megabyte and its boot.
@@ -16,16 +18,4 @@ export function shortHash(text: string): string {
 function spread(hash: number): number {
   const spreading = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return spreading ^ (spreading >>> 13);
-}
-
-const DIGITS = '0123456789abcdef';
-
-/**
- * Writes the low 32 bits of a number as this many hex digits, at most eight. `toString(16)` divides by a library of C that
- * nothing else needs: 0.1 MB in every gateway.
- */
-export function hex(value: number, length: number): string {
-  let text = '';
-  for (let shift = 4 * (length - 1); shift >= 0; shift -= 4) text += DIGITS[(value >>> shift) & 15];
-  return text;
 }

@@ -1,6 +1,7 @@
 // The gateway inside another program: its exports and their use.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import * as library from '@weir/gateway';
 import type {
   AggregatorServer,
@@ -17,6 +18,7 @@ import type {
   ToolSchema,
   ValidationError,
 } from '@weir/gateway';
+import { build } from 'esbuild';
 import { describe, expect } from 'vitest';
 import {
   fixture,
@@ -180,6 +182,31 @@ describe('the exports of the library', () => {
       MISSING_ENV_VAR: 'missing_env_var',
     });
   });
+});
+
+describe('the imports of the library', () => {
+  verifies(
+    'AGG-API-1',
+    'a program that imports the library loads no package but the shared store',
+    async () => {
+      const { metafile } = await build({
+        stdin: {
+          contents: `import '@weir/gateway';`,
+          resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+        },
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        conditions: ['@weir/source'],
+        metafile: true,
+        write: false,
+      });
+      const files = Object.keys(metafile.inputs).filter((path) => !path.includes('packages/gateway/src/'));
+      expect(files).toContain('packages/server/src/store.ts');
+      const expected = /^(<stdin>|packages\/server\/src\/(store|internal|logger)(\.ts|\/.*))$/u;
+      expect(files.filter((path) => !expected.test(path))).toEqual([]);
+    },
+  );
 });
 
 describe('a gateway in a program', () => {

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openEncryptedStore } from '@weir/server/store';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { masterKey } from '../../../packages/gateway/src/state/master-key.ts';
-import { openSecrets } from '../../../packages/gateway/src/state/stores.ts';
+import { masterKey } from '../../../packages/server/src/store/master-key.ts';
 import { startKeyring, whyNoKeyring } from '../../../scripts/keyring.mjs';
 import { commandFor, fixture, temporaryFolder } from '../../support/harness.ts';
 import { startServe } from '../../support/http.ts';
@@ -93,6 +93,6 @@ async function serve(
 /** Returns the token that the key in the keychain decrypts. */
 async function keptToken(folder: string): Promise<string> {
   expect(existsSync(join(folder, 'master.key'))).toBe(false);
-  const secrets = await openSecrets({ folder, env, log: { warn: (text) => expect.fail(text) } });
+  const secrets = await openEncryptedStore({ folder, env, logger: { warn: (text) => expect.fail(text) } });
   return String(await secrets.get('access-token'));
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
+import { isAlive } from '@weir/server/internal';
 import type { GatewayEvent } from '../gateway/events.ts';
 import { now } from '../time/clock.ts';
-import { isAlive } from '../upstream/process/is-alive.ts';
 import type { ControlRequests, FollowedMethod, GatewayReport, ControlMethod } from './control-requests.ts';
 import { readLines, writeLine } from './json-lines.ts';
 import { socketPathsIn, removeStale, type SocketPath, type SocketLocation } from './socket-paths.ts';

@@ -1,9 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { isAlive, makeFolder } from '@weir/server/internal';
 import type { Environment } from '../config/child-environment.ts';
-import { makeFolder } from '../state/files.ts';
 import { stateProblem } from '../state/state-problem.ts';
-import { isAlive } from '../upstream/process/is-alive.ts';
 
 /** Inputs that decide where control sockets are. */
 export interface SocketLocation {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { GIVEN_FILE, readWhole } from '../read-file.ts';
+import { GIVEN_FILE, readWhole } from '@weir/server/internal';
 import type { CompleteServerConfig } from './config.generated.ts';
 import type { ConfigFinding, Findings } from './findings.ts';
 import { isStarted, isSwitchedOff, serverKind } from './server-kind.ts';

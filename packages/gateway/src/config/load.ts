@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
+import { GIVEN_FILE, readWhole } from '@weir/server/internal';
 import { ConfigError, ConfigErrorCode } from '../errors.ts';
-import { GIVEN_FILE, readWhole } from '../read-file.ts';
 import type { Environment } from './child-environment.ts';
 import type { ConfigFinding } from './findings.ts';
 import {

@@ -1,10 +1,10 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openEncryptedStore } from '@weir/server/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { stateToken } from './access-token.ts';
-import { openSecrets } from './stores.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'weir-token-'))));
@@ -58,7 +58,7 @@ test('stateToken warns of a token that it cannot decrypt and does not overwrite 
 });
 
 test('stateToken warns of a secret that does not hold a token and does not overwrite it', async () => {
-  const secrets = await openSecrets({ folder, env: {}, log: { warn() {} } });
+  const secrets = await openEncryptedStore({ folder, env: {} });
   await secrets.set('access-token', Buffer.from('short'));
   expect((await stateToken(folder)).warning).toContain('does not hold a token. Delete it');
   expect(String(await secrets.get('access-token'))).toBe('short');

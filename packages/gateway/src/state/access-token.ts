@@ -1,6 +1,6 @@
+import { openEncryptedStore } from '@weir/server/store';
 import type { Environment } from '../config/child-environment.ts';
 import { stateProblem } from './state-problem.ts';
-import { openSecrets } from './stores.ts';
 
 export interface StateToken {
   readonly token: string;
@@ -33,8 +33,8 @@ async function createToken(): Promise<string> {
 
 async function keep(fresh: string, folder: string, env: Environment): Promise<StateToken> {
   let warning: string | undefined;
-  const log = { warn: (text: string) => void (warning = text) };
-  const secrets = await openSecrets({ folder, env, log });
+  const logger = { warn: (text: string) => void (warning = text) };
+  const secrets = await openEncryptedStore({ folder, env, logger });
   const kept =
     (await secrets.get(NAME)) ?? (await secrets.update(NAME, (before) => before ?? Buffer.from(fresh)));
   const token = kept?.toString('utf8') ?? '';

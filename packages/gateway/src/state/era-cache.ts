@@ -1,6 +1,6 @@
+import type { Store } from '@weir/server/store';
 import { shortHash } from '../hash.ts';
 import type { Era } from '../protocol/eras.ts';
-import type { Store } from './store.ts';
 
 /** Seven days: a server may be replaced by a newer one under the same command. */
 const LASTS_MS = 7 * 24 * 60 * 60 * 1000;

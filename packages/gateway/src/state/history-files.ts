@@ -1,7 +1,6 @@
 import { promises as fs, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { STATE_FILE, readWhole } from '../read-file.ts';
-import { makeFolder } from './files.ts';
+import { makeFolder, readWhole, STATE_FILE } from '@weir/server/internal';
 
 export interface HistoryFilesOptions {
   /** The state folder. */

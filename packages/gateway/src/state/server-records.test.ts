@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileStore } from '@weir/server/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
-import { createFileStore } from './file-store.ts';
 import { ServerRecords, type KnownServer } from './server-records.ts';
 
 let folder: string;

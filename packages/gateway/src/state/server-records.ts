@@ -1,3 +1,4 @@
+import { StoreError, type Store } from '@weir/server/store';
 import { shortHash } from '../hash.ts';
 import type { Log } from '../log.ts';
 import { isRecord } from '../wire/json/value-checks.ts';
@@ -9,7 +10,6 @@ import {
   type ServerRecord,
   type StoredRecord,
 } from './server-record.ts';
-import { StoreError, type Store } from './store.ts';
 
 export interface ServerRecordsOptions {
   readonly store: Store;

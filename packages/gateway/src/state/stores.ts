@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { Environment } from '../config/child-environment.ts';
-import type { Log } from '../log.ts';
-import { createFileStore } from './file-store.ts';
+import { createFileStore, createMemoryStore, type Store } from '@weir/server/store';
 import { HistoryFiles, type AppendLog } from './history-files.ts';
-import { createMemoryStore } from './memory-store.ts';
-import type { Store } from './store.ts';
 
 /** Everything that a gateway keeps from start to start, a store for each kind. */
 export interface Stores {
@@ -36,22 +32,4 @@ export function createMemoryStores(): Stores {
     catalogues: createMemoryStore(),
     openHistory: () => undefined,
   };
-}
-
-export interface SecretsOptions {
-  /** The state folder. */
-  readonly folder: string;
-  readonly env: Environment;
-  readonly log: Pick<Log, 'warn'>;
-}
-
-/** Opens the store of secrets, which are encrypted with the master key. Loads what that takes only here. */
-export async function openSecrets({ folder, env, log }: SecretsOptions): Promise<Store> {
-  const [{ masterKey }, { createEncryptedStore }] = await Promise.all([
-    import('./master-key.ts'),
-    import('./encrypted-store.ts'),
-  ]);
-  const { bytes, warning } = await masterKey({ env, folder });
-  if (warning !== undefined) log.warn(warning);
-  return createEncryptedStore(createFileStore({ folder: join(folder, 'secrets'), isDurable: true }), bytes);
 }

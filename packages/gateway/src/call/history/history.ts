@@ -1,4 +1,4 @@
-import { hex } from '../../hash.ts';
+import { hex } from '@weir/server/internal';
 import { ClientNames } from './client-names.ts';
 import { Invocation, type BatchTexts, type Subject } from './invocation-record.ts';
 import type { FinalStatus, InvocationSource, ToolInvocationRequest } from './invocation.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isAlive } from '@weir/server/internal';
 import { shortHash } from '../../hash.ts';
-import { isAlive } from '../process/is-alive.ts';
 
 /** The process that a container belongs to, told apart from every other process of any machine at any time. */
 export interface ContainerOwner {

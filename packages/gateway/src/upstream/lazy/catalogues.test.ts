@@ -10,10 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileStore } from '@weir/server/store';
 import { afterAll, expect, test, vi } from 'vitest';
 import { verifies } from '../../../../../tests/verifies.ts';
 import { silentLog, type Log } from '../../log.ts';
-import { createFileStore } from '../../state/file-store.ts';
 import { definitionOf, type Kind, type Listed, type Listing } from '../catalogue/catalogue.ts';
 import { readItem } from '../catalogue/read-list.ts';
 import { differingKinds, type CatalogueSnapshot } from './catalogue-snapshot.ts';

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
+import { readWhole } from '@weir/server/internal';
+import type { Store } from '@weir/server/store';
 import { shortHash } from '../../hash.ts';
 import type { Log } from '../../log.ts';
-import { LOCK_FILE_READ, readWhole } from '../../read-file.ts';
-import type { Store } from '../../state/store.ts';
 import { canonicalJson } from '../../wire/json/canonical-json.ts';
 import { isSameSnapshot, type CatalogueSnapshot } from './catalogue-snapshot.ts';
 import { readLock, type LockedSnapshot, type LockedSnapshots } from './read-lock.ts';
@@ -15,6 +15,8 @@ import {
 
 /** Stands beside the config. */
 export const LOCK_FILE = 'weir.lock.json';
+/** Options to read the lock file, which another user may have checked out. */
+const LOCK_FILE_READ = { most: 256 * 1024 * 1024 };
 
 export interface CataloguesOptions {
   readonly store: Store;

@@ -1,6 +1,6 @@
 // The contract of every store, tested with each backend by the test beside it.
 import { describe, expect, test } from 'vitest';
-import { StoreError, type Store } from './store.ts';
+import { StoreError, type Store } from './store-contract.ts';
 
 export interface StoreBackend {
   /** Opens the same values; a second store stands for a second process. */

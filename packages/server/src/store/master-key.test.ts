@@ -50,3 +50,19 @@ test('masterKey fails where WEIR_MASTER_KEY_FILE is missing, and creates no key'
   await expect(masterKey({ env, folder })).rejects.toThrow(/WEIR_MASTER_KEY_FILE.*ENOENT/u);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test('masterKey reads variables that bear the name of the program', async () => {
+  const key = bytes.toString('hex');
+  const env = { WEIR_MASTER_KEY: 'short', MY_NOTES_MASTER_KEY: key };
+  expect(await masterKey({ env, folder, name: 'my-notes' })).toEqual({ bytes });
+  const message = 'NOTES_MASTER_KEY does not hold a master key';
+  await expect(masterKey({ env: { NOTES_MASTER_KEY: 'x' }, folder, name: 'notes' })).rejects.toThrow(message);
+});
+
+test.each(['', 'Notes', 'a b', 'a"', '-w', 'a\nb', 'x'.repeat(65)])(
+  'masterKey refuses a name that commands of a keychain could misread: %j',
+  async (name) => {
+    await expect(masterKey({ env: {}, folder, name })).rejects.toThrow('small letters, digits and hyphens');
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { STATE_FILE, readWhole } from '../read-file.ts';
-import { withLock } from './file-lock.ts';
+import { whileLocked } from './file-lock.ts';
 import { fileNameOf, nameOfFile } from './file-names.ts';
-import { makeFolder, removeFile, replaceFile, syncFolder, UNFINISHED } from './files.ts';
-import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store.ts';
+import { STATE_FILE, readWhole } from './read-file.ts';
+import { makeFolder, removeFile, replaceFile, syncFolder, UNFINISHED } from './replace-file.ts';
+import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store-contract.ts';
 
 export interface FileStoreOptions {
   /** Made with the first write. */
@@ -86,7 +86,7 @@ class FileStore implements Store {
     const file = this.locate(name);
     const turn = this.#written.then(() => {
       this.#prepare();
-      return withLock(file, () => write(file));
+      return whileLocked(file, () => write(file));
     });
     this.#written = turn.catch(() => {});
     try {

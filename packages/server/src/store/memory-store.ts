@@ -1,6 +1,6 @@
-import { checkName, type ValueChange, type StoreEntry, type Store } from './store.ts';
+import { checkName, type ValueChange, type StoreEntry, type Store } from './store-contract.ts';
 
-/** Creates a store that ends with the process, for a gateway without a state folder. */
+/** Creates a store that ends with the process, for programs that keep nothing. */
 export function createMemoryStore(now: () => number = Date.now): Store {
   return new MemoryStore(now);
 }

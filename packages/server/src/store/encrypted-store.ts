@@ -1,4 +1,4 @@
-import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store.ts';
+import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store-contract.ts';
 
 /** Bytes before a name, which hold its length. */
 const LENGTH_BYTES = 2;
@@ -8,8 +8,12 @@ interface OpenedSecret {
   readonly value: Buffer;
 }
 
-/** Creates a store that encrypts what another one keeps: names as well as values. The master key has 32 bytes. */
-export async function createEncryptedStore(inner: Store, masterKey: Buffer): Promise<Store> {
+const KEY_BYTES = 32;
+
+/** Encrypts what another store keeps, as `createEncryptedStore` says. */
+export async function encrypted(inner: Store, masterKey: Buffer): Promise<Store> {
+  if (masterKey.length !== KEY_BYTES)
+    throw new Error(`A master key has ${KEY_BYTES} bytes; this one has ${masterKey.length}`);
   return new EncryptedStore(inner, await createSealing(masterKey));
 }
 

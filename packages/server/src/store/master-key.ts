@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Environment } from '../config/child-environment.ts';
-import { GIVEN_FILE, OWN_SECRET, readWhole, type ReadOptions } from '../read-file.ts';
 import { createFileStore } from './file-store.ts';
+import type { Environment } from './keychain.ts';
+import { GIVEN_FILE, OWN_SECRET, readWhole, type ReadOptions } from './read-file.ts';
 
 export interface MasterKey {
   readonly bytes: Buffer;
@@ -14,6 +14,8 @@ export interface MasterKeyOptions {
   readonly env: Environment;
   /** The state folder, which gets a new key where the environment names none. */
   readonly folder: string;
+  /** Name of the program, which variables and the keychain's item bear; `weir` unless set. */
+  readonly name?: string;
 }
 
 const BYTES = 32;
@@ -21,11 +23,12 @@ const FILE_NAME = 'master.key';
 const HOW_TO = 'it needs 32 bytes, in base64 or as 64 hex digits. Make one with: openssl rand -base64 32';
 
 /** Returns the key that encrypts secrets: from the environment, the keychain or the file that it names, else from the state folder. */
-export async function masterKey({ env, folder }: MasterKeyOptions): Promise<MasterKey> {
-  const { WEIR_MASTER_KEY: text, WEIR_MASTER_KEY_FILE: file } = env;
-  if (text === 'keychain') return readKeychain(env);
-  if (text) return { bytes: parse(text, 'WEIR_MASTER_KEY') };
-  if (file) return readNamed(file);
+export async function masterKey({ env, folder, name = 'weir' }: MasterKeyOptions): Promise<MasterKey> {
+  const variable = variableOf(name);
+  const [text, file] = [env[variable], env[`${variable}_FILE`]];
+  if (text === 'keychain') return readKeychain(env, name);
+  if (text) return { bytes: parse(text, variable) };
+  if (file) return readNamed(file, `${variable}_FILE`);
   const own = join(folder, FILE_NAME);
   try {
     return readFrom(own, OWN_SECRET);
@@ -33,6 +36,15 @@ export async function masterKey({ env, folder }: MasterKeyOptions): Promise<Mast
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return await generate(own, folder);
   }
+}
+
+/** Returns the variable that holds the key. A name stands in commands of the keychain, so that it has plain characters alone. */
+function variableOf(name: string): string {
+  if (!/^[a-z][a-z0-9-]{0,63}$/u.test(name))
+    throw new Error(
+      `The name ${JSON.stringify(name)} of a store is refused: use small letters, digits and hyphens, such as "my-notes"`,
+    );
+  return `${name.toUpperCase().replaceAll('-', '_')}_MASTER_KEY`;
 }
 
 /** Decodes a key. No error quotes it. */
@@ -45,16 +57,17 @@ function parse(text: string, where: string): Buffer {
 }
 
 /** Reads the keychain, which may be locked and wait for a person: only where the user has asked for that. */
-async function readKeychain(env: MasterKeyOptions['env']): Promise<MasterKey> {
+async function readKeychain(env: Environment, name: string): Promise<MasterKey> {
   const { keychainText } = await import('./keychain.ts');
-  return { bytes: parse(await keychainText({ env }), "The keychain's item weir/master-key") };
+  const text = await keychainText({ env, name, variable: variableOf(name) });
+  return { bytes: parse(text, `The keychain's item ${name}/master-key`) };
 }
 
-function readNamed(file: string): MasterKey {
+function readNamed(file: string, variable: string): MasterKey {
   try {
     return readFrom(file, GIVEN_FILE);
   } catch (error) {
-    throw new Error(`WEIR_MASTER_KEY_FILE cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${variable} cannot be used: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keychainText } from './keychain.ts';
 import { masterKey } from './master-key.ts';
 
+const weir = { name: 'weir', variable: 'WEIR_MASTER_KEY' };
+
 let folder: string;
 let env: Record<string, string>;
 beforeEach(() => {
@@ -68,6 +70,14 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     expect(existsSync(state)).toBe(false);
   });
 
+  test('another name asks the keychain for an item of its own', async () => {
+    lazyUpstream('secret-tool', SECRET_TOOL);
+    const own = { ...env, MY_NOTES_MASTER_KEY: 'keychain' };
+    const { bytes } = await masterKey({ env: own, folder, name: 'my-notes' });
+    expect(bytes.toString('hex')).toBe(kept());
+    expect(told()).toContain('store --label=My-notes master key service my-notes account master-key');
+  });
+
   test('a keychain item that is not a master key is refused and not shown', async () => {
     lazyUpstream('secret-tool', SECRET_TOOL);
     writeFileSync(join(folder, 'kept'), 'hunter2');
@@ -79,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
 
   test('a locked keychain is an error, and its item is not overwritten', async () => {
     lazyUpstream('secret-tool', LOCKED_SECRET_TOOL);
-    expect(await refusalOf(keychainText({ env, platform }))).toMatch(
+    expect(await refusalOf(keychainText({ ...weir, env, platform }))).toMatch(
       /^The keychain is locked: unlock it, or/u,
     );
     expect(existsSync(join(folder, 'kept'))).toBe(false);
@@ -87,7 +97,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
 
   test('the error quotes a secret-tool that cannot reach a keychain', async () => {
     lazyUpstream('secret-tool', 'echo "secret-tool: Cannot autolaunch D-Bus" >&2; exit 1');
-    expect(await refusalOf(keychainText({ env, platform }))).toMatch(
+    expect(await refusalOf(keychainText({ ...weir, env, platform }))).toMatch(
       /^The keychain cannot be used \(secret-tool: Cannot autolaunch D-Bus\): .*WEIR_MASTER_KEY_FILE$/u,
     );
   });
@@ -95,7 +105,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   test('the error does not quote a secret-tool that repeats the key', async () => {
     const store = 'value=$(cat); printf %s "$value" >"$KEPT.seen"; echo "no: $value" >&2; exit 1';
     lazyUpstream('secret-tool', `case $1 in lookup) exit 1 ;; store) ${store} ;; esac`);
-    const message = await refusalOf(keychainText({ env, platform }));
+    const message = await refusalOf(keychainText({ ...weir, env, platform }));
     const seen = readFileSync(join(folder, 'kept.seen'), 'utf8');
     expect(seen).toMatch(/^[0-9a-f]{64}$/u);
     expect(message).toContain('(no: …)');
@@ -104,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
   test('a secret-tool that does not answer is given up after the time limit', async () => {
     lazyUpstream('secret-tool', 'exec sleep 30');
     const began = performance.now();
-    const message = await refusalOf(keychainText({ env, platform, limitMs: 300 }));
+    const message = await refusalOf(keychainText({ ...weir, env, platform, limitMs: 300 }));
     expect(message).toMatch(/^The keychain has not answered within 0\.3 s: unlock it/u);
     expect(performance.now() - began).toBeLessThan(10_000);
   });
@@ -114,14 +124,17 @@ describe.skipIf(process.platform !== 'linux')('secret-tool', () => {
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
     lazyUpstream('secret-tool', SECRET_TOOL.replace('store)', 'store) sleep 1;'));
-    const texts = await Promise.all([keychainText({ env, platform }), keychainText({ env, platform })]);
+    const texts = await Promise.all([
+      keychainText({ ...weir, env, platform }),
+      keychainText({ ...weir, env, platform }),
+    ]);
     process.off('warning', note);
     expect(texts).toEqual([kept(), kept()]);
     expect(warnings).toEqual([]);
   });
 
   test('the error names a missing secret-tool and its package', async () => {
-    const message = await refusalOf(keychainText({ env: { PATH: folder }, platform }));
+    const message = await refusalOf(keychainText({ ...weir, env: { PATH: folder }, platform }));
     expect(message).toMatch(/needs the command "secret-tool", which was not found: .*libsecret-tools.*, or/u);
   });
 });
@@ -131,21 +144,23 @@ describe.skipIf(process.platform === 'win32')('security', () => {
 
   test('security gets a new key by stdin and keeps an existing one', async () => {
     lazyUpstream('security', SECURITY);
-    const text = await keychainText({ env, platform });
+    const text = await keychainText({ ...weir, env, platform });
     expect(text.trim()).toMatch(/^[0-9a-f]{64}$/u);
-    expect(await keychainText({ env, platform })).toBe(text);
+    expect(await keychainText({ ...weir, env, platform })).toBe(text);
     expect(told()).not.toContain(text.trim());
   });
 
   test('the error quotes a security command that refuses, and no further command runs', async () => {
     lazyUpstream('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
-    expect(await refusalOf(keychainText({ env, platform }))).toContain('User interaction is not allowed.');
+    expect(await refusalOf(keychainText({ ...weir, env, platform }))).toContain(
+      'User interaction is not allowed.',
+    );
     expect(told()).toBe('find-generic-password -s weir -a master-key -w\n');
   });
 });
 
 test('keychainText on Windows names the variables to use instead', async () => {
-  expect(await refusalOf(keychainText({ env, platform: 'win32' }))).toBe(
+  expect(await refusalOf(keychainText({ ...weir, env, platform: 'win32' }))).toBe(
     'WEIR_MASTER_KEY=keychain is not supported on win32: provide the key in WEIR_MASTER_KEY, or the path of its file in WEIR_MASTER_KEY_FILE',
   );
 });

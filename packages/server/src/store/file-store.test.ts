@@ -17,8 +17,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fileNameOf, nameOfFile } from './file-names.ts';
 import { createFileStore, type FileStoreOptions } from './file-store.ts';
+import { thisPlace } from './owner-process.ts';
+import type { Store } from './store-contract.ts';
 import { storeCase } from './store.case.ts';
-import type { Store } from './store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'weir-store-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -137,7 +138,7 @@ describe('the lock of a value', () => {
     const { folder, store } = open();
     await store.set('a', value);
     const { pid } = spawnSync(process.execPath, ['-e', '']);
-    writeFileSync(lockOf(folder), String(pid));
+    writeFileSync(lockOf(folder), `${pid} ${thisPlace()}`);
     expect(await timed(store.set('a', value))).toBeLessThan(1000);
     expect(readdirSync(folder)).toEqual(['a']);
   });
@@ -145,15 +146,24 @@ describe('the lock of a value', () => {
   test('a lock that is older than any write is taken over even if its process id is in use', async () => {
     const { folder, store } = open();
     await store.set('a', value);
-    writeFileSync(lockOf(folder), String(process.pid));
+    writeFileSync(lockOf(folder), `${process.pid} ${thisPlace()}`);
     utimesSync(lockOf(folder), 1, 1);
     expect(await timed(store.set('a', value))).toBeLessThan(1000);
+  });
+
+  test('a write waits for the lock of a process of another container, whose id says nothing here', async () => {
+    const { folder, store } = open();
+    await store.set('a', value);
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    writeFileSync(lockOf(folder), `${pid} ${thisPlace()}1`);
+    setTimeout(() => rmSync(lockOf(folder)), 200);
+    expect(await timed(store.set('a', value))).toBeGreaterThan(150);
   });
 
   test('a write waits for the lock of a running process', async () => {
     const { folder, store } = open();
     await store.set('a', value);
-    writeFileSync(lockOf(folder), String(process.pid));
+    writeFileSync(lockOf(folder), `${process.pid} ${thisPlace()}`);
     setTimeout(() => rmSync(lockOf(folder)), 200);
     expect(await timed(store.set('a', value))).toBeGreaterThan(150);
     expect(await timed(store.get('a'))).toBeLessThan(100);

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
-import { now } from './time/clock.ts';
 
 export interface ReadOptions {
   /** Bytes; a larger file is refused. */
@@ -12,12 +11,10 @@ export interface ReadOptions {
 
 /** Files that users name. A pipe is read as well: a shell or a password manager may write the content into one. */
 export const GIVEN_FILE: Required<Omit<ReadOptions, 'isOwn'>> = { most: 16 * 1024 * 1024, pipeMs: 30_000 };
-/** The file of the master key, where Weir has made it. */
+/** The file of the master key, made by this package. */
 export const OWN_SECRET: ReadOptions = { most: 64 * 1024, isOwn: true };
-/** Files of the state folder. */
+/** Files that a program has written for itself. */
 export const STATE_FILE: ReadOptions = { most: 256 * 1024 * 1024, isOwn: true };
-/** The lock file, which another user may have checked out. */
-export const LOCK_FILE_READ: ReadOptions = { most: 256 * 1024 * 1024 };
 
 /** Opening must not wait for another process, nor make a terminal ours; Windows has neither flag. */
 const READ: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
@@ -46,7 +43,7 @@ function readOpen(file: number, path: string, { most, pipeMs, isOwn = false }: R
 
 /** Reads until all writers have closed the pipe. One that no process has opened for writing yet is waited for. */
 function readPipe(file: number, path: string, { most, pipeMs }: { most: number; pipeMs: number }): Buffer {
-  const deadline = now() + pipeMs;
+  const deadline = uptimeMs() + pipeMs;
   const parts: Buffer[] = [];
   let size = 0;
   for (;;) {
@@ -55,7 +52,7 @@ function readPipe(file: number, path: string, { most, pipeMs }: { most: number; 
     if (part !== undefined) parts.push(part);
     size += part?.length ?? 0;
     if (size > most) throw tooLarge(path, most);
-    if (now() > deadline)
+    if (uptimeMs() > deadline)
       throw unreadable(
         path,
         'ETIMEDOUT',
@@ -63,6 +60,11 @@ function readPipe(file: number, path: string, { most, pipeMs }: { most: number; 
       );
     if (part === undefined || part.length === 0) pause();
   }
+}
+
+/** Returns milliseconds that only ever grow. `performance` would load a library of its own. */
+function uptimeMs(): number {
+  return process.uptime() * 1000;
 }
 
 /** Returns what a pipe holds: nothing where it has no writer, undefined where its writer has yet to write. */

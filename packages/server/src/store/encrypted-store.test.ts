@@ -10,11 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createEncryptedStore } from './encrypted-store.ts';
 import { createFileStore } from './file-store.ts';
 import { createMemoryStore } from './memory-store.ts';
+import { createEncryptedStore } from './open-encrypted-store.ts';
+import type { Store } from './store-contract.ts';
 import { storeCase } from './store.case.ts';
-import type { Store } from './store.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 const root = mkdtempSync(join(tmpdir(), 'weir-secrets-'));
@@ -77,4 +77,9 @@ test('an encrypted store neither reads nor lists a secret written with another m
   const store = await openIn(folder, Buffer.alloc(32, 8));
   await expect(store.get('a')).rejects.toThrow('another master key');
   expect(await store.list()).toEqual([]);
+});
+
+test('an encrypted store refuses a master key of another length than 32 bytes', async () => {
+  const short = createEncryptedStore(createMemoryStore(), Buffer.alloc(31));
+  await expect(short).rejects.toThrow('A master key has 32 bytes; this one has 31');
 });

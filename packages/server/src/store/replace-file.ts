@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, promises as fs, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { hex } from '../hash.ts';
+import { hex } from './hex.ts';
 
 export interface WriteOptions {
   /** Waits until the disk has the content, so that it survives a power cut. */
@@ -13,10 +13,6 @@ export interface WriteOptions {
 const OWNER_ALONE = 0o600;
 const SMALL_BYTES = 256 * 1024;
 
-/** Differs from process to process; in containers all may have the same process id. */
-const WRITER = hex(Math.random() * 2 ** 32, 8) + hex(Math.random() * 2 ** 32, 4);
-let writes = 0;
-
 /** Matches the ends of files that `replaceFile` has not finished. */
 export const UNFINISHED: RegExp = /~[0-9a-z]+-[0-9a-z]+$/u;
 
@@ -26,7 +22,7 @@ export async function replaceFile(
   content: Buffer | string,
   options: WriteOptions = {},
 ): Promise<void> {
-  const fresh = `${file}~${WRITER}-${(++writes).toString(36)}`;
+  const fresh = `${file}~${chance()}-${chance()}`;
   try {
     if (isSmallCache(content, options)) {
       writeFileSync(fresh, content, { flag: 'wx', mode: options.mode ?? OWNER_ALONE });
@@ -40,6 +36,11 @@ export async function replaceFile(
     throw error;
   }
   if (options.isDurable === true) await syncFolder(dirname(file));
+}
+
+/** Differs from write to write, also between processes; in containers all may have the same process id. */
+function chance(): string {
+  return hex(Math.random() * 2 ** 32, 8);
 }
 
 /** A small file that need not reach the disk is written at once: the first use of Node's threads takes 1 MB of memory. */
