@@ -8,8 +8,14 @@ export interface CallbackListener {
   close(): void;
 }
 
-/** Answers a callback; undefined for one that belongs to no sign-in, after which the listener goes on waiting. */
-export type AnswerCallback = (search: URLSearchParams) => Promise<CallbackAnswer> | undefined;
+/**
+ * Answers a callback; undefined for one that belongs to no sign-in, after which the listener goes on waiting. `isSent`
+ * resolves once the browser has the answer, or has gone.
+ */
+export type AnswerCallback = (
+  search: URLSearchParams,
+  isSent: Promise<unknown>,
+) => Promise<CallbackAnswer> | undefined;
 
 /** Listens on 127.0.0.1 on a free port (RFC 8252, 7.3) for the browser to return. Does not keep the process alive. */
 export async function listenForCallback(
@@ -38,6 +44,8 @@ async function respond(
   const [path, ...search] = (request.url ?? '').split('?');
   const isCallback = request.method === 'GET' && path === callbackPath && search.length === 1;
   const { status, page } =
-    (isCallback ? await answerCallback(new URLSearchParams(search[0])) : undefined) ?? NOT_FOUND;
+    (isCallback
+      ? await answerCallback(new URLSearchParams(search[0]), once(response, 'close'))
+      : undefined) ?? NOT_FOUND;
   response.writeHead(status, { ...CALLBACK_HEADERS, connection: 'close' }).end(page);
 }

@@ -57,7 +57,9 @@ export function createLogins(
     },
     wait: (options) => waitFor(join(options.account), config, options),
     async handleCallback(search, { account }) {
-      const session = callbacks.complete(search, (own) => account === undefined || own === account);
+      const session = callbacks.complete(search, {
+        isAllowed: (own) => account === undefined || own === account,
+      });
       if (session !== undefined) return await session;
       throw new OAuthRequestError('The callback belongs to no sign-in that waits: begin it again', {
         code: 'NOT_FOUND',

@@ -35,28 +35,31 @@ export interface Callbacks<Result> {
     redirectUri: string | undefined;
     path: string | undefined;
   }): Promise<PendingLogin<Result>>;
-  /** Completes the one that these parameters belong to; undefined where none does. `isAllowed` judges its account. */
-  complete(
-    search: URLSearchParams,
-    isAllowed?: (account: string | undefined) => boolean,
-  ): Promise<Result> | undefined;
+  /** Completes the one that these parameters belong to; undefined where none does. */
+  complete(search: URLSearchParams, options?: Completion): Promise<Result> | undefined;
+}
+
+interface Completion {
+  readonly isAllowed?: (account: string | undefined) => boolean;
+  /** Delays those who wait for the sign-in, one of which may end the process, until the browser has its page. */
+  readonly isSent?: Promise<unknown>;
 }
 
 interface Waiting<Result> {
   readonly account: string | undefined;
-  finish(search: URLSearchParams): Promise<Result>;
+  finish(search: URLSearchParams, isSent: Promise<unknown> | undefined): Promise<Result>;
   readonly cancel: (reason: Error) => void;
 }
 
 export function createCallbacks<Result>(context: LoginContext<Result>): Callbacks<Result> {
   const waiting = new Map<string, Waiting<Result>>();
-  const complete: Callbacks<Result>['complete'] = (search, isAllowed = () => true) => {
+  const complete: Callbacks<Result>['complete'] = (search, { isAllowed, isSent } = {}) => {
     const [state = '', ...more] = search.getAll('state');
     const login = more.length === 0 ? waiting.get(state) : undefined;
     if (login === undefined) return undefined;
     // Single use: removed before anything is awaited.
     waiting.delete(state);
-    if (isAllowed(login.account)) return login.finish(search);
+    if (isAllowed?.(login.account) !== false) return login.finish(search, isSent);
     const refusal = new OAuthRequestError('Another account began this sign-in', {
       code: 'FORBIDDEN',
     });
@@ -83,7 +86,7 @@ export function createCallbacks<Result>(context: LoginContext<Result>): Callback
           await context.save(await request.complete(search), account);
         waiting.set(state, {
           account,
-          finish: (search) => settle(result, finish(search)),
+          finish: (search, isSent) => settle(result, finish(search), isSent),
           cancel: result.reject,
         });
         evictOldest(waiting);
@@ -101,17 +104,22 @@ function listen<Result>(
   path: string | undefined,
   complete: Callbacks<Result>['complete'],
 ): ReturnType<typeof listenForCallback> {
-  return listenForCallback(path, (search) =>
-    complete(search)?.then(
+  return listenForCallback(path, (search, isSent) =>
+    complete(search, { isSent })?.then(
       () => SIGNED_IN,
       () => SIGN_IN_FAILED,
     ),
   );
 }
 
-async function settle<Result>(result: Deferred<Result>, work: Promise<Result>): Promise<Result> {
-  work.then(result.resolve, result.reject);
-  return await work;
+/** Settles the result as the work ends, but not before the browser has its page. Returns the work. */
+function settle<Result>(
+  result: Deferred<Result>,
+  work: Promise<Result>,
+  isSent: Promise<unknown> | undefined,
+): Promise<Result> {
+  work.finally(() => isSent?.catch(() => {})).then(result.resolve, result.reject);
+  return work;
 }
 
 /** Frees what a sign-in holds once it has ended, at the latest after the time that it lasts. */
