@@ -1,0 +1,319 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../logger.ts';
+import { contentTypeOf } from './content-types.ts';
+import { safeFilename } from './download-name.ts';
+import { isFileId, newFileId, ownerKey, parseRecordName, recordName } from './file-id.ts';
+import { openStoreRoot, type StoreRoot } from './store-root.ts';
+import { createStoreUsage, DEFAULT_QUOTA, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
+import { isPast, type StoredFile } from './stored-file.ts';
+import { createStoredFiles, readRecord, type StoredFiles } from './stored-files.ts';
+
+export { FileQuotaError, type ResourceStoreQuota };
+
+export interface ResourceStoreOptions {
+  /** Folder of the files as a `file:` URI, the `resourceStoreUri` of the router that serves them. */
+  readonly uri: string;
+  readonly quota?: Partial<ResourceStoreQuota>;
+  /** Milliseconds that files are kept, one day unless set; `Infinity` keeps them until `remove`. */
+  readonly ttlMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly logger?: Logger;
+}
+
+export interface PutFileOptions {
+  /** The name for downloads. */
+  readonly filename: string;
+  /** Taken from the name's extension unless set. */
+  readonly contentType?: string;
+  /** The only user who may read the file. */
+  readonly owner?: string;
+  /** Milliseconds that the file is kept, instead of the store's. */
+  readonly ttlMs?: number;
+  /** Most bytes that this file may have, where that is less than the quota. */
+  readonly maxBytes?: number;
+  /** An id of your own, such as the key of a database; 128 random bits unless set. */
+  readonly id?: string;
+}
+
+/** Bytes or text, at once or in pieces; streams of Node and of the web are async iterables. */
+export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
+
+export interface ResourceStore extends Pick<StoredFiles, 'get' | 'list'> {
+  /** Writes a file. After an error, a breach of a quota or a full disk nothing is left of it. */
+  put(content: FileContent, options: PutFileOptions): Promise<StoredFile>;
+  /** Reads a file at once; undefined for one that is unknown, expired, or of another owner. */
+  read(id: string, owner?: string): Promise<{ file: StoredFile; bytes: Uint8Array } | undefined>;
+  /** Removes a file of this owner; false if there is none. */
+  remove(id: string, owner?: string): Promise<boolean>;
+  /** Removes what has expired, and what a crash left unfinished; returns the number of files. */
+  sweep(): Promise<number>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Age from which the remains of an interrupted `put` are removed; a `put` in another process may pause, but not this long. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+/** Time between two sweeps by `put`. Other processes may write to the same folder, so usage is counted anew each time. */
+const SWEEP_EVERY_MS = 60 * 1000;
+
+/** Permissions of files and records: for the owner of the process alone. */
+const OWNER_ALONE = 0o600;
+
+/** Opens a folder of files with ids, owners, expiry and quotas. Names of files never touch the disk. */
+export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
+  const { now = Date.now, logger } = options;
+  const root = openStoreRoot(options.uri, 'uri');
+  const usage = createStoreUsage({ ...DEFAULT_QUOTA, ...options.quota });
+  const files = createStoredFiles(root, now);
+  const writing = new Set<string>();
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  let sweeping: Promise<number> | undefined;
+
+  const put = async (content: FileContent, request: PutFileOptions): Promise<StoredFile> => {
+    const plan = planFile(request, { ttlMs: options.ttlMs ?? DAY_MS, now: now() });
+    if (now() - sweptAt >= SWEEP_EVERY_MS) await sweep();
+    await root.check();
+    const name = recordName(plan.id, plan.owner);
+    const count = (size: number): void => {
+      if (size > (request.maxBytes ?? Infinity)) throw tooLarge(request);
+      usage.grow(name, ownerKey(plan.owner), size);
+    };
+    return writeFile(root, { name, plan, content, count, writing, release: () => usage.delete(name) });
+  };
+
+  const read = async (
+    id: string,
+    owner?: string,
+  ): Promise<{ file: StoredFile; bytes: Uint8Array } | undefined> => {
+    const file = await files.get(id, owner);
+    const opened = file && (await files.open(id, file.size));
+    if (file === undefined || opened === undefined) return undefined;
+    try {
+      return { file, bytes: await opened.handle.readFile() };
+    } finally {
+      await opened.handle.close();
+    }
+  };
+
+  const remove = async (id: string, owner?: string): Promise<boolean> => {
+    const name = recordName(id, owner);
+    if (!isFileId(id) || (await readRecord(root, name))?.id !== id) return false;
+    await removeFile(root, name, id);
+    usage.delete(name);
+    return true;
+  };
+
+  const sweep = (): Promise<number> => {
+    sweeping ??= sweepNow().finally(() => {
+      sweeping = undefined;
+    });
+    return sweeping;
+  };
+
+  const sweepNow = async (): Promise<number> => {
+    await root.check();
+    sweptAt = now();
+    const before = usage.names().filter((name) => !writing.has(name));
+    const present = new Set<string>();
+    let removed = 0;
+    for (const entry of await readdir(root.path)) {
+      if (writing.has(entry)) continue;
+      const outcome = await sweepEntry(root, entry, now());
+      if (outcome === 'removed') removed++;
+      if (typeof outcome !== 'object') continue;
+      present.add(entry);
+      usage.set(entry, ownerKey(outcome.owner), outcome.size);
+    }
+    for (const name of before) if (!present.has(name)) usage.delete(name);
+    if (removed > 0) logger?.debug(`Removed ${removed} expired files from "${root.path}"`);
+    return removed;
+  };
+
+  return { put, read, remove, sweep, get: files.get, list: files.list };
+}
+
+type FilePlan = Omit<StoredFile, 'size' | 'sha256'>;
+
+function planFile(request: PutFileOptions, store: { ttlMs: number; now: number }): FilePlan {
+  const { id = newFileId(), filename, owner, contentType, ttlMs = store.ttlMs } = request;
+  if (!isFileId(id))
+    throw new Error(`id "${id}" must be 1 to 128 letters, digits, "-" or "_", and no name of a device`);
+  if (owner === '') throw new Error('owner must not be empty: leave it out for a file without an owner');
+  if (!(ttlMs > 0)) throw new Error(`ttlMs ${ttlMs} must be a number of milliseconds above 0, or Infinity`);
+  return {
+    id,
+    filename: safeFilename(filename),
+    contentType: contentTypeOf(filename, contentType),
+    ...(owner !== undefined && { owner }),
+    createdAt: new Date(store.now).toISOString(),
+    ...(ttlMs !== Infinity && { expiresAt: new Date(store.now + ttlMs).toISOString() }),
+  };
+}
+
+interface FileWrite {
+  readonly name: string;
+  readonly plan: FilePlan;
+  readonly content: FileContent;
+  /** Throws where the file may not have this many bytes. */
+  readonly count: (size: number) => void;
+  /** Names of the records whose files are being written. */
+  readonly writing: Set<string>;
+  readonly release: () => void;
+}
+
+/**
+ * Writes an unfinished record, the bytes, then the record: at any moment, a crash leaves either a complete file or one
+ * whose record says that it is not. A sweep removes the latter, and never bytes that another program put there.
+ */
+async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile> {
+  const { name, plan, writing } = write;
+  const file = join(root.path, plan.id);
+  const undo: (() => Promise<void>)[] = [];
+  if (writing.has(name)) throw idInUse(plan.id);
+  writing.add(name);
+  try {
+    write.count(0);
+    undo.push(async () => write.release());
+    await createFile(join(root.path, name), plan.id, (handle) => handle.writeFile('{"isUnfinished":true}'));
+    undo.push(() => removeIfPresent(join(root.path, name)));
+    const handle = await createNew(file, plan.id);
+    undo.push(() => removeIfPresent(file));
+    const written = await closing(handle, () => writeContent(handle, write));
+    const record: StoredFile = { ...plan, ...written };
+    await replaceRecord(join(root.path, name), record);
+    return record;
+  } catch (error) {
+    for (const step of undo.toReversed()) await step();
+    throw error;
+  } finally {
+    writing.delete(name);
+  }
+}
+
+async function writeContent(
+  handle: FileHandle,
+  { content, count }: FileWrite,
+): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of typeof content === 'string' || content instanceof Uint8Array
+    ? [content]
+    : content) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    if (!(bytes instanceof Uint8Array)) throw new TypeError('The content of a file must be text or bytes');
+    count(size + bytes.length);
+    size += bytes.length;
+    hash.update(bytes);
+    await handle.writeFile(bytes);
+  }
+  return { size, sha256: hash.digest('hex') };
+}
+
+async function replaceRecord(path: string, record: StoredFile): Promise<void> {
+  const fresh = `${path}.${randomBytes(8).toString('hex')}`;
+  try {
+    await createFile(fresh, record.id, (handle) => handle.writeFile(JSON.stringify(record)));
+    await rename(fresh, path);
+  } catch (error) {
+    await removeIfPresent(fresh);
+    throw error;
+  }
+}
+
+async function createFile(
+  path: string,
+  id: string,
+  fill: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await createNew(path, id);
+  try {
+    await closing(handle, () => fill(handle));
+  } catch (error) {
+    await removeIfPresent(path);
+    throw error;
+  }
+}
+
+async function createNew(path: string, id: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', OWNER_ALONE);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? idInUse(id) : error;
+  }
+}
+
+async function closing<T>(handle: FileHandle, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes one expired or abandoned entry of the folder, or returns the record of a file that stays. */
+async function sweepEntry(
+  root: StoreRoot,
+  entry: string,
+  now: number,
+): Promise<StoredFile | 'removed' | 'kept'> {
+  const named = parseRecordName(entry);
+  if (named === undefined) {
+    // A name such as `….json.1f2e…` is a record that was about to replace another.
+    const isFresh = parseRecordName(entry.slice(0, entry.lastIndexOf('.'))) !== undefined;
+    if (isFresh && (await isAbandoned(root, [entry], now))) await removeIfPresent(join(root.path, entry));
+    return 'kept';
+  }
+  const record = await readRecord(root, entry);
+  const isOver =
+    record === undefined || !(await exists(join(root.path, named.id)))
+      ? await isAbandoned(root, [entry, named.id], now)
+      : isPast(record.expiresAt, now);
+  if (!isOver) return record ?? 'kept';
+  await removeFile(root, entry, named.id);
+  return 'removed';
+}
+
+/** Tells whether none of these files has changed for long, so that no other process is writing them. */
+async function isAbandoned(root: StoreRoot, names: string[], now: number): Promise<boolean> {
+  const times = await Promise.all(names.map((name) => modifiedMs(join(root.path, name))));
+  return Math.max(...times) < now - ABANDONED_MS;
+}
+
+/** Removes the bytes first: a record without bytes is removed by a sweep, bytes without a record never. */
+async function removeFile(root: StoreRoot, name: string, id: string): Promise<void> {
+  await root.check();
+  await removeIfPresent(join(root.path, id));
+  await removeIfPresent(join(root.path, name));
+}
+
+async function removeIfPresent(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await modifiedMs(path)) > Number.NEGATIVE_INFINITY;
+}
+
+async function modifiedMs(path: string): Promise<number> {
+  try {
+    return (await lstat(path)).mtimeMs;
+  } catch {
+    return Number.NEGATIVE_INFINITY;
+  }
+}
+
+function tooLarge({ maxBytes = 0 }: PutFileOptions): FileQuotaError {
+  return new FileQuotaError(`The file has more than ${maxBytes} bytes: write less, or raise "maxBytes"`);
+}
+
+function idInUse(id: string): Error {
+  return new Error(`A file with the id "${id}" exists: choose another id, or remove that file first`);
+}
