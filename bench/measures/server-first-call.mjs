@@ -22,7 +22,7 @@ export async function run({ quick }) {
       })),
     ),
   );
-  const rounds = await inRounds(items, { rounds: quick ? 5 : 9, seconds: quick ? 3 : 150 }, visit);
+  const rounds = await inRounds(items, { rounds: quick ? 3 : 9, seconds: quick ? 3 : 150 }, visit);
   const tables = TRANSPORTS.map((transport) => table(rounds, all, transport));
   return { tables: [...tables, everyRound(rounds)], figures: figures(rounds), rounds };
 }

@@ -12,6 +12,7 @@ export const SDK = 'plain SDK';
 export const SDK_INSIDE = 'plain SDK, schemas made inside';
 export const SDK_SESSIONS = 'plain SDK, sessions';
 export const ERAS = { modern: '2026-07-28', legacy: '2025-11-25' };
+const MCP_Z = '@mcp-z/server';
 const BOTH = ['modern', 'legacy'];
 
 const CONTESTANTS = [
@@ -21,13 +22,13 @@ const CONTESTANTS = [
   { name: SDK_INSIDE, eras: BOTH, command: [variant('sdk'), '--inside'], isSlow: true },
   { name: SDK_SESSIONS, eras: ['legacy'], command: [variant('sdk'), '--sessions'], onlyHttp: true },
   { name: 'fastmcp', eras: ['legacy'], command: [library('fastmcp')], isLibrary: true },
-  { name: '@mcp-z/server', eras: BOTH, command: [library('mcp-z')], isLibrary: true },
+  { name: MCP_Z, eras: BOTH, command: [library('mcp-z')], isLibrary: true },
 ];
 
-/** The tests do without the rows that only explain, and without libraries that are not installed. */
+/** The tests do without the rows that cost most time and are compared in the long run, and without what is not installed. */
 export function contestants({ quick }) {
   if (!quick) ensureInstalled(LIBRARIES, 'the libraries that are compared, from npm');
-  const left = quick ? [SDK_INSIDE, SDK_SESSIONS] : [];
+  const left = quick ? [SDK_INSIDE, SDK_SESSIONS, MCP_Z] : [];
   const hasThem = hasLibraries();
   return CONTESTANTS.filter(({ name, isLibrary = false }) => !left.includes(name) && (hasThem || !isLibrary));
 }
