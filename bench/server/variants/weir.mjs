@@ -12,7 +12,7 @@ const tools = defineTools(z, options).map((tool) => ({
 }));
 
 function serverFactory() {
-  const server = new McpServer(SERVER_INFO, { capabilities: { tools: {} } });
+  const server = new McpServer(SERVER_INFO);
   registerTools(server, tools, {});
   return server;
 }
