@@ -11,7 +11,7 @@ const QUICK_COUNT = 64;
 /** A few calls of a row that is slow say as much as many of a fast one. */
 const FEW = 16;
 /** Two processes of the same code differ by some per cent for as long as they live: each set is a fresh one. */
-const SETS = 3;
+const SETS = 2;
 const KINDS = [
   { title: 'one at a time', of: (r) => r.one },
   { title: '16 in flight', of: (r) => r.many },
@@ -24,7 +24,7 @@ export async function run({ quick }) {
     // Alternately from the front and from the back, so that none is always the youngest process.
     const { rows, close } = await startAll(set % 2 === 0 ? all : all.toReversed(), quick);
     for (const row of rows) await callTools(row.client, { count: warmUp(row, quick), inFlight: 4 });
-    rounds.push(...(await inRounds(rows, { rounds: quick ? 5 : 6, seconds: quick ? 2 : 50 }, visit)));
+    rounds.push(...(await inRounds(rows, { rounds: quick ? 5 : 8, seconds: quick ? 2 : 50 }, visit)));
     await close();
   }
   const names = all.map(({ name }) => name);
@@ -33,7 +33,7 @@ export async function run({ quick }) {
 }
 
 /** Calls until V8 has compiled the path of an era: with 250, compiling is most of what a fast server seems to cost. */
-const warmUp = ({ isSlow }, quick) => (isSlow ? 100 : quick ? 1500 : 3000);
+const warmUp = ({ isSlow }, quick) => (isSlow ? 100 : quick ? 1500 : 2500);
 
 async function startAll(all, quick) {
   const sites = [];
