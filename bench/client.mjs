@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { splitLines } from './lines.mjs';
 
 /** Starts a command and speaks MCP with it on its stdin and stdout. */
-export function connect([command, ...args], { env, cwd } = {}) {
+export function connect([command, ...args], { env, cwd, meta } = {}) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env, cwd });
   const client = createClient({
     send: (text) => child.stdin.write(text),
     label: [command, ...args].join(' '),
+    meta,
   });
   child.stdout.on('data', (chunk) => client.receive(chunk));
   child.stderr.on('data', (chunk) => (client.complaints = (client.complaints + chunk).slice(-2000)));

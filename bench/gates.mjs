@@ -36,7 +36,47 @@ export const GATES = [
   { measure: 'before', figure: '10 MB ÷ before', atMost: 1.15 },
   { measure: 'before', figure: 'HTTP CPU per call, one after the other ÷ before', atMost: 1.05 },
   { measure: 'before', figure: 'HTTP CPU per call, 64 in flight ÷ before', atMost: 1.05 },
+  // Libraries for servers. A gate with `library` is judged where that library is installed.
+  { measure: 'server-http', figure: 'modern, one at a time ÷ plain SDK', atMost: 0.55, steady: true },
+  { measure: 'server-http', figure: 'modern, 16 in flight ÷ plain SDK', atMost: 0.55, steady: true },
+  { measure: 'server-http', figure: 'legacy, one at a time ÷ plain SDK', atMost: 0.55, steady: true },
+  { measure: 'server-http', figure: 'legacy, 16 in flight ÷ plain SDK', atMost: 0.55, steady: true },
+  { ...aheadOf('fastmcp', 'legacy, one at a time'), measure: 'server-http', steady: true },
+  { ...aheadOf('fastmcp', 'legacy, 16 in flight'), measure: 'server-http', steady: true },
+  { ...aheadOf('@mcp-z/server', 'modern, one at a time'), measure: 'server-http' },
+  { ...aheadOf('@mcp-z/server', 'modern, 16 in flight'), measure: 'server-http' },
+  { ...aheadOf('@mcp-z/server', 'legacy, one at a time'), measure: 'server-http' },
+  { ...aheadOf('@mcp-z/server', 'legacy, 16 in flight'), measure: 'server-http' },
+  { measure: 'server-stdio', figure: 'modern, one at a time ÷ plain SDK', atMost: 1.1 },
+  { measure: 'server-stdio', figure: 'modern, 16 in flight ÷ plain SDK', atMost: 1.1 },
+  { measure: 'server-stdio', figure: 'legacy, one at a time ÷ plain SDK', atMost: 1.1 },
+  { measure: 'server-stdio', figure: 'legacy, 16 in flight ÷ plain SDK', atMost: 1.1 },
+  { ...aheadOf('fastmcp', 'legacy, one at a time'), measure: 'server-stdio' },
+  { ...aheadOf('fastmcp', 'legacy, 16 in flight'), measure: 'server-stdio' },
+  { measure: 'server-list', figure: 'modern, 200 tools ÷ plain SDK', atMost: 0.55 },
+  { measure: 'server-list', figure: 'legacy, 200 tools ÷ plain SDK', atMost: 0.55 },
+  { ...aheadOf('fastmcp', 'legacy, 200 tools'), measure: 'server-list' },
+  ...['stdio', 'HTTP'].flatMap((transport) => [
+    {
+      measure: 'server-first-call',
+      figure: `${transport}, CPU ms, 100 schemas ÷ one plain tool`,
+      atMost: 2,
+      steady: true,
+    },
+    {
+      measure: 'server-first-call',
+      figure: `${transport}, CPU ms of the call, 100 schemas ÷ one plain tool`,
+      atMost: 2,
+      steady: true,
+    },
+  ]),
+  { measure: 'server-memory', figure: 'grown by MB at 1,000 sessions', atMost: 100, steady: true },
 ];
+
+/** The library's figure is more than ours; as ratios of two medians are never quite equal, 1 is as good as less. */
+function aheadOf(library, row) {
+  return { figure: `${row} ÷ ${library}`, atMost: 1, library };
+}
 
 /** Each gate with what was measured; those whose figure this run did not measure are left out. */
 export function judge(results) {

@@ -52,16 +52,20 @@ export function connectModernByNode(client, url, { token } = {}) {
 // As the client's own lines are written: the method, then the parameters, of which the name comes first.
 const SUBJECT = /"method":"([^"]+)","params":\{(?:"name":"([^"]+)")?/u;
 
-/** The 2025 revision: one session, or several in turn. */
+/** The 2025 revision: one session, or several in turn; none with a server that opens none. */
 export function connectStreamable(client, url, { token } = {}) {
   const pool = createPool(url);
   const headers = { ...COMMON, ...bearer(token) };
-  const headOf = (session) =>
-    pool.head('POST', { ...headers, 'mcp-session-id': session, 'mcp-protocol-version': WITH_SESSIONS });
+  const headOf = (session) => {
+    const named = session === undefined ? headers : { ...headers, 'mcp-session-id': session };
+    return pool.head('POST', { ...named, 'mcp-protocol-version': WITH_SESSIONS });
+  };
   let heads = [pool.head('POST', headers)];
   let turn = 0;
+  let isOpen = false;
   const receive = (response, body) => {
-    if (client.session === undefined && response.session !== undefined) {
+    if (!isOpen) {
+      isOpen = true;
       client.session = response.session;
       heads = [headOf(client.session)];
     }

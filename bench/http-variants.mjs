@@ -28,11 +28,12 @@ export function startGateway(servers, { folder, gateway = WEIR }) {
 const children = new Set();
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
-/** Starts a script that says on its first line where it can be reached. */
-async function startSite(args) {
+/** Starts a script that says on its first line where it can be reached; `channel` opens Node's own channel for messages. */
+export async function startSite(args, { channel = false } = {}) {
   const mark = randomUUID();
   const env = { ...process.env, BENCH_MARK: mark };
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const stdio = ['ignore', 'pipe', 'pipe', ...(channel ? ['ipc'] : [])];
+  const child = spawn(process.execPath, args, { stdio, env });
   children.add(child);
   const ended = once(child, 'exit');
   let complaints = '';
@@ -41,7 +42,7 @@ async function startSite(args) {
   const [url] = /http:\S+/u.exec(line) ?? [];
   if (url === undefined) throw new Error(`${args[0]} does not say where it listens: ${line}\n${complaints}`);
   const token = /token=(\S+)/u.exec(line)?.[1];
-  return { url, token, pid: child.pid, mark, close: () => stop(child, ended) };
+  return { url, token, pid: child.pid, mark, child, close: () => stop(child, ended) };
 }
 
 async function firstLine(stream) {
@@ -81,7 +82,8 @@ export async function reach(site, row) {
   };
 }
 
-function modernClient(site, address, { name: label, byNode = false }) {
+/** Modern clients need no handshake. */
+export function modernClient(site, address, { name: label, byNode = false }) {
   const client = createClient({ send: (text) => client.post(text), label, meta: MODERN_META });
   if (byNode) connectModernByNode(client, address, site);
   else connectModern(client, address, site);

@@ -13,6 +13,11 @@ import * as list from './measures/list.mjs';
 import * as memory from './measures/memory.mjs';
 import * as results from './measures/results.mjs';
 import * as scale from './measures/scale.mjs';
+import * as serverFirstCall from './measures/server-first-call.mjs';
+import * as serverHttp from './measures/server-http.mjs';
+import * as serverList from './measures/server-list.mjs';
+import * as serverMemory from './measures/server-memory.mjs';
+import * as serverStdio from './measures/server-stdio.mjs';
 import * as slowReader from './measures/slow-reader.mjs';
 import * as start from './measures/start.mjs';
 import * as throughput from './measures/throughput.mjs';
@@ -34,5 +39,10 @@ export const MEASURES = {
   'http-latency': httpLatency,
   'http-throughput': httpThroughput,
   'http-scale': httpScale,
+  'server-http': serverHttp,
+  'server-stdio': serverStdio,
+  'server-list': serverList,
+  'server-first-call': serverFirstCall,
+  'server-memory': serverMemory,
   before,
 };

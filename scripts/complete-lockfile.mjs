@@ -21,7 +21,7 @@ import { root, runMain } from './steps.mjs';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runMain(() => {
-    for (const folder of ['.', 'tests/judges', 'tests/fleet'])
+    for (const folder of ['.', 'tests/judges', 'tests/fleet', 'bench/server/libraries'])
       completeLockfile(join(root, folder, 'package-lock.json'));
   });
 }

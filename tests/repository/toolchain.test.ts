@@ -26,7 +26,12 @@ interface LockEntry extends Manifest {
 
 type Lock = Record<string, LockEntry>;
 
-const lockfiles = ['package-lock.json', 'tests/judges/package-lock.json', 'tests/fleet/package-lock.json'];
+const lockfiles = [
+  'package-lock.json',
+  'tests/judges/package-lock.json',
+  'tests/fleet/package-lock.json',
+  'bench/server/libraries/package-lock.json',
+];
 const published = ['packages/server', 'packages/gateway', 'packages/cli'];
 
 describe('the Node that runs the tests', () => {
@@ -37,9 +42,12 @@ describe('the Node that runs the tests', () => {
     expect(realpathSync(process.execPath)).toBe(realpathSync(callers));
   });
 
-  test.each(['.', 'tests/judges', 'tests/fleet'])('no command linked in %s shadows Node', (folder) => {
-    expect(existsSync(join(root, folder, 'node_modules', '.bin', 'node'))).toBe(false);
-  });
+  test.each(['.', 'tests/judges', 'tests/fleet', 'bench/server/libraries'])(
+    'no command linked in %s shadows Node',
+    (folder) => {
+      expect(existsSync(join(root, folder, 'node_modules', '.bin', 'node'))).toBe(false);
+    },
+  );
 });
 
 describe('the packages that users install', () => {

@@ -1,0 +1,64 @@
+import { cpuOf } from '../processes.mjs';
+import { contestants } from '../server/contestants.mjs';
+import { figuresOf, rowName, tablesOf } from '../server/rows.mjs';
+import { callTools, reachHttp, startHttp } from '../server/sites.mjs';
+import { inRounds } from '../statistics.mjs';
+
+export const title = 'Libraries for servers, on HTTP: 100 tools with output schemas';
+export const pinned = true;
+const COUNT = 96;
+const QUICK_COUNT = 64;
+/** A few calls of a row that is slow say as much as many of a fast one. */
+const FEW = 16;
+/** Two processes of the same code differ by some per cent for as long as they live: each set is a fresh one. */
+const SETS = 2;
+const KINDS = [
+  { title: 'one at a time', of: (r) => r.one },
+  { title: '16 in flight', of: (r) => r.many },
+];
+
+export async function run({ quick }) {
+  const all = contestants({ quick });
+  const rounds = [];
+  for (let set = 0; set < (quick ? 1 : SETS); set++) {
+    // Alternately from the front and from the back, so that none is always the youngest process.
+    const { rows, close } = await startAll(set % 2 === 0 ? all : all.toReversed(), quick);
+    for (const row of rows) await callTools(row.client, { count: warmUp(row, quick), inFlight: 4 });
+    rounds.push(...(await inRounds(rows, { rounds: quick ? 5 : 8, seconds: quick ? 2 : 50 }, visit)));
+    await close();
+  }
+  const names = all.map(({ name }) => name);
+  const options = { kinds: KINDS, unit: 'CPU µs per call' };
+  return { tables: tablesOf(rounds, names, options), figures: figuresOf(rounds, KINDS), rounds };
+}
+
+/** Calls until V8 has compiled the path of an era: with 250, compiling is most of what a fast server seems to cost. */
+const warmUp = ({ isSlow }, quick) => (isSlow ? 100 : quick ? 1500 : 2500);
+
+async function startAll(all, quick) {
+  const sites = [];
+  const rows = [];
+  for (const contestant of all) {
+    const site = await startHttp(contestant);
+    sites.push(site);
+    for (const era of contestant.eras) {
+      const { name, isSlow = false } = contestant;
+      const count = isSlow ? FEW : quick ? QUICK_COUNT : COUNT;
+      const client = await reachHttp(site, era);
+      rows.push({ name: rowName(name, era), isSlow, count, pid: site.pid, client });
+    }
+  }
+  const close = async () => {
+    for (const { client } of rows) client.disconnect();
+    await Promise.all(sites.map((site) => site.close()));
+  };
+  return { rows, close };
+}
+
+async function visit({ client, pid, count }) {
+  const start = cpuOf([pid]);
+  await callTools(client, { count });
+  const middle = cpuOf([pid]);
+  await callTools(client, { count, inFlight: 16, from: count });
+  return { one: (middle - start) / count, many: (cpuOf([pid]) - middle) / count };
+}
