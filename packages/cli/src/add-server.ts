@@ -27,7 +27,7 @@ export function addServer(config: ConfigText, { name, entry }: NewServer): strin
     throw new CliError(
       `${config.path} already has a server '${name}': choose another name, or remove that one.`,
     );
-  const row = `${JSON.stringify(name)}: ${spaced(entry)}`;
+  const row = `${JSON.stringify(name)}: ${inOneLine(entry)}`;
   const expected = { ...before, [name]: entry };
   const isRight = (text: string): boolean => {
     try {
@@ -58,8 +58,8 @@ function candidates(text: string, row: string, isFirst: boolean): string[] {
   });
 }
 
-/** JSON in one line, with the spaces that a person would write. */
-function spaced(value: unknown): string {
+/** Returns JSON in one line, with the spaces that a person would write. */
+export function inOneLine(value: unknown): string {
   return JSON.stringify(value, undefined, 1)
     .replaceAll(/\n\s*/gu, ' ')
     .replaceAll(/\[ | \]/gu, (bracket) => bracket.trim());

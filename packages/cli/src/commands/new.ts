@@ -2,7 +2,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -11,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { addServer } from '../add-server.ts';
+import { addServer, inOneLine } from '../add-server.ts';
 import type { Context } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { VERSION } from '../program.ts';
@@ -40,7 +39,7 @@ export async function create(
   // Checked before anything is written, so that a config that cannot be changed leaves no folder behind.
   const config = configPath === undefined ? undefined : resolve(configPath);
   const changed = config && addServer({ path: config, text: readText(config), env }, { name, entry });
-  writeFolder(folder, { name, version: VERSION, entry: JSON.stringify(entry) });
+  writeFolder(folder, { name, version: VERSION, entry: inOneLine(entry) });
   if (config && changed) replaceFile(config, changed);
   const place = relative('.', folder) || '.';
   const entered = config && `Entered '${name}' in ${configPath}.\n`;
@@ -79,7 +78,8 @@ function writeFolder(folder: string, texts: Readonly<Record<string, string>>): v
   let fresh: string | undefined;
   try {
     mkdirSync(parent, { recursive: true });
-    fresh = mkdtempSync(join(parent, `.${basename(folder)}-`));
+    fresh = join(parent, `.${basename(folder)}-${process.pid}`);
+    mkdirSync(fresh);
     fill(templateFolder(), fresh, texts);
     if (existsSync(folder)) rmSync(folder, { recursive: true });
     renameSync(fresh, folder);

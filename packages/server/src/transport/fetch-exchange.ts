@@ -84,7 +84,10 @@ async function readBody(request: Request, limit: number): Promise<RequestBody> {
   return parseBody(text + decoder.decode());
 }
 
-function eventStream(onCancel: () => void, onEnd: () => void): { sink: EventSink; body: ReadableStream<Uint8Array> } {
+function eventStream(
+  onCancel: () => void,
+  onEnd: () => void,
+): { sink: EventSink; body: ReadableStream<Uint8Array> } {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
