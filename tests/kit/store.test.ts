@@ -1,5 +1,5 @@
 // The store of `@weir/server` between processes: one action at a time under a lock, and whole values after a kill.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,6 +36,25 @@ const writer = await bundleProgram(`
     process.stdout.write(n + '\\n');
   }
 `);
+
+/** Counts up one value a hundred times. */
+const counter = await bundleProgram(`
+  import { createFileStore } from '@weir/server/store';
+  const store = createFileStore({ folder: process.argv[2] });
+  for (let n = 0; n < 100; n++) await store.update('n', (before) => Buffer.from(String(Number(before ?? 0) + 1)));
+`);
+
+/** Gives a process ids of its own, as a container does; the id of the process itself is larger by `ahead`. */
+const inContainer = (ahead: number, command: string): string[] => [
+  '--fork',
+  '--pid',
+  '--mount-proc',
+  'sh',
+  '-c',
+  `for n in $(seq ${ahead}); do /bin/true; done; ${command}; true`,
+];
+const noContainer =
+  spawnSync('unshare', inContainer(1, 'true')).status === 0 ? undefined : 'needs unshare, as root';
 
 function start(program: string, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -131,3 +150,17 @@ test('a value is the old or the new one after its writer was killed', async () =
     last = n;
   }
 });
+
+test.skipIf(noContainer !== undefined)(
+  `processes with process ids of their own lose no update of one value${noContainer === undefined ? '' : ` (${noContainer})`}`,
+  async () => {
+    const folder = temporaryFolder();
+    const children = [0, 20, 40].map((ahead) =>
+      spawn('unshare', inContainer(ahead, `"${process.execPath}" "${counter}" "${folder}"`), {
+        stdio: 'inherit',
+      }),
+    );
+    await Promise.all(children.map(ended));
+    expect(String(await createFileStore({ folder }).get('n'))).toBe('300');
+  },
+);
