@@ -71,7 +71,7 @@ const NAMES = [
   'jwt',
   'otp',
 ].join('|');
-/** A value in quotes, or a word. What is hidden already stays as it is. */
+/** A value in quotes, or a word. Values that are hidden already stay. */
 const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"'&,;)}\]]+)`;
 /** Beginnings of the keys of well-known services. */
 const PREFIXES = [

@@ -211,7 +211,7 @@ describe('handleToolError', () => {
     }
   });
 
-  verifies('KIT-ERR-1', 'whatever is thrown, the SDK accepts the result and no canary is in it', () => {
+  verifies('KIT-ERR-1', 'the SDK accepts the result of any thrown value, and no canary is in it', () => {
     const secret = fc.constantFrom(...CANARIES, ...PATHS, STACK);
     const text = fc
       .tuple(fc.string({ unit: 'binary' }), fc.constantFrom(' ', '\n', ': ', ' ('), secret)
