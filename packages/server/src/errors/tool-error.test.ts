@@ -1,4 +1,3 @@
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { isCallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
@@ -145,7 +144,7 @@ describe('handleToolError', () => {
     const other = Object.assign(new Error('from another copy'), { name: 'ProtocolError', code: -32602 });
     const errors = [
       new ProtocolError(ProtocolErrorCode.InvalidParams, 'bad'),
-      new McpError(-32602, 'bad'),
+      Object.assign(new Error('of the first major version'), { name: 'McpError', code: -32602 }),
       other,
     ];
     for (const error of errors) {

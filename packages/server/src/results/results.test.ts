@@ -3,7 +3,7 @@ import {
   type CallToolResult,
   type InputRequiredResult,
 } from '@modelcontextprotocol/server';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
@@ -289,8 +289,8 @@ describe('schemas', () => {
   function judgeOf(schema: z.ZodType): (value: unknown) => boolean {
     const json = schema['~standard'].jsonSchema.output({ target: 'draft-2020-12' });
     expect(json['type']).toBe('object');
-    const validate = new Ajv2020({ strict: false }).compile(json);
-    return (value) => validate(value) && schema.safeParse(value).success;
+    const validate = new AjvJsonSchemaValidator().getValidator(json);
+    return (value) => validate(value).valid && schema.safeParse(value).success;
   }
 
   verifies(
