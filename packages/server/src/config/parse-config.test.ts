@@ -500,7 +500,7 @@ describe('any input', () => {
         const variables = Object.fromEntries(given.map(({ variable, text }) => [variable, text]));
         expect(parseConfig(switches, variables)).toEqual(read);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

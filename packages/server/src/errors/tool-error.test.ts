@@ -19,6 +19,10 @@ const CANARIES: readonly string[] = [
   'Cookie: sid=c4n4ry; other=c4n4ry',
   'https://app.example/callback?code=c4n4ry-code&state=1',
   'client_secret=c4n4ry-secret',
+  'https://app.example/?next=%2Fcb%3Fcode%3Dc4n4ry%26access_token%3Dc4n4ry',
+  'the password "c4n4ry pass" is wrong',
+  'AccountName=a;AccountKey=c4n4ry==;Password=c4n4ry',
+  'X-Api-Key: c4n4ry',
   '{"client_secret":"c4n4ry \\" secret","n":1}',
   "{ password: 'c4n4ry pass' }",
   'PASSWORD=c4n4ry',
@@ -265,9 +269,14 @@ describe('handleToolError', () => {
       'A1a/',
     ];
     for (const part of parts) {
-      const begin = performance.now();
-      toErrorBranch(part.repeat(20_000 / part.length));
-      expect.soft(performance.now() - begin, part).toBeLessThan(100);
+      const text = part.repeat(20_000 / part.length);
+      // The best of three: a busy machine holds up one of them.
+      const times = [1, 2, 3].map(() => {
+        const begin = performance.now();
+        toErrorBranch(text);
+        return performance.now() - begin;
+      });
+      expect.soft(Math.min(...times), part).toBeLessThan(100);
     }
   });
 });
