@@ -106,11 +106,11 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z\d ]{0,40}-----[\s\S]*?(?:-----END [A-Z\d ]{0,40}-----|$)/gu, HIDDEN],
   // Headers whose whole value is a credential.
   [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
+    /((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
     `$1$2${HIDDEN}`,
   ],
   [
-    /\b(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:access )?tokens?\b|auth\w*\b|scheme\b)[^\s"',;]+/giu,
+    /(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:access )?tokens?\b|auth\w*\b|scheme\b)[^\s"',;]+/giu,
     `$1 ${HIDDEN}`,
   ],
   [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],

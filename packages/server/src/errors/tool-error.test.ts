@@ -15,6 +15,7 @@ import type { Logger } from '../logger.ts';
 /** Credentials that no client may see, in the forms that they have in messages. */
 const CANARIES: readonly string[] = [
   'Bearer c4n4ry.bearer-value',
+  'xBearer c4n4ry',
   'Authorization: Basic Y2FuYXJ5OmNhbmFyeQ==',
   'Cookie: sid=c4n4ry; other=c4n4ry',
   'https://app.example/callback?code=c4n4ry-code&state=1',
@@ -338,6 +339,13 @@ describe('toErrorBranch', () => {
   test.each<[string, unknown, string | undefined]>([
     ["the author's own code", error({ code: 'QUOTA_EXCEEDED' }), 'QUOTA_EXCEEDED'],
     ["the author's code before the status", error({ code: 'QUOTA_EXCEEDED', status: 429 }), 'QUOTA_EXCEEDED'],
+    ["a service's code", error({ code: 'invalid_grant' }), 'invalid_grant'],
+    [
+      "the status before a service's code",
+      error({ code: 'insufficient_quota', status: 429 }),
+      'RATE_LIMITED',
+    ],
+    ['a text with digits in place of a code', error({ code: 'x7ab3' }), undefined],
     ['status', error({ status: 403 }), 'FORBIDDEN'],
     ['statusCode', error({ statusCode: 401 }), 'AUTHENTICATION_REQUIRED'],
     ['the status of a response', error({ code: 'ERR_BAD_REQUEST', response: { status: 404 } }), 'NOT_FOUND'],
@@ -358,7 +366,7 @@ describe('toErrorBranch', () => {
     ['a code of Node', error({ code: 'ERR_INVALID_ARG_TYPE' }), undefined],
     ['a key in place of a code', error({ code: 'AKIAIOSFODNN7EXAMPLE' }), undefined],
     ['a path in place of a code', error({ code: '/etc/passwd' }), undefined],
-    ['a name of Object.prototype', error({ code: 'constructor', name: 'toString' }), undefined],
+    ['a name of Object.prototype', error({ code: '__proto__', name: 'toString' }), undefined],
     ['nothing', new Error('x'), undefined],
   ])('%s gives the code', (_, thrown, code) => {
     expect(toErrorBranch(thrown).code).toBe(code);
