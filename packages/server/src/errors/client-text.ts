@@ -71,8 +71,8 @@ const NAMES = [
   'jwt',
   'otp',
 ].join('|');
-/** A value in quotes, or a word. Values that are hidden already stay. */
-const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"'&,;)}\]]+)`;
+/** A value in quotes, or a word. The last quote may be cut off, and no letter follows it. Values that are hidden already stay. */
+const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.|"(?=\w))*"?|'(?:[^'\\\n]|\\.|'(?=\w))*'?|[^\s"']\S*)`;
 /** Beginnings of the keys of well-known services. */
 const PREFIXES = [
   'sk[-_]',
@@ -106,11 +106,11 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z\d ]{0,40}-----[\s\S]*?(?:-----END [A-Z\d ]{0,40}-----|$)/gu, HIDDEN],
   // Headers whose whole value is a credential.
   [
-    /((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
+    /((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.|"(?=\w))*"?|'(?:[^'\\\n]|\\.|'(?=\w))*'?|[^\n]+)/giu,
     `$1$2${HIDDEN}`,
   ],
   [
-    /(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:access )?tokens?\b|auth\w*\b|scheme\b)[^\s"',;]+/giu,
+    /(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:(?:access )?tokens?|auth(?:entication|orization)?|scheme)[.,;:!?)]?(?:\s|$))[^\s"',;]+/giu,
     `$1 ${HIDDEN}`,
   ],
   [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],
@@ -122,7 +122,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     `$1$2${HIDDEN}`,
   ],
   // A credential named by a sentence.
-  [/(passw(?:or)?d|passphrase|secret|api[-_ ]?key)(\s{1,8})(?:"[^"\n]+"|'[^'\n]+')/giu, `$1$2${HIDDEN}`],
+  [
+    /(passw(?:or)?d|passphrase|secret|api[-_ ]?key)(\s{1,8})(?:"(?:[^"\n]|"(?=\w))+"?|'(?:[^'\n]|'(?=\w))+'?)/giu,
+    `$1$2${HIDDEN}`,
+  ],
   // Options of a command line.
   [/(--[\w-]{0,40}(?:key|token|secret|password))\s{1,8}(?![-[])[^\s"',;]+/giu, `$1 ${HIDDEN}`],
   // Authorization codes. A short number is the code of an exit or of a status; capitals name an error.

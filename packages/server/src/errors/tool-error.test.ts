@@ -16,6 +16,11 @@ import type { Logger } from '../logger.ts';
 const CANARIES: readonly string[] = [
   'Bearer c4n4ry.bearer-value',
   'xBearer c4n4ry',
+  'Bearer token-c4n4ry',
+  'Bearer authc4n4ry',
+  "password: 'c4n4ry",
+  'password=a)c4n4ry;c4n4ry&c4n4ry,c4n4ry',
+  "passphrase = don't-c4n4ry",
   'Authorization: Basic Y2FuYXJ5OmNhbmFyeQ==',
   'Cookie: sid=c4n4ry; other=c4n4ry',
   'https://app.example/callback?code=c4n4ry-code&state=1',
