@@ -257,6 +257,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'KIT-CFG-1',
     'A server reads its transport options from arguments and environment; an unknown argument is an error',
+    ['ports 1 to 65535'],
   ),
   open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
   open(
@@ -266,6 +267,7 @@ export const requirements: readonly Requirement[] = [
   done(
     'KIT-ERR-1',
     'Errors become results or protocol errors by one table, with an id for the log, without stack or path',
+    ['statuses from 400', 'services from 500', 'rate limit 429'],
   ),
   done('KIT-RESP-1', 'Responses that ask for a login, and results with both content and structured content'),
   open(

@@ -39,7 +39,8 @@ function logged(error: unknown, logger: Logger): string | undefined {
 
 /** Stack, causes and members. Credentials stay out of the log, too: HTTP libraries keep whole requests in their errors. */
 function whole(error: unknown): string {
-  return hideSecrets(plain(inspected(error).slice(0, LONGEST_LOGGED)));
+  // More is read than is kept, so that no secret is cut in two before it is hidden.
+  return hideSecrets(plain(inspected(error).slice(0, 2 * LONGEST_LOGGED))).slice(0, LONGEST_LOGGED);
 }
 
 function inspected(error: unknown): string {
