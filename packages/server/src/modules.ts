@@ -27,6 +27,7 @@ export {
   type FailedToolResult,
   type InputSchemaLike,
   type OutputSchemaLike,
+  type QuestionResult,
   type StructuredToolResult,
   type ToolContext,
   type ToolDefinition,
