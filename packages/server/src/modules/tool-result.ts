@@ -42,8 +42,7 @@ export async function forLegacyClient(tool: ToolModule, result: CallToolResult):
 
 function plainResult(tool: string, returned: unknown): CallToolResult {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] };
-  if (isRecord(returned) && Array.isArray(returned['content']))
-    return fillContent(returned);
+  if (isRecord(returned) && Array.isArray(returned['content'])) return fillContent(returned);
   throw new TypeError(
     `The handler of tool '${tool}' returned ${kindOf(returned)}: return a text or a result with content, or give the tool an outputSchema`,
   );
