@@ -29,7 +29,7 @@ export type WithoutToken<Module extends AnyModule> = Omit<Module, 'handler'> & {
 
 /**
  * Gets an access token before each call and passes it to the handler as `context.accessToken`. Without a sign-in the
- * client gets the address to sign in at. Without a module, returns a function that wraps one.
+ * client gets the address to sign in at. The handler gets a copy of the context: keep it a plain object. Without a module, returns a function that wraps one.
  */
 export function withAuth<Module extends AnyModule, Adapter extends AccessTokens>(
   module: Module,
