@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Tests run the packages from source: no build stands between an edit and its test.
-const conditions = ['@weir/source', 'node', 'import', 'module', 'default'];
+// `import` is left to whoever resolves: named here, Node would hand it to `require`, too, which breaks Express.
+const conditions = ['@weir/source', 'node'];
 
 /** How every project finds the packages. */
 export const shared = {

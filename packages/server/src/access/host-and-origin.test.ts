@@ -18,14 +18,27 @@ describe('the check of Host and Origin', () => {
   verifies('KIT-SCOPE-1', 'a Host is accepted with the port that is listened on and no other', () => {
     for (const host of ['127.0.0.1:8808', 'localhost:8808', '[::1]:8808', 'LOCALHOST:8808'])
       expect([host, refused({}, host)]).toEqual([host, undefined]);
-    for (const host of [undefined, '', 'localhost', 'localhost:8809', 'evil.example:8808', 'localhost.evil.example:8808'])
+    for (const host of [
+      undefined,
+      '',
+      'localhost',
+      'localhost:8809',
+      'evil.example:8808',
+      'localhost.evil.example:8808',
+    ])
       expect([host, refused({}, host)]).toEqual([host, 'Host']);
   });
 
   verifies('KIT-SCOPE-1', 'an Origin is accepted with the port that is listened on and no other', () => {
     const own = 'localhost:8808';
     expect(refused({}, own, 'http://localhost:8808')).toBeUndefined();
-    for (const origin of ['null', '', 'http://localhost:8809', 'https://localhost:8808', 'http://evil.example'])
+    for (const origin of [
+      'null',
+      '',
+      'http://localhost:8809',
+      'https://localhost:8808',
+      'http://evil.example',
+    ])
       expect([origin, refused({}, own, origin)]).toEqual([origin, 'Origin']);
   });
 

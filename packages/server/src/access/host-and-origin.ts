@@ -33,7 +33,9 @@ export type AccessCheck = (request: AccessRequest) => ForeignHeader | undefined;
 /** Makes a check of Host and Origin, port included: against DNS rebinding, and web pages that call servers of this machine. */
 export function createAccessCheck(options: AccessOptions): AccessCheck {
   const { host, port, scheme = 'http', allowedHosts = [], allowedOrigins = [] } = options;
-  const own = ['127.0.0.1', 'localhost', '[::1]', bracketed(host)].flatMap((name) => withPort(name, port, scheme));
+  const own = ['127.0.0.1', 'localhost', '[::1]', bracketed(host)].flatMap((name) =>
+    withPort(name, port, scheme),
+  );
   const allowed = allowedHosts.map((name) => name.toLowerCase());
   const hosts = new Set([...own, ...allowed]);
   const origins = new Set([

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { isLoopback, urlOf } from '../access/addresses.ts';
@@ -60,7 +66,9 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
   const url = `${urlOf(host, (httpServer.address() as AddressInfo).port)}${ENDPOINT}`;
   logger?.info(`MCP server listens at ${url}`);
   if (!isLoopback(host))
-    logger?.warn(`The server listens on ${host}: every machine that reaches it may call it, unless you check tokens`);
+    logger?.warn(
+      `The server listens on ${host}: every machine that reaches it may call it, unless you check tokens`,
+    );
   let closing: Promise<void> | undefined;
   return { httpServer, url, notify: router.notify, close: () => (closing ??= close(httpServer, router)) };
 }
@@ -68,7 +76,9 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
 function requirePort(port: number | undefined): void {
   if (port === undefined) throw new Error('Port is required for HTTP transport');
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT)
-    throw new RangeError(`port must be a whole number from 1 to ${MOST_PORT}, or 0 for any free one, not ${String(port)}`);
+    throw new RangeError(
+      `port must be a whole number from 1 to ${MOST_PORT}, or 0 for any free one, not ${String(port)}`,
+    );
 }
 
 /** Answers at the endpoint and nowhere else. */

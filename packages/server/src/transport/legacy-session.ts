@@ -143,7 +143,9 @@ export function createLegacySession(id: string): LegacySession {
   }
 
   function forgetBroken(): void {
-    const broken = [...streams.values()].filter(({ number, isComplete }) => isComplete && number !== STANDALONE);
+    const broken = [...streams.values()].filter(
+      ({ number, isComplete }) => isComplete && number !== STANDALONE,
+    );
     for (const { number } of broken.slice(0, -MOST_BROKEN)) streams.delete(number);
   }
 
@@ -172,7 +174,11 @@ export function createLegacySession(id: string): LegacySession {
     for (const requestId of call.open) {
       calls.delete(requestId);
       const reason = 'The client disconnected';
-      transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } });
+      transport.onmessage?.({
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId, reason },
+      });
     }
     call.done();
   }
@@ -208,7 +214,11 @@ export function createLegacySession(id: string): LegacySession {
       : Refusals.unsupportedVersion(named, supported);
   }
 
-  function deliver(exchange: HttpExchange, messages: JSONRPCMessage[], requests: JSONRPCRequest[]): Promise<void> {
+  function deliver(
+    exchange: HttpExchange,
+    messages: JSONRPCMessage[],
+    requests: JSONRPCRequest[],
+  ): Promise<void> {
     return new Promise((done) => {
       const open = new Set(requests.map((request) => request.id));
       const call: PostedCall = { exchange, open, stream: undefined, beats: 0, done };
@@ -276,7 +286,10 @@ async function challengeOf(
   for (const request of requests) {
     const challenge = await find({ request, ...(authInfo !== undefined && { authInfo }) });
     if (challenge === undefined) continue;
-    const error = new OAuthError(OAuthErrorCode.InsufficientScope, challenge.errorDescription ?? 'Insufficient scope');
+    const error = new OAuthError(
+      OAuthErrorCode.InsufficientScope,
+      challenge.errorDescription ?? 'Insufficient scope',
+    );
     const resourceMetadataUrl = metadataUrlOf(authInfo);
     return bearerAuthChallengeResponse(error, {
       requiredScopes: [...challenge.scopes],

@@ -80,7 +80,11 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     opening++;
     try {
       const { authInfo, request } = exchange;
-      const context = { era: 'legacy' as const, requestInfo: request, ...(authInfo !== undefined && { authInfo }) };
+      const context = {
+        era: 'legacy' as const,
+        requestInfo: request,
+        ...(authInfo !== undefined && { authInfo }),
+      };
       const server = await createServer(context);
       const session = createLegacySession(randomUUID());
       await server.connect(session.transport);
@@ -134,7 +138,9 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
         return refuse(exchange, Refusals.notAcceptable('application/json and text/event-stream'), body);
       if (exchange.header('mcp-session-id') !== undefined) {
         const entry = find(exchange);
-        return entry ? entry.session.post(exchange, body) : refuse(exchange, Refusals.sessionNotFound(), body);
+        return entry
+          ? entry.session.post(exchange, body)
+          : refuse(exchange, Refusals.sessionNotFound(), body);
       }
       return isInitializeRequest(body) ? open(exchange, body) : refuse(exchange, Refusals.noSession(), body);
     },

@@ -48,9 +48,19 @@ const CLOSE_TIMEOUT_MS = 5000;
 
 /** Makes the endpoint that the HTTP server, the router and the fetch handler share. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
-  const { serverFactory, logger, legacy = 'sessions', maxBodyBytes = DEFAULT_MAX_REQUEST_BODY_SIZE } = options;
+  const {
+    serverFactory,
+    logger,
+    legacy = 'sessions',
+    maxBodyBytes = DEFAULT_MAX_REQUEST_BODY_SIZE,
+  } = options;
   requireFactory(serverFactory, 'serverFactory');
-  const { keepAliveMs = KEEP_ALIVE_MS, maxSubscriptions, now = Date.now, closeTimeoutMs = CLOSE_TIMEOUT_MS } = options;
+  const {
+    keepAliveMs = KEEP_ALIVE_MS,
+    maxSubscriptions,
+    now = Date.now,
+    closeTimeoutMs = CLOSE_TIMEOUT_MS,
+  } = options;
   const reported = new WeakSet();
   const createServer = guardFactory(serverFactory, logger, reported);
   const modern = createMcpHandler(createServer, {
@@ -71,7 +81,8 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     const body = await exchange.readBody(maxBodyBytes);
     if (body.kind !== 'json') return refuse(exchange, bodyRefusal(body.kind, maxBodyBytes));
     const message = (received.message = body.value);
-    if (closing !== undefined && !isAnswer(message)) return refuse(exchange, Refusals.shuttingDown(), message);
+    if (closing !== undefined && !isAnswer(message))
+      return refuse(exchange, Refusals.shuttingDown(), message);
     if (!hasSessions || isModern(message, exchange)) return serveModern(modern, exchange, message);
     const outcome = classify(exchange, message);
     if (outcome.kind === 'modern') return serveModern(modern, exchange, message);
@@ -114,7 +125,10 @@ function serveOther(exchange: HttpExchange, sessions: LegacySessions | undefined
 
 async function serveModern(modern: McpHttpHandler, exchange: HttpExchange, message: unknown): Promise<void> {
   const { authInfo, request } = exchange;
-  const response = await modern.fetch(request, { parsedBody: message, ...(authInfo !== undefined && { authInfo }) });
+  const response = await modern.fetch(request, {
+    parsedBody: message,
+    ...(authInfo !== undefined && { authInfo }),
+  });
   const relayed = exchange.relay(response);
   // A stream of subscriptions ends with the server, which does not wait for it.
   if (!isListen(message)) await relayed;
@@ -130,7 +144,9 @@ function isModern(message: unknown, exchange: HttpExchange): boolean {
   if (typeof message !== 'object' || message === null || !('method' in message)) return false;
   if (message.method === 'initialize') return false;
   const { params } = message as { params?: { _meta?: Record<string, unknown> } };
-  return params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined && exchange.header('mcp-method') !== undefined;
+  return (
+    params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined && exchange.header('mcp-method') !== undefined
+  );
 }
 
 function classify(exchange: HttpExchange, body: unknown): ReturnType<typeof classifyInboundRequest> {
@@ -152,7 +168,12 @@ function isAnswer(message: unknown): boolean {
 }
 
 function isListen(message: unknown): boolean {
-  return typeof message === 'object' && message !== null && 'method' in message && message.method === 'subscriptions/listen';
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'method' in message &&
+    message.method === 'subscriptions/listen'
+  );
 }
 
 function both(one: ServerNotifier, other: ServerNotifier): ServerNotifier {

@@ -47,7 +47,8 @@ export function nodeExchange(
     if (isGone) abort.abort();
     return abort.signal;
   };
-  const url = (): string => `${schemeOf(req)}://${header('host') ?? 'localhost'}${req.originalUrl ?? req.url ?? '/'}`;
+  const url = (): string =>
+    `${schemeOf(req)}://${header('host') ?? 'localhost'}${req.originalUrl ?? req.url ?? '/'}`;
   const request = lightRequest({ method, header, headers: req.headers, signal, url, body: () => parsed });
   return {
     method,

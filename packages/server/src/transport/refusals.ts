@@ -23,7 +23,8 @@ export const Refusals = {
   }),
   notJson: (): Refusal =>
     refusal(415, SERVER_ERROR, 'Unsupported Media Type: Content-Type must be application/json'),
-  notAcceptable: (types: string): Refusal => refusal(406, SERVER_ERROR, `Not Acceptable: Accept must list ${types}`),
+  notAcceptable: (types: string): Refusal =>
+    refusal(406, SERVER_ERROR, `Not Acceptable: Accept must list ${types}`),
   tooLarge: (limit: number): Refusal => ({
     ...refusal(413, SERVER_ERROR, `Payload Too Large: Request body must not exceed ${limit} bytes`),
     headers: { Connection: 'close' },
@@ -45,7 +46,11 @@ export const Refusals = {
   }),
   internal: (): Refusal => refusal(500, INTERNAL_ERROR, 'Internal server error'),
   noSession: (): Refusal =>
-    refusal(400, SERVER_ERROR, 'Bad Request: send initialize first, then its Mcp-Session-Id with every request'),
+    refusal(
+      400,
+      SERVER_ERROR,
+      'Bad Request: send initialize first, then its Mcp-Session-Id with every request',
+    ),
   sessionNotFound: (): Refusal =>
     refusal(404, SESSION_NOT_FOUND, 'Session not found: it ended or expired. Send initialize for a new one'),
   alreadyInitialized: (): Refusal =>
@@ -62,7 +67,8 @@ export const Refusals = {
       SERVER_ERROR,
       `Bad Request: Unsupported protocol version: ${version.slice(0, 40)} (supported versions: ${supported.join(', ')})`,
     ),
-  streamIsOpen: (): Refusal => refusal(409, SERVER_ERROR, 'Conflict: Only one SSE stream is allowed per session'),
+  streamIsOpen: (): Refusal =>
+    refusal(409, SERVER_ERROR, 'Conflict: Only one SSE stream is allowed per session'),
   nothingToResume: (): Refusal =>
     refusal(400, SERVER_ERROR, 'Bad Request: there is nothing to resume after this Last-Event-ID'),
   foreign: (header: string, value: string | undefined, remedy: string): Refusal =>
@@ -76,7 +82,11 @@ export const Refusals = {
 } as const;
 
 /** Answers with a refusal; `body` is the message that is refused. */
-export function refuse(exchange: HttpExchange, { status, code, message, data, headers }: Refusal, body?: unknown): void {
+export function refuse(
+  exchange: HttpExchange,
+  { status, code, message, data, headers }: Refusal,
+  body?: unknown,
+): void {
   const error = { code, message, ...(data !== undefined && { data }) };
   exchange.answer(status, JSON.stringify({ jsonrpc: '2.0', error, id: idOf(body) }), headers);
 }

@@ -1,5 +1,5 @@
-import { createAccessCheck } from '../access/host-and-origin.ts';
 import { isLoopback } from '../access/addresses.ts';
+import { createAccessCheck } from '../access/host-and-origin.ts';
 import type { HeaderValues, HttpExchange } from './exchange.ts';
 import { refuse, Refusals } from './refusals.ts';
 
@@ -34,7 +34,8 @@ export interface RequestHeaders {
 
 const ALL_ADDRESSES = '0.0.0.0';
 const MOST_PORTS = 16;
-const REMEDY = 'call the server by an address of this machine and its port, or name it in allowedHosts or allowedOrigins';
+const REMEDY =
+  'call the server by an address of this machine and its port, or name it in allowedHosts or allowedOrigins';
 
 /** Decides by Host and Origin, port included; answers the preflight requests of allowed origins. */
 export function createAccessDecision(names: AllowedNames, host: string = ALL_ADDRESSES): DecideAccess {
@@ -60,7 +61,10 @@ export function createAccessDecision(names: AllowedNames, host: string = ALL_ADD
     }
     const headers = origin !== undefined && named.has(origin.toLowerCase()) ? sharedWith(origin) : {};
     if (method !== 'OPTIONS' || origin === undefined) return { isAllowed: true, headers };
-    return { isAllowed: false, answer: (exchange) => exchange.answer(204, undefined, { ...headers, ...PREFLIGHT }) };
+    return {
+      isAllowed: false,
+      answer: (exchange) => exchange.answer(204, undefined, { ...headers, ...PREFLIGHT }),
+    };
   };
 }
 

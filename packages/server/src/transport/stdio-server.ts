@@ -28,25 +28,40 @@ export interface StdioHandle {
 const CLOSE_TIMEOUT_MS = 5000;
 
 /** Serves MCP on stdio, in the era of the client; resolves when stdin has ended and what was in flight is answered. */
-export async function setupStdioServer({ serverFactory, ...options }: SetupStdioServerOptions): Promise<void> {
+export async function setupStdioServer({
+  serverFactory,
+  ...options
+}: SetupStdioServerOptions): Promise<void> {
   await connect(serverFactory, options).closed;
 }
 
 /** Connects a server to stdio. */
-export function setupStdioTransport(mcpServer: ServerFactory | AnyServer, options: StdioOptions = {}): StdioHandle {
+export function setupStdioTransport(
+  mcpServer: ServerFactory | AnyServer,
+  options: StdioOptions = {},
+): StdioHandle {
   const { close } = connect(mcpServer, options);
   return { close };
 }
 
-function connect(server: ServerFactory | AnyServer, options: StdioOptions): StdioHandle & { closed: Promise<void> } {
+function connect(
+  server: ServerFactory | AnyServer,
+  options: StdioOptions,
+): StdioHandle & { closed: Promise<void> } {
   // The defaults are the one place where the package touches what belongs to the process.
-  const { stdin = process.stdin, stdout = process.stdout, closeTimeoutMs = CLOSE_TIMEOUT_MS, logger } = options;
+  const {
+    stdin = process.stdin,
+    stdout = process.stdout,
+    closeTimeoutMs = CLOSE_TIMEOUT_MS,
+    logger,
+  } = options;
   const wire = createStdioWire({ stdin, stdout, closeTimeoutMs });
   const reported = new WeakSet();
   const factory = guardFactory(typeof server === 'function' ? server : () => server, logger, reported);
   const { close } = serveStdio(factory, {
     transport: wire,
-    onerror: (error) => void (reported.has(error) || logger?.warn('The connection on stdio reported an error', error)),
+    onerror: (error) =>
+      void (reported.has(error) || logger?.warn('The connection on stdio reported an error', error)),
   });
   return { close, closed: wire.closed };
 }
