@@ -14,7 +14,9 @@ import { verifies } from '../verifies.ts';
 import { modernCall, openDoor, testServer } from './transport-doors.ts';
 import { describeHttp } from './transport.case.ts';
 
-describe.each(['server', 'Express router', 'fetch handler'] as const)('%s', (kind) => describeHttp(kind));
+describe.each(['server', 'Express router', 'fetch handler'] as const)('%s', (kind) => {
+  describeHttp(kind);
+});
 
 const serverFactory = testServer;
 
