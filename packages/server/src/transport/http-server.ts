@@ -38,7 +38,7 @@ export interface HttpServerHandle {
   /** Tells clients that lists or resources have changed. */
   readonly notify: ServerNotifier;
   /** Stops listening, answers requests in flight, and ends streams and sessions. A second call waits for the first. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const ENDPOINT = '/mcp';

@@ -40,7 +40,7 @@ export interface McpEndpoint {
   /** Tells clients of both eras of a change. */
   readonly notify: ServerNotifier;
   /** Refuses new requests, answers those in flight, and ends streams and sessions. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const KEEP_ALIVE_MS = 15_000;
