@@ -61,7 +61,7 @@ const RULES: readonly Rule[] = [
   optional(
     'clientSecret',
     (value) => isText(value, /./),
-    'a non-empty string; leave it out for a public client',
+    'a non-empty string, or left out for a public client',
   ),
   ({ scope }) =>
     isText(scope, /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/)
