@@ -259,7 +259,7 @@ export const requirements: readonly Requirement[] = [
     'A server reads its transport options from arguments and environment; an unknown argument is an error',
   ),
   open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
-  open(
+  done(
     'KIT-OAUTH-1',
     'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
   ),

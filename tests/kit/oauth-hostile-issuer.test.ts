@@ -37,7 +37,7 @@ describe('the token response of a hostile issuer', () => {
     expect(Object.fromEntries(issuer.requests[0]?.form ?? [])).toMatchObject({
       grant_type: 'authorization_code',
       code: 'code-1',
-      code_verifier: expect.stringMatching(/^[\w-]{43,128}$/),
+      code_verifier: expect.stringMatching(/^[\w-]{43,128}$/) as string,
       redirect_uri: issuer.authorizations[0]?.get('redirect_uri'),
     });
   });
@@ -111,7 +111,7 @@ describe('the token response of a hostile issuer', () => {
       const call = loopback.getAccessToken();
       await expect(call).rejects.toMatchObject({
         retryable: true,
-        message: expect.stringContaining(`status ${status}`),
+        message: expect.stringContaining(`status ${status}`) as string,
       });
       expect(store.get('mail:me')).toEqual(expired);
     },
@@ -158,7 +158,7 @@ describe('the token response of a hostile issuer', () => {
     await vi.advanceTimersByTimeAsync(1);
     await expect(call).rejects.toMatchObject({
       retryable: true,
-      message: expect.stringContaining('no answer within 10 s'),
+      message: expect.stringContaining('no answer within 10 s') as string,
     });
     expect(store.has('mail:me')).toBe(true);
   });
@@ -190,7 +190,7 @@ describe('the metadata of a hostile issuer', () => {
   test('the metadata is read once, but again after a failure', async () => {
     let reads = 0;
     const counting: typeof fetch = (input, init) => {
-      if (String(input).includes('/.well-known/')) reads += 1;
+      if (new Request(input).url.includes('/.well-known/')) reads += 1;
       return fetch(input, init);
     };
     issuer.metadata = { issuer: 'https://evil.example' };
@@ -273,7 +273,7 @@ describe('the device flow of a hostile issuer', () => {
     issuer.answer = () => ({ status: 400, body: { error: 'unauthorized_client' } });
     const { loopback, log } = await signIn({ headless: true });
     await expect(loopback.getAccessToken()).rejects.toMatchObject({
-      authUrl: expect.stringContaining(`${issuer.issuer}/authorize?`),
+      authUrl: expect.stringContaining(`${issuer.issuer}/authorize?`) as string,
     });
     expect(log.join()).toContain('uses a loopback address, not the device flow');
   });

@@ -144,7 +144,7 @@ describe('an issuer that is down', () => {
       await expect(signIn.loopback.getAccessToken()).rejects.toMatchObject({
         name: 'OAuthRequestError',
         retryable: true,
-        message: expect.stringContaining('ECONNREFUSED'),
+        message: expect.stringContaining('ECONNREFUSED') as string,
       });
     }
     expect(tokensOf(signIn)).toEqual(before);

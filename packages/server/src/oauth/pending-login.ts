@@ -118,7 +118,11 @@ function settle<Result>(
   work: Promise<Result>,
   isSent: Promise<unknown> | undefined,
 ): Promise<Result> {
-  work.finally(() => isSent?.catch(() => {})).then(result.resolve, result.reject);
+  void Promise.allSettled([work])
+    .then(() => isSent)
+    // A browser that has gone gets no page.
+    .catch(() => {})
+    .then(() => work.then(result.resolve, result.reject));
   return work;
 }
 
