@@ -214,6 +214,20 @@ describe('the loopback sign-in', () => {
     await expect(fetch(redirectUri)).rejects.toThrow('fetch failed');
   });
 
+  test('a sign-in that a call has begun stays open for its user when the call is cancelled', async () => {
+    const { loopback, prompts } = await createSignIn(server, { openBrowser: () => {} });
+    const cancelled = new AbortController();
+    const call = loopback.getAccessToken({ signal: cancelled.signal });
+    void Promise.allSettled([call]);
+    await until(() => prompts.length === 1);
+    cancelled.abort(new Error('timed out'));
+    await expect(call).rejects.toThrow('timed out');
+    const page = await createHeadlessBrowser().visit(prompts[0]?.authUrl ?? '');
+    expect(page.body).toContain('Signed in');
+    expect(await loopback.getAccessToken()).toEqual(expect.any(String));
+    expect(prompts).toHaveLength(1);
+  });
+
   test('a browser that does not start leaves the address in the log', async () => {
     const { loopback, log } = await createSignIn(server, {
       onAuthUrl: undefined,

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { verifies } from '../../../../tests/verifies.ts';
 import { beginDeviceLogin } from './device-login.ts';
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { Grant, OidcClient } from './oidc-client.ts';
+import type { SignInGrant, OidcClient } from './oidc-client.ts';
 
-type Answer = Grant | OAuthRequestError;
+type Answer = SignInGrant | OAuthRequestError;
 
-const GRANT: Grant = { token: { accessToken: 'access' }, account: 'me' };
+const GRANT: SignInGrant = { token: { accessToken: 'access' }, account: 'me' };
 const PENDING = new OAuthRequestError('pending', { error: 'authorization_pending' });
 const SLOW_DOWN = new OAuthRequestError('slow down', { error: 'slow_down' });
 const DOWN = new OAuthRequestError('down', { retryable: true });
@@ -33,7 +33,7 @@ async function begin(answers: readonly Answer[], intervalMs = 5000) {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   };
-  const save = vi.fn((grant: Grant, account: string | undefined) =>
+  const save = vi.fn((grant: SignInGrant, account: string | undefined) =>
     Promise.resolve(account ?? grant.account),
   );
   const context = { client: client as OidcClient, service: 'mail', now: () => Date.now(), save };

@@ -1,5 +1,5 @@
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { DeviceAuthorization, Grant } from './oidc-client.ts';
+import type { DeviceAuthorization, SignInGrant } from './oidc-client.ts';
 import type { LoginContext, PendingLogin } from './pending-login.ts';
 import { reasonOf, sleep } from './waiting.ts';
 
@@ -37,7 +37,7 @@ async function poll(
   device: DeviceAuthorization,
   expiresAt: number,
   signal: AbortSignal,
-): Promise<Grant> {
+): Promise<SignInGrant> {
   let intervalMs = device.intervalMs;
   for (;;) {
     await sleep(intervalMs, signal);

@@ -3,7 +3,7 @@ import type { CachedToken } from './cached-token.ts';
 import { beginDeviceLogin } from './device-login.ts';
 import type { OAuthFactoryConfig } from './oauth-config.ts';
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { Grant, OidcClient } from './oidc-client.ts';
+import type { SignInGrant, OidcClient } from './oidc-client.ts';
 import { type Callbacks, createCallbacks, type LoginContext, type PendingLogin } from './pending-login.ts';
 import type { ProviderProfile } from './providers.ts';
 import { openSystemBrowser } from './system-browser.ts';
@@ -19,8 +19,8 @@ interface Session {
 export interface Logins {
   /** Begins a sign-in, or finds the one that waits, and leaves it to its user. */
   begin(options: LoginOptions): Promise<AuthPrompt>;
-  /** Shows the sign-in to the user and waits for its end. */
-  wait(options: LoginOptions): Promise<Session>;
+  /** Shows the sign-in to the user and waits for its end. It ends with its last caller, unless it `staysOpen`. */
+  wait(options: LoginOptions, staysOpen: boolean): Promise<Session>;
   handleCallback(search: URLSearchParams, options: CallbackOptions): Promise<Session>;
 }
 
@@ -31,7 +31,12 @@ export function createLogins(
   tokens: ServiceTokens,
 ): Logins {
   const { now = Date.now, service } = config;
-  const context = { client, service, now, save: (grant: Grant, name?: string) => save(tokens, grant, name) };
+  const context = {
+    client,
+    service,
+    now,
+    save: (grant: SignInGrant, name?: string) => save(tokens, grant, name),
+  };
   const callbacks = createCallbacks<Session>(context);
   const shared = new Map<string | undefined, SharedLogin>();
   const join = (account: string | undefined): SharedLogin => {
@@ -55,7 +60,11 @@ export function createLogins(
       onAuthUrl?.(prompt);
       return prompt;
     },
-    wait: (options) => waitFor(join(options.account), config, options),
+    async wait(options, staysOpen) {
+      const login = join(options.account);
+      login.isDetached ||= staysOpen;
+      return await waitFor(login, config, options);
+    },
     async handleCallback(search, { account }) {
       const session = callbacks.complete(search, {
         isAllowed: (own) => account === undefined || own === account,
@@ -73,7 +82,7 @@ interface SharedLogin {
   /** Makes the next caller begin another sign-in. */
   readonly forget: () => void;
   waiters: number;
-  /** A caller was told the address and has left; the user may still come. */
+  /** Stays open for its user where no caller waits. */
   isDetached: boolean;
   isShown: boolean;
 }
@@ -93,7 +102,7 @@ async function outcomeOf(pending: Promise<PendingLogin<Session>>): Promise<strin
 }
 
 /** Stores the tokens of a sign-in under the name that the caller chose, or the issuer. */
-async function save(tokens: ServiceTokens, grant: Grant, name: string | undefined): Promise<Session> {
+async function save(tokens: ServiceTokens, grant: SignInGrant, name: string | undefined): Promise<Session> {
   const account = name ?? grant.account ?? 'default';
   await tokens.exclusively(account, () => tokens.save(account, grant.token));
   return { account, token: grant.token };

@@ -30,7 +30,7 @@ export function createLoopbackAdapter(
     },
     async login(options = {}) {
       requireAccount(config, options.account);
-      const { account } = await keepAlive(logins.wait(options));
+      const { account } = await keepAlive(logins.wait(options, false));
       return { account };
     },
     async logout(account) {
@@ -61,7 +61,8 @@ async function keepAlive(signIn: Promise<SignedIn>): Promise<SignedIn> {
 
 async function tokenBySignIn(logins: Logins, options: AccessTokenOptions): Promise<string> {
   if (options.interactive !== true) throw new AuthRequiredError(await logins.begin(options));
-  const { token } = await logins.wait(options);
+  // A call ends long before a user has signed in: clients allow it a minute. The next one finds the token.
+  const { token } = await logins.wait(options, true);
   return token.accessToken;
 }
 
