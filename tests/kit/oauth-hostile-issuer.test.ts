@@ -77,7 +77,10 @@ describe('the token response of a hostile issuer', () => {
     ],
     [
       '1 MiB and one byte',
-      { headers: { 'content-type': 'application/json' }, body: ' '.repeat(1024 * 1024 + 1) },
+      {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(GOOD_TOKENS).padEnd(1024 * 1024 + 1),
+      },
     ],
   ])('%s is an error, and nothing is stored', async (_title, answer) => {
     issuer.answer = () => answer;

@@ -276,9 +276,11 @@ describe('the headless sign-in', () => {
       expect(error).toMatchObject({ code: 'AUTHENTICATION_REQUIRED', name: 'AuthRequiredError' });
       expect(error.message).toBe(`Sign in to mail and try again. ${error.authUrl}`);
       expect((await refusal(loopback.getAccessToken())).authUrl).toBe(error.authUrl);
-      const login = loopback.login();
-      await until(() => prompts.length === 1);
-      expect(prompts[0]?.authUrl).toBe(error.authUrl);
+      expect(prompts.map(({ authUrl }) => authUrl)).toEqual([error.authUrl]);
+      const own = vi.fn();
+      const login = loopback.login({ onAuthUrl: own });
+      await until(() => own.mock.calls.length === 1);
+      expect(own).toHaveBeenCalledWith(prompts[0]);
       await createHeadlessBrowser().visit(error.authUrl);
       expect(await login).toEqual({ account: ALICE });
       expect(await loopback.getAccessToken()).toEqual(expect.any(String));
@@ -291,7 +293,8 @@ describe('the headless sign-in', () => {
     const { authUrl } = await refusal(loopback.getAccessToken());
     const callback = await callbackOf(authUrl);
     expect(await loopback.handleCallback(callback.href)).toEqual({ account: ALICE });
-    await expect(loopback.handleCallback(callback.href)).rejects.toThrow('belongs to no sign-in');
+    for (const other of [callback.href, `${callback.pathname}${callback.search}`, '', 'http://[', '?state='])
+      await expect(loopback.handleCallback(other)).rejects.toThrow('belongs to no sign-in');
   });
 
   test('the log gets the address where onAuthUrl is missing, and login refuses without either', async () => {
@@ -336,6 +339,27 @@ describe('the callback over HTTP', () => {
     expect([...store.keys()]).toEqual(['mail:user-7', 'mail:']);
     expect((await handle(new Request(callback))).status).toBe(404);
     expect((await handle(new Request(callback, { method: 'POST' }))).status).toBe(404);
+  });
+
+  test('the path of a request is enough, and the log does not get the address', async () => {
+    const { loopback, log, prompts } = await createSignIn(server, hosted);
+    const { authUrl } = await refusal(loopback.getAccessToken({ account: 'user-8' }));
+    const { pathname, search } = await callbackOf(authUrl);
+    expect(await loopback.handleCallback(`${pathname}${search}`, { account: 'user-8' })).toEqual({
+      account: 'user-8',
+    });
+    expect(prompts).toEqual([]);
+    expect(log.join()).not.toContain(server.issuer);
+  });
+
+  test('the oldest of more than 1000 sign-ins that wait is given up', async () => {
+    const { loopback } = await createSignIn(server, hosted);
+    const urls: string[] = [];
+    for (let user = 0; user < 1001; user += 1)
+      urls.push((await refusal(loopback.getAccessToken({ account: `user-${user}` }))).authUrl);
+    const [first, second] = await Promise.all(urls.slice(0, 2).map(callbackOf));
+    await expect(loopback.handleCallback(first ?? '')).rejects.toThrow('belongs to no sign-in');
+    expect(await loopback.handleCallback(second ?? '')).toEqual({ account: 'user-1' });
   });
 
   test('a user who opens the address of another one is refused', async () => {

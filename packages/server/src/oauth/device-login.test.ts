@@ -87,3 +87,14 @@ verifies('KIT-OAUTH-1', 'a device flow that is cancelled polls no more', async (
   await vi.advanceTimersByTimeAsync(60_000);
   expect(polledAt).toEqual([5]);
 });
+
+verifies('KIT-OAUTH-1', 'an interval of the issuer below 1 s or above 60 s is not used', async () => {
+  const fast = await begin([PENDING, GRANT], 0);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(fast.polledAt).toEqual([1, 2]);
+  const slow = await begin([GRANT], 2 ** 40);
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(slow.polledAt).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  await expect(slow.login.finished).rejects.toThrow('expired');
+});

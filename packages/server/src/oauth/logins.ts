@@ -44,7 +44,14 @@ export function createLogins(
     if (present !== undefined) return present;
     const pending = beginLogin(config, profile, { context, callbacks }, account);
     const forget = (): void => void (shared.get(account) === login && shared.delete(account));
-    const login: SharedLogin = { pending, forget, waiters: 0, isDetached: false, isShown: false };
+    const login: SharedLogin = {
+      pending,
+      forget,
+      waiters: 0,
+      isDetached: false,
+      isTold: false,
+      isOpened: false,
+    };
     shared.set(account, login);
     void outcomeOf(pending).then((failure) => {
       forget();
@@ -57,7 +64,8 @@ export function createLogins(
       const login = join(account);
       login.isDetached = true;
       const { prompt } = await untilAborted(login.pending, signal);
-      onAuthUrl?.(prompt);
+      // Over HTTP the error tells the user, and the log is that of the operator.
+      if (onAuthUrl !== undefined || config.redirectUri === undefined) tell(login, prompt, config, onAuthUrl);
       return prompt;
     },
     async wait(options, staysOpen) {
@@ -84,7 +92,8 @@ interface SharedLogin {
   waiters: number;
   /** Stays open for its user where no caller waits. */
   isDetached: boolean;
-  isShown: boolean;
+  isTold: boolean;
+  isOpened: boolean;
 }
 
 /** Waits for the end of a sign-in and returns why it failed; undefined where it succeeded. */
@@ -165,24 +174,35 @@ function abandon({ pending, forget }: SharedLogin): void {
   );
 }
 
-/** Shows the address once, however many callers wait: 50 calls do not open 50 windows. */
+/** Shows the address to the user, who may see a browser, the text, or both. */
 function show(
   login: SharedLogin,
   prompt: AuthPrompt,
   config: OAuthFactoryConfig,
   onAuthUrl: LoginOptions['onAuthUrl'],
 ): void {
-  const tell = onAuthUrl ?? config.onAuthUrl ?? tellLogger(config);
-  if (tell === undefined && config.headless)
+  const isSilent = (onAuthUrl ?? config.onAuthUrl ?? config.logger) === undefined;
+  if (isSilent && config.headless)
     throw new Error('A headless sign-in has no place to show its address: pass onAuthUrl or logger');
-  if (login.isShown) return;
-  login.isShown = true;
-  tell?.(prompt);
-  if (!config.headless) void openBrowser(prompt, config);
+  tell(login, prompt, config, onAuthUrl);
+  // Once, however many callers wait: 50 calls do not open 50 windows.
+  if (config.headless || login.isOpened) return;
+  login.isOpened = true;
+  void openBrowser(prompt, config);
 }
 
-function tellLogger({ logger }: OAuthFactoryConfig): ((prompt: AuthPrompt) => void) | undefined {
-  return logger && (({ message, authUrl }) => logger.info(`${message} ${authUrl}`));
+/** Tells a caller that asks for it each time, the config's `onAuthUrl` or the logger once. */
+function tell(
+  login: SharedLogin,
+  prompt: AuthPrompt,
+  config: OAuthFactoryConfig,
+  onAuthUrl: LoginOptions['onAuthUrl'],
+): void {
+  if (onAuthUrl !== undefined) return onAuthUrl(prompt);
+  if (login.isTold) return;
+  login.isTold = true;
+  if (config.onAuthUrl !== undefined) config.onAuthUrl(prompt);
+  else config.logger?.info(`${prompt.message} ${prompt.authUrl}`);
 }
 
 async function openBrowser({ authUrl }: AuthPrompt, config: OAuthFactoryConfig): Promise<void> {

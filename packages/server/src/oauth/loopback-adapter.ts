@@ -40,10 +40,16 @@ export function createLoopbackAdapter(
     },
     accounts: () => tokens.accounts(),
     async handleCallback(url, options = {}) {
-      const { account } = await logins.handleCallback(new URL(url).searchParams, options);
+      const { account } = await logins.handleCallback(parametersOf(url), options);
       return { account };
     },
   };
+}
+
+/** Reads the parameters of an address, or of its path alone. The error of `new URL` would quote the code in it. */
+function parametersOf(url: string | URL): URLSearchParams {
+  const [, query = ''] = String(url).split('?');
+  return new URLSearchParams(query.split('#')[0]);
 }
 
 /** Milliseconds that a timer can have; the timer only keeps the process alive. */

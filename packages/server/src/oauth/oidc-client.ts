@@ -141,7 +141,8 @@ async function authorize(
   // A nonce comes back in an ID token, which only this scope asks for.
   const nonce = profile.scope.split(' ').includes('openid') ? library.randomNonce() : undefined;
   const parameters = {
-    redirect_uri: redirectUri,
+    // Serialised as the library does it for the token request: issuers compare the two.
+    redirect_uri: new URL(redirectUri).href,
     scope: profile.scope,
     state,
     code_challenge: await library.calculatePKCECodeChallenge(pkceCodeVerifier),
