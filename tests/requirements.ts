@@ -260,7 +260,7 @@ export const requirements: readonly Requirement[] = [
     ['ports 1 to 65535'],
   ),
   open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
-  open(
+  done(
     'KIT-OAUTH-1',
     'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
   ),
