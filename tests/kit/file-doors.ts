@@ -62,7 +62,7 @@ async function openFetchHandler(config: FileServingConfig): Promise<Door> {
 
 async function readText({ body }: Response, meanwhile?: () => void): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of body ?? []) {
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
     if (pieces.push(piece) === 1) meanwhile?.();
   }
   return Buffer.concat(pieces).toString();

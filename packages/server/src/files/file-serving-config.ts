@@ -29,7 +29,7 @@ export interface FileServingConfig {
 export interface FileServingLimits {
   /** Requests that are answered at the same time, each with one open file; 256 unless set. More get 503. */
   readonly maxDownloads: number;
-  /** Milliseconds in which a client takes the next 64 KiB, 30 s unless set; then its download is aborted. */
+  /** Milliseconds in which a client takes the next 128 KiB, 30 s unless set; then its download is aborted. */
   readonly stallMs: number;
 }
 
