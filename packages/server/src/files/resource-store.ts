@@ -60,6 +60,9 @@ const ABANDONED_MS = 60 * 60 * 1000;
 /** Time between two sweeps by `put`. Other processes may write to the same folder, so usage is counted anew each time. */
 const SWEEP_EVERY_MS = 60 * 1000;
 
+/** Stands in the place of a record while its file is being written. */
+const UNFINISHED = '{"isUnfinished":true}';
+
 /** Permissions of files and records: for the owner of the process alone. */
 const OWNER_ALONE = 0o600;
 
@@ -166,8 +169,8 @@ interface FileWrite {
 }
 
 /**
- * Writes an unfinished record, the bytes, then the record: at any moment, a crash leaves either a complete file or one
- * whose record says that it is not. A sweep removes the latter, and never bytes that another program put there.
+ * Creates the file, an unfinished record, the bytes, then the record. After a crash, a sweep finds the unfinished record,
+ * which stands only beside a file that this function created: files that another program put there are never removed.
  */
 async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile> {
   const { name, plan, writing } = write;
@@ -178,11 +181,13 @@ async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile>
   try {
     write.count(0);
     undo.push(async () => write.release());
-    await createFile(join(root.path, name), plan.id, (handle) => handle.writeFile('{"isUnfinished":true}'));
-    undo.push(() => removeIfPresent(join(root.path, name)));
     const handle = await createNew(file, plan.id);
     undo.push(() => removeIfPresent(file));
-    const written = await closing(handle, () => writeContent(handle, write));
+    const written = await closing(handle, async () => {
+      await createFile(join(root.path, name), plan.id, (record) => record.writeFile(UNFINISHED));
+      undo.push(() => removeIfPresent(join(root.path, name)));
+      return writeContent(handle, write);
+    });
     const record: StoredFile = { ...plan, ...written };
     await replaceRecord(join(root.path, name), record);
     return record;
