@@ -1,0 +1,116 @@
+import type {
+  CallToolResult,
+  ContentBlock,
+  Icon,
+  InputRequiredResult,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+
+/** A tool: its name, its schemas and its handler together. `defineTool` infers the types from the schemas. */
+export interface ToolModule<In = unknown, Out = unknown, Ctx = ToolContext> {
+  /** 1 to 128 letters, digits, `_`, `.` and `-`. */
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: z.ZodType<In>;
+  /** Schema of `structuredContent`. Clients get the parsed value: without unknown fields, with defaults. */
+  readonly outputSchema?: OutputSchemaLike<Out>;
+  readonly title?: string;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: Icon[];
+  readonly _meta?: Record<string, unknown>;
+  // A method, so that modules of different types fit into one `ToolModule[]`.
+  handler(args: In, extra: ToolExtra, context: Ctx): MaybePromise<ToolReturn<Out>>;
+}
+
+/** The function of a tool: parsed arguments, the request's context of the SDK, and the context of `registerTools`. */
+export type ToolHandler<In = unknown, Out = unknown, Ctx = ToolContext> = ToolModule<In, Out, Ctx>['handler'];
+
+/** The object that `registerTools` passes to each handler: a database, clients, settings. Any object is one. */
+export type ToolContext = object;
+
+/** The SDK's context of a request: `mcpReq.signal`, `mcpReq.notify`, `http.authInfo` and so on. */
+export type ToolExtra = ServerContext;
+
+/** Any schema that follows Standard Schema and can be shown as JSON Schema, as those of zod do. */
+export type OutputSchemaLike<Out = unknown> = StandardSchemaWithJSON<Out, unknown>;
+
+/**
+ * Values that a handler may return. With an output schema: the structured value alone, which also becomes the text,
+ * or a whole result. Without one (`undefined`): a text or a whole result.
+ */
+export type ToolReturn<Out> = unknown extends Out
+  ? unknown
+  : [Out] extends [undefined]
+    ? string | CallToolResult | InputRequiredResult
+    : Out | StructuredToolResult<Out> | FailedToolResult | InputRequiredResult;
+
+/** A whole result with typed `structuredContent`; `content` is filled in where it is left out. */
+export interface StructuredToolResult<Out> {
+  readonly structuredContent: Out;
+  readonly content?: ContentBlock[];
+  readonly isError?: false;
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** A result that tells the model of a failure. Its `structuredContent` need not follow the output schema. */
+export interface FailedToolResult {
+  readonly isError: true;
+  readonly content: ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** A module as `defineTool` returns it: it keeps the literal name and the schemas, which type the client of a test. */
+export interface DefinedTool<
+  Name extends string,
+  Input extends z.ZodType,
+  Output extends OutputSchemaLike | undefined,
+  Ctx,
+> extends ToolModule<z.output<Input>, SchemaInput<Output>, Ctx> {
+  readonly name: Name;
+  readonly inputSchema: Input & z.ZodType<z.output<Input>>;
+  // Only a type: tells the client of a test which value it gets.
+  readonly '~output'?: SchemaOutput<Output>;
+}
+
+/** The parts of a tool that `defineTool` takes. */
+export interface ToolDefinition<
+  Name extends string,
+  Input extends z.ZodType,
+  Output extends OutputSchemaLike | undefined,
+  Ctx,
+> extends Omit<ToolModule, 'name' | 'inputSchema' | 'outputSchema' | 'handler'> {
+  readonly name: Name;
+  readonly inputSchema: Input;
+  readonly outputSchema?: Output;
+  handler(
+    args: z.output<Input>,
+    extra: ToolExtra,
+    context: Ctx,
+  ): MaybePromise<ToolReturn<SchemaInput<Output>>>;
+}
+
+/** The type that a schema accepts; `undefined` stands for no schema. */
+export type SchemaInput<Schema> = Schema extends OutputSchemaLike
+  ? StandardSchemaWithJSON.InferInput<Schema>
+  : undefined;
+
+/** The type that a schema returns; `undefined` stands for no schema. */
+export type SchemaOutput<Schema> = Schema extends OutputSchemaLike
+  ? StandardSchemaWithJSON.InferOutput<Schema>
+  : undefined;
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Returns the same object, typed by its schemas: a handler that returns what they forbid does not compile. */
+export function defineTool<
+  const Name extends string,
+  Input extends z.ZodType,
+  Output extends OutputSchemaLike | undefined = undefined,
+  Ctx = ToolContext,
+>(tool: ToolDefinition<Name, Input, Output, Ctx>): DefinedTool<Name, Input, Output, Ctx> {
+  return tool as unknown as DefinedTool<Name, Input, Output, Ctx>;
+}
