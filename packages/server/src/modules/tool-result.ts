@@ -3,6 +3,7 @@ import {
   type InputRequiredResult,
   isInputRequiredResult,
 } from '@modelcontextprotocol/server';
+import { createHttpError } from '../errors/http-error.ts';
 import { fillContent } from '../results/fill-content.ts';
 import { describeIssues } from './input.ts';
 import type { OutputSchemaLike, ToolModule } from './tool-module.ts';
@@ -63,9 +64,11 @@ async function structuredResult(
 
 /** The client learns that the server is at fault; only the log gets the fields, as the cause. */
 function brokenSchema(tool: string, reasons: string): Error {
-  return new Error(`The result of tool '${tool}' does not match its output schema`, {
-    cause: new Error(reasons),
-  });
+  return createHttpError(
+    500,
+    `The result of tool '${tool}' does not match its output schema`,
+    new Error(reasons),
+  );
 }
 
 function isFailure(returned: unknown): returned is CallToolResult {
