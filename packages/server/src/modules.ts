@@ -25,6 +25,7 @@ export {
   defineTool,
   type DefinedTool,
   type FailedToolResult,
+  type InputSchemaLike,
   type OutputSchemaLike,
   type StructuredToolResult,
   type ToolContext,

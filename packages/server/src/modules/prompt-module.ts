@@ -1,7 +1,6 @@
 import type { GetPromptResult, Icon, InputRequiredResult, PromptMessage } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
 import type { Complete } from './completion.ts';
-import type { MaybePromise, ToolContext, ToolExtra } from './tool-module.ts';
+import type { InputSchemaLike, MaybePromise, SchemaOutput, ToolContext, ToolExtra } from './tool-module.ts';
 
 /** A prompt: its name, the schema of its arguments and its handler together. */
 export interface PromptModule<Args = unknown, Ctx = ToolContext> {
@@ -9,7 +8,7 @@ export interface PromptModule<Args = unknown, Ctx = ToolContext> {
   readonly name: string;
   readonly description: string;
   /** An object whose members take texts: clients send nothing else. */
-  readonly argsSchema?: z.ZodType<Args>;
+  readonly argsSchema?: InputSchemaLike<Args>;
   readonly title?: string;
   readonly icons?: Icon[];
   readonly _meta?: Record<string, unknown>;
@@ -23,16 +22,18 @@ export interface PromptModule<Args = unknown, Ctx = ToolContext> {
 export type PromptReturn = string | readonly PromptMessage[] | GetPromptResult | InputRequiredResult;
 
 /** Parts of a prompt as `definePrompt` takes them. */
-export type PromptDefinition<Schema extends z.ZodType | undefined, Ctx> = Omit<
+export type PromptDefinition<Schema extends InputSchemaLike | undefined, Ctx> = Omit<
   PromptModule<PromptArguments<Schema>, Ctx>,
   'argsSchema'
 > & { readonly argsSchema?: Schema };
 
 /** The parsed arguments of a prompt; without a schema there are none. */
-export type PromptArguments<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<never, never>;
+export type PromptArguments<Schema> = Schema extends InputSchemaLike
+  ? SchemaOutput<Schema>
+  : Record<never, never>;
 
 /** Returns the same object; the handler's arguments are typed by the schema. */
-export function definePrompt<Schema extends z.ZodType | undefined = undefined, Ctx = ToolContext>(
+export function definePrompt<Schema extends InputSchemaLike | undefined = undefined, Ctx = ToolContext>(
   prompt: PromptDefinition<Schema, Ctx>,
 ): PromptModule<PromptArguments<Schema>, Ctx> {
   return prompt as PromptModule<PromptArguments<Schema>, Ctx>;

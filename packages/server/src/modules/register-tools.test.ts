@@ -1,6 +1,8 @@
 import {
-  inputRequired,
   acceptedContent,
+  createMcpHandler,
+  fromJsonSchema,
+  inputRequired,
   McpServer,
   ProtocolError,
   Server,
@@ -137,7 +139,7 @@ describe.each(eras)('tools in the %s era', (era) => {
     await using client = await connectInMemory(factoryOf([tool()]), { era });
     await expect(client.callTool('b')).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining("'b'"),
+      message: expect.stringContaining("'b'") as unknown,
     });
   });
 
@@ -248,6 +250,60 @@ describe('arguments of a tool', () => {
     expect((await client.callTool('a', { n: 2 })).text).toBe('done');
   });
 });
+
+describe('other kinds of schemas', () => {
+  test('a schema in JSON serves as well as one of zod', async () => {
+    const inputSchema = fromJsonSchema<{ n: number }>({
+      type: 'object',
+      properties: { n: { $ref: '#/$defs/count' } },
+      required: ['n'],
+      $defs: { count: { type: 'integer' } },
+    });
+    const double = defineTool({
+      name: 'double',
+      description: 'Doubles',
+      inputSchema,
+      handler: ({ n }) => String(n * 2),
+    });
+    await using client = await connectInMemory(factoryOf([double]), { tools: [double] });
+    expect((await client.callTool('double', { n: 2 })).text).toBe('4');
+    expect(await client.callTool('double', { n: 1.5 })).toMatchObject({ isError: true });
+    expect((await client.listTools())[0]?.inputSchema).toMatchObject({
+      $defs: { count: { type: 'integer' } },
+    });
+  });
+
+  test('a header that disagrees with its argument is refused', async () => {
+    const inputSchema = z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) });
+    const factory = factoryOf([tool({ inputSchema })]);
+    await using client = await connectInMemory(factory);
+    expect((await client.callTool('a', { region: 'north' })).text).toBe('done');
+    const response = await createMcpHandler(factory).fetch(
+      modernCall('a', { region: 'north' }, { region: 'south' }),
+    );
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32020 } }]);
+  });
+});
+
+function modernCall(name: string, args: object, { region }: { region: string }): Request {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { name, arguments: args, _meta };
+  return new Request('http://in-memory.invalid/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+      'mcp-param-region': region,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  });
+}
 
 describe('registration of tools', () => {
   test.each(['', 'a b', 'a:b', 'ä', 'x'.repeat(129)])('the name %j is refused', (name) => {

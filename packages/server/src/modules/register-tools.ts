@@ -121,13 +121,19 @@ async function outcomeOf(
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     const input = await parseArguments(tool.inputSchema, args);
-    if (input.issues !== undefined) return refusedArguments(tool.name, describeIssues(input.issues));
+    if (input.issues !== undefined) return refused(call, tool, describeIssues(input.issues));
     return await toolResult(tool, await tool.handler(input.value, extra, call.context));
   } catch (error) {
     // Nothing is sent for a cancelled call, and its error is the cancellation.
     if (extra.mcpReq.signal.aborted) throw error;
     return handleToolError(error, call.logger);
   }
+}
+
+/** Logs the refusal, too: an author who sees only a model's attempts would not learn why they fail. */
+function refused({ logger }: Call, { name }: ToolModule, reasons: string): CallToolResult {
+  logger?.info(`Tool '${name}' refused its arguments: ${reasons}`);
+  return refusedArguments(name, reasons);
 }
 
 async function inLegacyShape(

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type ToolModule } from './tool-module.ts';
+import { defineTool, type ToolHandler, type ToolModule } from './tool-module.ts';
 
 describe('types of tools', () => {
   const add = defineTool({
@@ -22,6 +22,28 @@ describe('types of tools', () => {
     expectTypeOf(add.name).toEqualTypeOf<'add'>();
     const tools: ToolModule[] = [add, greet];
     expectTypeOf(tools).toEqualTypeOf<ToolModule[]>();
+  });
+
+  test('a module may be typed by hand, as its interface says', () => {
+    const byHand: ToolModule<{ a: number }, { sum: number }, { base: number }> = {
+      name: 'by-hand',
+      description: 'Adds to a base',
+      inputSchema: z.object({ a: z.number() }),
+      outputSchema: z.object({ sum: z.number() }),
+      handler: ({ a }, _extra, { base }) => ({ sum: a + base }),
+    };
+    expectTypeOf(byHand.handler).toEqualTypeOf<
+      ToolHandler<{ a: number }, { sum: number }, { base: number }>
+    >();
+    expectTypeOf<z.ZodType<{ a: number }>>().toExtend<(typeof byHand)['inputSchema']>();
+    const tools: ToolModule[] = [byHand];
+    expectTypeOf(tools).toEqualTypeOf<ToolModule[]>();
+    const wrong: ToolModule<{ a: number }, { sum: number }> = {
+      ...byHand,
+      // @ts-expect-error sum is a number
+      handler: () => ({ sum: 'three' }),
+    };
+    expectTypeOf(wrong.name).toBeString();
   });
 
   test('a handler that returns what its schema forbids does not compile', () => {

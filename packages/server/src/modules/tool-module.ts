@@ -7,14 +7,14 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
 
 /** A tool: its name, its schemas and its handler together. `defineTool` infers the types from the schemas. */
 export interface ToolModule<In = unknown, Out = unknown, Ctx = ToolContext> {
   /** 1 to 128 letters, digits, `_`, `.` and `-`. */
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: z.ZodType<In>;
+  /** Schema of the arguments: of zod, or any other that follows Standard Schema, as `fromJsonSchema` of the SDK returns. */
+  readonly inputSchema: InputSchemaLike<In>;
   /** Schema of `structuredContent`. Clients get the parsed value: without unknown fields, with defaults. */
   readonly outputSchema?: OutputSchemaLike<Out>;
   readonly title?: string;
@@ -34,7 +34,10 @@ export type ToolContext = object;
 /** The SDK's context of a request: `mcpReq.signal`, `mcpReq.notify`, `http.authInfo` and so on. */
 export type ToolExtra = ServerContext;
 
-/** Any schema that follows Standard Schema and can be shown as JSON Schema, as those of zod do. */
+/** Any schema of arguments that follows Standard Schema and can be shown as JSON Schema, as those of zod do. */
+export type InputSchemaLike<In = unknown> = StandardSchemaWithJSON<unknown, In>;
+
+/** Any schema of results that follows Standard Schema and can be shown as JSON Schema, as those of zod do. */
 export type OutputSchemaLike<Out = unknown> = StandardSchemaWithJSON<Out, unknown>;
 
 /**
@@ -66,12 +69,12 @@ export interface FailedToolResult {
 /** A module as `defineTool` returns it: it keeps the literal name and the schemas, which type the client of a test. */
 export interface DefinedTool<
   Name extends string,
-  Input extends z.ZodType,
+  Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined,
   Ctx,
-> extends ToolModule<z.output<Input>, SchemaInput<Output>, Ctx> {
+> extends ToolModule<SchemaOutput<Input>, SchemaInput<Output>, Ctx> {
   readonly name: Name;
-  readonly inputSchema: Input & z.ZodType<z.output<Input>>;
+  readonly inputSchema: Input & InputSchemaLike<SchemaOutput<Input>>;
   // Only a type: tells the client of a test which value it gets.
   readonly '~output'?: SchemaOutput<Output>;
 }
@@ -79,7 +82,7 @@ export interface DefinedTool<
 /** The parts of a tool that `defineTool` takes. */
 export interface ToolDefinition<
   Name extends string,
-  Input extends z.ZodType,
+  Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined,
   Ctx,
 > extends Omit<ToolModule, 'name' | 'inputSchema' | 'outputSchema' | 'handler'> {
@@ -87,19 +90,19 @@ export interface ToolDefinition<
   readonly inputSchema: Input;
   readonly outputSchema?: Output;
   handler(
-    args: z.output<Input>,
+    args: SchemaOutput<Input>,
     extra: ToolExtra,
     context: Ctx,
   ): MaybePromise<ToolReturn<SchemaInput<Output>>>;
 }
 
 /** The type that a schema accepts; `undefined` stands for no schema. */
-export type SchemaInput<Schema> = Schema extends OutputSchemaLike
+export type SchemaInput<Schema> = Schema extends StandardSchemaWithJSON
   ? StandardSchemaWithJSON.InferInput<Schema>
   : undefined;
 
 /** The type that a schema returns; `undefined` stands for no schema. */
-export type SchemaOutput<Schema> = Schema extends OutputSchemaLike
+export type SchemaOutput<Schema> = Schema extends StandardSchemaWithJSON
   ? StandardSchemaWithJSON.InferOutput<Schema>
   : undefined;
 
@@ -108,7 +111,7 @@ export type MaybePromise<T> = T | Promise<T>;
 /** Returns the same object, typed by its schemas: a handler that returns what they forbid does not compile. */
 export function defineTool<
   const Name extends string,
-  Input extends z.ZodType,
+  Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined = undefined,
   Ctx = ToolContext,
 >(tool: ToolDefinition<Name, Input, Output, Ctx>): DefinedTool<Name, Input, Output, Ctx> {

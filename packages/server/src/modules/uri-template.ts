@@ -18,9 +18,7 @@ export function compileTemplate(template: string): MatchUri {
 const LONGEST_URI = 4096;
 
 function starred(template: string): ReadonlySet<string> {
-  const names = [...template.matchAll(/\{[+#./?&]?([^{}]+)\}/g)].flatMap(([, names = '']) =>
-    names.split(','),
-  );
+  const names = [...template.matchAll(/\{[+#./?&]?([^{}]+)\}/g)].flatMap(([, list = '']) => list.split(','));
   return new Set(names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1).trim()));
 }
 

@@ -1,5 +1,7 @@
+import type * as sdkClient from '@modelcontextprotocol/client';
+
 /** The client of the SDK: an optional peer, because only tests need it. */
-export type ClientModule = typeof import('@modelcontextprotocol/client');
+export type ClientModule = typeof sdkClient;
 
 export async function importClient(): Promise<ClientModule> {
   try {

@@ -1,6 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
-import type { ToolModule } from '../modules/tool-module.ts';
+import type { SchemaInput, ToolModule } from '../modules/tool-module.ts';
 
 /** Names of tools that a client is typed by; any text where it is not typed. */
 export type ToolName<Tools extends readonly ToolModule[]> = Tools[number]['name'];
@@ -13,7 +12,7 @@ export type CallArguments<Tools extends readonly ToolModule[], Name> =
       ? [args?: Arguments<Tools, Name>]
       : [args: Arguments<Tools, Name>];
 
-type Arguments<Tools extends readonly ToolModule[], Name> = z.input<Named<Tools, Name>['inputSchema']>;
+type Arguments<Tools extends readonly ToolModule[], Name> = SchemaInput<Named<Tools, Name>['inputSchema']>;
 
 type Named<Tools extends readonly ToolModule[], Name> = string extends Tools[number]['name']
   ? Tools[number]
