@@ -36,7 +36,12 @@ describe('types of tools', () => {
       ToolHandler<{ a: number }, { sum: number }, { base: number }>
     >();
     expectTypeOf<z.ZodType<{ a: number }>>().toExtend<(typeof byHand)['inputSchema']>();
-    const tools: ToolModule[] = [byHand];
+    const text: ToolModule<{ a: number }, string> = {
+      ...byHand,
+      outputSchema: z.string(),
+      handler: () => 'a',
+    };
+    const tools: ToolModule[] = [byHand, text];
     expectTypeOf(tools).toEqualTypeOf<ToolModule[]>();
     const wrong: ToolModule<{ a: number }, { sum: number }> = {
       ...byHand,

@@ -41,14 +41,10 @@ export type InputSchemaLike<In = unknown> = StandardSchemaWithJSON<unknown, In>;
 export type OutputSchemaLike<Out = unknown> = StandardSchemaWithJSON<Out, unknown>;
 
 /**
- * Values that a handler may return. With an output schema: the structured value alone, which also becomes the text,
- * or a whole result. Without one (`undefined`): a text or a whole result.
+ * Values that a handler may return: the structured value alone, which also becomes the text, or a whole result. Without
+ * an output schema, `Out` is a text or a result with content.
  */
-export type ToolReturn<Out> = unknown extends Out
-  ? unknown
-  : [Out] extends [undefined]
-    ? string | CallToolResult | InputRequiredResult
-    : Out | StructuredToolResult<Out> | FailedToolResult | InputRequiredResult;
+export type ToolReturn<Out> = Out | StructuredToolResult<Out> | FailedToolResult | InputRequiredResult;
 
 /** A whole result with typed `structuredContent`; `content` is filled in where it is left out. */
 export interface StructuredToolResult<Out> {
@@ -72,7 +68,7 @@ export interface DefinedTool<
   Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined,
   Ctx,
-> extends ToolModule<SchemaOutput<Input>, SchemaInput<Output>, Ctx> {
+> extends ToolModule<SchemaOutput<Input>, HandlerOutput<Output>, Ctx> {
   readonly name: Name;
   readonly inputSchema: Input & InputSchemaLike<SchemaOutput<Input>>;
   // Only a type: tells the client of a test which value it gets.
@@ -89,17 +85,23 @@ export interface ToolDefinition<
   readonly name: Name;
   readonly inputSchema: Input;
   readonly outputSchema?: Output;
-  handler(
-    args: SchemaOutput<Input>,
-    extra: ToolExtra,
-    context: Ctx,
-  ): MaybePromise<ToolReturn<SchemaInput<Output>>>;
+  handler(args: SchemaOutput<Input>, extra: ToolExtra, context: Ctx): MaybePromise<DefinedReturn<Output>>;
 }
 
-/** The type that a schema accepts; `undefined` stands for no schema. */
+// Apart from `ToolReturn`, because a condition there would keep modules of different types out of one array.
+type DefinedReturn<Output> = Output extends StandardSchemaWithJSON
+  ? ToolReturn<SchemaInput<Output>>
+  : string | CallToolResult | InputRequiredResult;
+
+/** The type that a schema accepts. */
 export type SchemaInput<Schema> = Schema extends StandardSchemaWithJSON
   ? StandardSchemaWithJSON.InferInput<Schema>
-  : undefined;
+  : never;
+
+/** The value that a handler makes for an output schema, or for none. */
+export type HandlerOutput<Schema> = Schema extends StandardSchemaWithJSON
+  ? StandardSchemaWithJSON.InferInput<Schema>
+  : string | CallToolResult;
 
 /** The type that a schema returns; `undefined` stands for no schema. */
 export type SchemaOutput<Schema> = Schema extends StandardSchemaWithJSON
