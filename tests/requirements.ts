@@ -254,7 +254,7 @@ export const requirements: readonly Requirement[] = [
   ),
 
   // Building blocks for servers
-  open(
+  done(
     'KIT-CFG-1',
     'A server reads its transport options from arguments and environment; an unknown argument is an error',
   ),
@@ -263,11 +263,11 @@ export const requirements: readonly Requirement[] = [
     'KIT-OAUTH-1',
     'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
   ),
-  open(
+  done(
     'KIT-ERR-1',
     'Errors become results or protocol errors by one table, with an id for the log, without stack or path',
   ),
-  open('KIT-RESP-1', 'Responses that ask for a login, and results with both content and structured content'),
+  done('KIT-RESP-1', 'Responses that ask for a login, and results with both content and structured content'),
   open(
     'KIT-MODULE-1',
     'Tools, resources and prompts are modules whose types flow from their schemas, with one vocabulary of outputs',

@@ -1,0 +1,179 @@
+/** Characters of an error's text that are read: a search through more of it would hold up other calls. */
+const LONGEST_READ = 8192;
+/** Characters of an error's text that a client gets. */
+const LONGEST_SHOWN = 2000;
+const HIDDEN = '[hidden]';
+const PATH = '[path]';
+
+/**
+ * Makes an error's text fit for a client: without credentials, absolute paths, stack lines and control characters, and
+ * not longer than 2,000 characters.
+ */
+export function clientText(text: string): string {
+  const isLong = text.length > LONGEST_READ;
+  const start = isLong ? withoutLastWord(text.slice(0, LONGEST_READ)) : text;
+  const shown = hidePaths(hideSecrets(withoutStack(plain(start)))).trim();
+  return shown.length > LONGEST_SHOWN || isLong
+    ? `${withoutHalf(shown.slice(0, LONGEST_SHOWN - 1))}…`
+    : shown;
+}
+
+/** Takes credentials out of a text: keys, tokens, passwords, and the values of members that are named so. */
+export function hideSecrets(text: string): string {
+  return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+}
+
+/** Replaces control characters and the colours of terminals, behind which a secret could hide from the patterns. */
+export function plain(text: string): string {
+  return text
+    .replace(TERMINAL, '')
+    .replace(INVISIBLE, '')
+    .replace(/\r\n?/gu, '\n')
+    .replace(CONTROL, ' ')
+    .replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+const TERMINAL = new RegExp(String.raw`\u001B\[[\d;?]{0,32}[A-Za-z]`, 'gu');
+/** Characters without a shape, but for the two that join letters and emoji. */
+const INVISIBLE = /[^\P{Cf}\u200C\u200D]|[\u034F\u115F\u1160\u3164]/gu;
+const CONTROL = /[^\P{Cc}\n\t]|[\u2028\u2029]/gu;
+
+/** Removes lines of a stack that an error has in its message. */
+function withoutStack(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isFrame(line.trim()))
+    .join('\n');
+}
+
+function isFrame(line: string): boolean {
+  return line.startsWith('at ') && /:\d+:\d+\)?$|\((?:native|<anonymous>|index \d+)\)$/u.test(line);
+}
+
+/** Names of members and parameters whose values are credentials. */
+const NAMES = [
+  'token',
+  'secret',
+  'passw(?:or)?d',
+  'passphrase',
+  'pwd',
+  'pw',
+  'api[-_ ]?key',
+  '[-_]key',
+  'key(?==)',
+  '(?:access|account|private|secret|shared|signing|encryption|master)key',
+  'credentials?',
+  'signature',
+  'sig(?==)',
+  'session[-_]?id',
+  'assertion',
+  'verifier',
+  'jwt',
+  'otp',
+].join('|');
+/** A value in quotes, or a word. What is hidden already stays as it is. */
+const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"'&,;)}\]]+)`;
+/** Beginnings of the keys of well-known services. */
+const PREFIXES = [
+  'sk[-_]',
+  '[pr]k_(?:live|test)_',
+  'gh[opsur]_',
+  'github_pat_',
+  'gl(?:pat|ptt|dt|rt)-',
+  'xox[abceoprs]-',
+  'xapp-',
+  'A[KS]IA',
+  'AIza',
+  'ya29\\.',
+  '1//0',
+  '4/0A',
+  'GOCSPX-',
+  'npm_(?=\\w{30})',
+  'pypi-',
+  'hf_',
+  'SG\\.',
+  'shp(?:at|ca|pa|ss)_',
+  'dop_v1_',
+  'whsec_',
+  'nvapi-',
+  'gsk_',
+  'lin_api_',
+  'ntn_',
+].join('|');
+
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  // Keys and certificates in their armour; one that was cut has no end.
+  [/-----BEGIN [A-Z\d ]{0,40}-----[\s\S]*?(?:-----END [A-Z\d ]{0,40}-----|$)/gu, HIDDEN],
+  // Headers whose whole value is a credential.
+  [
+    /\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
+    `$1$2${HIDDEN}`,
+  ],
+  [
+    /\b(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:access )?tokens?\b|auth\w*\b|scheme\b)[^\s"',;]+/giu,
+    `$1 ${HIDDEN}`,
+  ],
+  [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],
+  // Passwords in addresses, also those with a slash that should have been escaped.
+  [/:\/\/[^\s/?#"'<>]{0,512}@/gu, `://${HIDDEN}@`],
+  [/:\/\/[^\s/"'<>@:]{1,256}:(?!\d+\/)[^\s"'<>]{0,512}@/gu, `://${HIDDEN}@`],
+  [new RegExp(String.raw`(${NAMES})(\\?["']?\s{0,8}(?:=>|[=:])\s{0,8})\\?${VALUE}`, 'giu'), `$1$2${HIDDEN}`],
+  // Options of a command line.
+  [/(--[\w-]{0,40}(?:key|token|secret|password))\s{1,8}(?![-[])[^\s"',;]+/giu, `$1 ${HIDDEN}`],
+  // Authorization codes. A short number is the code of an exit or of a status; capitals name an error.
+  [/\b([Cc]ode=)(?!(?:\d{1,5}|[A-Z_]{3,40})(?![\w/.-])|\[hidden\])[^\s"'&#,;)}\]]+/gu, `$1${HIDDEN}`],
+  [new RegExp(String.raw`(?<![A-Za-z\d])(?:${PREFIXES})[\w.~+/=-]{8,}`, 'gu'), HIDDEN],
+  // Signed and encrypted tokens: parts with dots between them, of which the first is JSON.
+  [/(?<![A-Za-z\d])eyJ[\w-]{4,}(?:\.[\w-]*){0,4}/gu, HIDDEN],
+  // Secret keys of AWS, which may have slashes.
+  [
+    /(?<![\w/+=.:-])(?=[a-z\d/+]{0,39}[A-Z])(?=[A-Z\d/+]{0,39}[a-z])(?=[A-Za-z/+]{0,39}\d)[A-Za-z\d/+]{40}(?![\w/+=])/gu,
+    HIDDEN,
+  ],
+  // Long words of capitals, small letters and digits together: keys of services that have no prefix.
+  [/(?<![\w+/=.-])(?=[\w+=-]{0,256}\d)(?=[\w+=-]{0,256}[a-z])(?=[\w+=-]{0,256}[A-Z])[\w+=-]{32,}/gu, HIDDEN],
+];
+
+/** Characters that end a path in a sentence. */
+const END = String.raw`\s"'\x60<>|`;
+const START = String.raw`(?:file:|~?/|[A-Za-z]:[\\/]|\\\\)`;
+/** More words of the same path: a folder's name may have a space in it. */
+const MORE = String.raw`(?:(?: [^${END}\\/]{1,64}){1,2}[\\/][^${END}]*){0,4}`;
+
+/** In this order: quoted paths, file addresses, other addresses (which stay), those without a host, Windows, Unix. */
+const PATHS = new RegExp(
+  [
+    String.raw`(?<quote>["'\x60])${START}[^\n]{0,1024}?\k<quote>(?![\w/\\])`,
+    String.raw`(?:file|FILE):[^${END}]+`,
+    String.raw`\b(?<address>[A-Za-z][A-Za-z\d+.\-]{1,20}://[^\s/"'<>]{1,255}(?:/[^\s"'<>?#]*)?)`,
+    String.raw`\b[A-Za-z][A-Za-z\d+.\-]{1,20}:/{3,}[^${END}]*`,
+    String.raw`(?<![A-Za-z\d])[A-Za-z]:[\\/][^${END}]*${MORE}`,
+    String.raw`\\\\[^${END}\\]+\\[^${END}]*${MORE}`,
+    String.raw`(?<![\w.~%@)\]\}/\-])~?/+[^${END}/][^${END}]*${MORE}`,
+    String.raw`~[\w\-]{0,32}/[^${END}]*`,
+    // Folders that every system has are known also behind a word.
+    String.raw`/(?:etc|home|mnt|opt|private|proc|root|srv|tmp|Users|usr|var|Volumes)/[^${END}]*`,
+  ].join('|'),
+  'gu',
+);
+
+function hidePaths(text: string): string {
+  return text.replace(PATHS, (found: string, ...rest: unknown[]) => {
+    const { quote, address } = rest.at(-1) as { quote?: string; address?: string };
+    if (address !== undefined) return found;
+    if (quote !== undefined) return `${quote}${PATH}${quote}`;
+    // The end of a sentence or of a bracket is none of the path.
+    return `${PATH}${/[),.:;?\]}]*$/u.exec(found)?.[0] ?? ''}`;
+  });
+}
+
+/** The last word of a text that was cut may be half of a secret, which no pattern knows. */
+function withoutLastWord(text: string): string {
+  const end = Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'));
+  return text.slice(0, Math.max(end, LONGEST_READ / 2));
+}
+
+/** Half of a character at the end is left out. */
+function withoutHalf(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, '');
+}

@@ -1,0 +1,100 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { buildAuthResponse } from '../results/auth-response.ts';
+import { signInRequest } from './sign-in-request.ts';
+import type { OutputSchemaLike, ToolExtra } from './tool-module.ts';
+import { type AnyModule, kindOf, wrapHandler } from './wrap-handler.ts';
+
+/** Source of access tokens; the adapters of `@weir/server/oauth` are such sources. */
+export interface AccessTokens {
+  getAccessToken(options?: never): string | Promise<string>;
+}
+
+export interface AuthOptions<Adapter extends AccessTokens> {
+  /** Options for `getAccessToken`, say an account: which one is active is the server's affair. */
+  tokenOptions?(extra: ToolExtra, context: object): Parameters<Adapter['getAccessToken']>[0];
+}
+
+/** A module whose handler no longer asks the server's context for `accessToken`. */
+export type WithoutToken<Module extends AnyModule> = Omit<Module, 'handler'> & {
+  handler(
+    input: Parameters<Module['handler']>[0],
+    extra: Parameters<Module['handler']>[1],
+    context: Omit<Parameters<Module['handler']>[2], 'accessToken'>,
+  ): ReturnType<Module['handler']>;
+};
+
+/**
+ * Gets an access token before each call and passes it to the handler as `context.accessToken`. Without a sign-in the
+ * client gets the address to sign in at. Without a module, returns a function that wraps one.
+ */
+export function withAuth<Module extends AnyModule, Adapter extends AccessTokens>(
+  module: Module,
+  adapter: Adapter,
+  options?: AuthOptions<Adapter>,
+): WithoutToken<Module>;
+export function withAuth<Adapter extends AccessTokens>(
+  adapter: Adapter,
+  options?: AuthOptions<Adapter>,
+): <Module extends AnyModule>(module: Module) => WithoutToken<Module>;
+export function withAuth(
+  first: AnyModule | AccessTokens,
+  second?: AccessTokens | AuthOptions<AccessTokens>,
+  third?: AuthOptions<AccessTokens>,
+): unknown {
+  if ('handler' in first) return authorized(first, second as AccessTokens, third);
+  return (module: AnyModule) => authorized(module, first, second as AuthOptions<AccessTokens> | undefined);
+}
+
+function authorized(
+  module: AnyModule,
+  adapter: AccessTokens,
+  options: AuthOptions<AccessTokens> | undefined,
+): AnyModule {
+  return wrapHandler(module, async (_input, call, { extra, context }) => {
+    try {
+      const accessToken = await adapter.getAccessToken(options?.tokenOptions?.(extra as ToolExtra, context));
+      return await call({ ...context, accessToken });
+    } catch (error) {
+      if (!isAuthRequired(error)) throw error;
+      return await answer(module, error, extra as ToolExtra);
+    }
+  });
+}
+
+interface AuthRequired {
+  readonly message: string;
+  readonly authUrl: string;
+}
+
+/** Knows the error by its shape: it may come from another copy of the package, or from an adapter of the server's own. */
+function isAuthRequired(error: unknown): error is Error & AuthRequired {
+  return (
+    error instanceof Error &&
+    error.name === 'AuthRequiredError' &&
+    'authUrl' in error &&
+    typeof error.authUrl === 'string'
+  );
+}
+
+async function answer(
+  module: AnyModule,
+  { message, authUrl }: AuthRequired,
+  extra: ToolExtra,
+): Promise<unknown> {
+  const request = signInRequest(message, authUrl, extra);
+  if (request !== undefined) return request;
+  if (kindOf(module) === 'tool') return await toolAnswer(module, buildAuthResponse(message, authUrl));
+  throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message, { type: 'auth_required', authUrl });
+}
+
+/** Marks the answer as an error where the output schema does not allow for it: as a success, clients would refuse it. */
+async function toolAnswer(
+  { outputSchema }: AnyModule & { readonly outputSchema?: OutputSchemaLike },
+  result: CallToolResult,
+): Promise<CallToolResult> {
+  const outcome = await outputSchema?.['~standard'].validate(result.structuredContent);
+  if (outcome?.issues === undefined) return result;
+  // A model that sees only the text needs the address, too.
+  const { authUrl } = result.structuredContent as { authUrl: string };
+  return { ...result, content: [...result.content, { type: 'text', text: authUrl }], isError: true };
+}
