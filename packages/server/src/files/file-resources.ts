@@ -46,7 +46,9 @@ export function fileResources(store: ResourceStore, options: FileResourceOptions
       const id = String(variables['id']);
       const { filename, size } = (await store.get(id, ownerOf(extra))) ?? { filename: '', size: 0 };
       if (size > maxBytes)
-        throw new Error(`The file "${filename}" has more than ${maxBytes} bytes: download it by a link instead`);
+        throw new Error(
+          `The file "${filename}" has more than ${maxBytes} bytes: download it by a link instead`,
+        );
       const found = await store.read(id, ownerOf(extra));
       return found && { contents: [contentsOf(uri, found)] };
     },
