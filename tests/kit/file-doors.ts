@@ -21,7 +21,7 @@ export interface Asked {
   readonly meanwhile?: () => void;
 }
 
-export interface Door {
+export interface Door extends AsyncDisposable {
   ask(target: string, asked?: Asked): Promise<Answer>;
   /** Port of the server; undefined for a fetch handler. */
   readonly port?: number;
@@ -36,11 +36,12 @@ export const doors: readonly [string, OpenDoor][] = [
   ['the fetch handler', openFetchHandler],
 ];
 
-async function listen(listener: RequestListener): Promise<Door> {
+export async function listen(listener: RequestListener): Promise<Door> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { port, ask: (target, asked) => askRaw(port, target, asked), close: () => closeServer(server) };
+  const close = (): Promise<void> => closeServer(server);
+  return { port, ask: (target, asked) => askRaw(port, target, asked), close, [Symbol.asyncDispose]: close };
 }
 
 async function openFetchHandler(config: FileServingConfig): Promise<Door> {
@@ -57,7 +58,8 @@ async function openFetchHandler(config: FileServingConfig): Promise<Door> {
       isComplete: body !== undefined,
     };
   };
-  return { ask, close: async () => undefined };
+  const close = async (): Promise<void> => undefined;
+  return { ask, close, [Symbol.asyncDispose]: close };
 }
 
 async function readText({ body }: Response, meanwhile?: () => void): Promise<string> {

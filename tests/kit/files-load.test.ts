@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createResourceStore } from '@weir/server/files';
+import { createFileFetchHandler, createResourceStore } from '@weir/server/files';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { temporaryFolder } from '../support/harness.ts';
 import { until } from '../support/processes.ts';
@@ -154,6 +154,33 @@ describe('files under load', () => {
       }
     },
   );
+
+  verifies(KIT, 'a write over the quota leaves nothing of the file (F25)', async () => {
+    const root = temporaryFolder();
+    const store = createResourceStore({ uri: pathToFileURL(root).href, quota: { ownerBytes: 1000 } });
+    const pieces = async function* (): AsyncGenerator<Buffer> {
+      for (let count = 0; count < 11; count++) yield Buffer.alloc(100);
+    };
+    await expect(store.put(pieces(), { filename: 'x', owner: 'ada' })).rejects.toThrow(
+      'would exceed 1000 bytes',
+    );
+    expect(readdirSync(root)).toEqual([]);
+    await store.put(Buffer.alloc(1000), { filename: 'x', owner: 'ada' });
+  });
+
+  onLinux(KIT, 'a response of the fetch handler that is never read loses its descriptor (F24)', async () => {
+    const root = folderWith('large', MIB);
+    const handler = createFileFetchHandler({
+      routePrefix: '/exports',
+      resourceStoreUri: pathToFileURL(root).href,
+      getMetadata: async (filename) => ({ filename }),
+      limits: { stallMs: 50 },
+    });
+    const response = await handler(new Request('http://localhost/exports/large'));
+    expect(openFilesBelow(root)).toHaveLength(1);
+    await until(() => openFilesBelow(root).length === 0);
+    await expect(response.text()).rejects.toThrow('was not read for 50 ms');
+  });
 
   onLinux(KIT, 'a disk that takes no more leaves nothing of the file that did not fit (F25)', async () => {
     const root = temporaryFolder();

@@ -12,12 +12,12 @@ import {
   signFileLink,
 } from '@weir/server/files';
 import type { ResourceModule } from '@weir/server/modules';
-import type { RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import { beforeAll, describe, expect, expectTypeOf } from 'vitest';
 import { connectSdk, temporaryFolder } from '../support/harness.ts';
 import { bundleProgram } from '../support/program.ts';
 import { verifies } from '../verifies.ts';
-import { doors } from './file-doors.ts';
+import { doors, listen } from './file-doors.ts';
 
 const KIT = 'KIT-FILES-1';
 
@@ -128,6 +128,42 @@ describe('the config of a file server', () => {
     expect(() => signFileLink('x', { keys: [good], routePrefix: '/x', ttlMs: Infinity })).toThrow(
       'links expire',
     );
+  });
+
+  verifies(KIT, 'a limit that limits nothing is refused', async () => {
+    const config = { routePrefix: '/exports', resourceStoreUri: pathToFileURL(temporaryFolder()).href };
+    const wrong = [{ maxDownloads: 0 }, { maxDownloads: Number.NaN }, { stallMs: 0 }, { stallMs: Infinity }];
+    for (const limits of wrong)
+      for (const [, open] of doors)
+        await expect(async () => open({ ...config, limits })).rejects.toThrow('limits.');
+  });
+
+  verifies(KIT, 'a router finds its paths wherever it is mounted, and leaves the others alone', async () => {
+    const resourceStoreUri = pathToFileURL(temporaryFolder()).href;
+    await createResourceStore({ uri: resourceStoreUri }).put('found', {
+      id: 'x',
+      filename: 'x',
+      owner: 'ada',
+    });
+    const router = createFileServingRouter({
+      routePrefix: '/a/files',
+      resourceStoreUri,
+      principal: () => 'ada',
+    });
+    const app = express().use(router).use('/a', router).use('/behind-proxy', router);
+    app.use((_request, response) => void response.status(418).end());
+    await using door = await listen(app);
+    const statuses = async (...targets: string[]): Promise<number[]> =>
+      Promise.all(targets.map(async (target) => (await door.ask(target)).status));
+    expect(await statuses('/a/files/x', '/a/files', '/a/files/', '/a/files?pageSize=1')).toEqual([
+      200, 200, 200, 200,
+    ]);
+    expect(await statuses('/behind-proxy/x', '/behind-proxy', '/behind-proxy/?pageSize=0')).toEqual([
+      200, 200, 400,
+    ]);
+    expect(await statuses('/x', '/', '/b/files/x', '/a-files/x', '/a/filesx')).toEqual([
+      418, 418, 418, 418, 404,
+    ]);
   });
 
   verifies(KIT, 'the types are those of the contract', () => {

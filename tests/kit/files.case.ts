@@ -40,6 +40,9 @@ const UNKNOWN_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
 const CONTENT = 'a,b\n1,2\n';
 const MINUTE_MS = 60_000;
 const onLinux = verifies.skipIf(onLinuxOnly);
+const onDevices = verifies.skipIf(
+  onLinuxOnly ?? (process.getuid?.() === 0 ? undefined : 'only root can make a device'),
+);
 
 export function describeDoor(name: string, openDoor: OpenDoor): void {
   let parent: string;
@@ -160,6 +163,12 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       expect(await door.ask('/exports/socket')).toEqual(unknown);
       listener.close();
       expect(openFilesBelow(root)).toEqual([]);
+    });
+
+    onDevices(KIT, 'a device is refused (F11)', async () => {
+      execFileSync('mknod', [join(root, 'zero'), 'c', '1', '5']);
+      const door = await serveAll();
+      expect(await door.ask('/exports/zero')).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`));
     });
 
     verifies(KIT, 'a folder in the store is refused (F12)', async () => {

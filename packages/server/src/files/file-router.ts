@@ -30,10 +30,11 @@ export function createFileServingRouter(config: FileServingConfig): FileRouter {
 /** Stands for a path outside of the prefix, on a server that has nothing else: a slash is not in any id. */
 const OUTSIDE = '/';
 
-/** Express cuts off the path that a router is mounted under, which may differ from the prefix behind a proxy. */
+/** Express cuts off the path that a router is mounted under. Behind a proxy, that may be another than the prefix. */
 function pathBelowRouter(serving: FileServing, mounted: string, path: string): string | undefined {
-  const below = serving.below(`${mounted}${path === '/' && mounted !== '' ? '' : path}`);
-  return below ?? (mounted === '' ? undefined : path.slice(1));
+  const isAbovePrefix = `${serving.prefix}/`.startsWith(`${mounted}/`);
+  if (mounted !== '' && !isAbovePrefix) return path.slice(1);
+  return serving.below(path === '/' && mounted !== '' ? mounted : `${mounted}${path}`);
 }
 
 /** Takes a target apart as it was sent: nothing is decoded or normalised, and an id needs neither. */

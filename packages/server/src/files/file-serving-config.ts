@@ -33,7 +33,19 @@ export interface FileServingLimits {
   readonly stallMs: number;
 }
 
-export const DEFAULT_LIMITS: FileServingLimits = { maxDownloads: 256, stallMs: 30_000 };
+const DEFAULT_LIMITS: FileServingLimits = { maxDownloads: 256, stallMs: 30_000 };
+
+/** Longest time that timers of Node can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Fills in the limits that are not set; throws for those that would limit nothing. */
+export function checkLimits(limits: Partial<FileServingLimits> = {}): FileServingLimits {
+  const { maxDownloads, stallMs } = { ...DEFAULT_LIMITS, ...limits };
+  if (!(maxDownloads >= 1)) throw new Error(`limits.maxDownloads ${maxDownloads} must be a number from 1`);
+  if (!(stallMs >= 1 && stallMs <= MAX_TIMER_MS))
+    throw new Error(`limits.stallMs ${stallMs} must be a number of milliseconds from 1 to ${MAX_TIMER_MS}`);
+  return { maxDownloads, stallMs };
+}
 
 /** The facts of a file that its own program keeps. */
 export interface FileMetadata {

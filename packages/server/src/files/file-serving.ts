@@ -6,7 +6,7 @@ import { isFileId } from './file-id.ts';
 import { checkLinkKeys, verifyFileLink } from './file-links.ts';
 import { answerList } from './file-list.ts';
 import {
-  DEFAULT_LIMITS,
+  checkLimits,
   type FileMetadata,
   type FileRequest,
   type FileServingConfig,
@@ -20,6 +20,8 @@ import { createStoredFiles, type StoredFiles } from './stored-files.ts';
 
 /** Decides each answer; the router and the fetch handler only send it. */
 export interface FileServing {
+  /** The path that all requests for files begin with. */
+  readonly prefix: string;
   /** Returns the part of a path below the route prefix; undefined for a path that belongs to others. */
   below(path: string): string | undefined;
   /** Answers a request for the path below the prefix: '' for the list, else a file id. */
@@ -45,7 +47,7 @@ export type Grant = (id: string, asker: Asker) => Promise<GrantedFile | undefine
 
 export function createFileServing(config: FileServingConfig): FileServing {
   const { now = Date.now, linkKeys = [], logger } = config;
-  const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  const limits = checkLimits(config.limits);
   const prefix = prefixPath(config.routePrefix);
   const files = createStoredFiles(openStoreRoot(config.resourceStoreUri, 'resourceStoreUri'), now);
   checkLinkKeys(linkKeys);
@@ -91,7 +93,7 @@ export function createFileServing(config: FileServingConfig): FileServing {
     }
   };
 
-  return { answer, limits, below: (path) => pathBelow(prefix, path) };
+  return { answer, limits, prefix, below: (path) => pathBelow(prefix, path) };
 }
 
 /** Returns the user in whose name a link reads. Undefined for a wrong link, and one that another user made public. */

@@ -64,6 +64,11 @@ describe('a resource store', () => {
 
   test.each([
     ['the uri has another scheme', { uri: 'https://files.example/x' }, 'must be a file:// URI'],
+    [
+      'a quota is not a number',
+      { uri: 'file:///x', quota: { ownerBytes: Number.NaN } },
+      'quota.ownerBytes NaN',
+    ],
     ['the uri is a path', { uri: '/tmp/x' }, 'must be a file:// URI'],
     ['the uri names another machine', { uri: 'file://host/x' }, 'does not name a folder of this machine'],
   ])('a store is refused where %s', (_what, options, message) => {
@@ -73,6 +78,7 @@ describe('a resource store', () => {
   test.each([
     ['an id with a path', { id: '../x' }, 'must be 1 to 128 letters'],
     ['an empty owner', { owner: '' }, 'owner must not be empty'],
+    ['a largest size that is not a number', { maxBytes: Number.NaN }, 'maxBytes NaN must be'],
     ['a time to live of 0', { ttlMs: 0 }, 'ttlMs 0 must be'],
     ['a time to live that is not a number', { ttlMs: Number.NaN }, 'ttlMs NaN must be'],
   ])('%s is refused', async (_what, options, message) => {

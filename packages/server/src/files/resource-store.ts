@@ -6,7 +6,7 @@ import { contentTypeOf } from './content-types.ts';
 import { safeFilename } from './download-name.ts';
 import { isFileId, newFileId, ownerKey, parseRecordName, recordName } from './file-id.ts';
 import { openStoreRoot, type StoreRoot } from './store-root.ts';
-import { createStoreUsage, DEFAULT_QUOTA, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
+import { checkQuota, createStoreUsage, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
 import { isPast, type StoredFile } from './stored-file.ts';
 import { createStoredFiles, readRecord, type StoredFiles } from './stored-files.ts';
 
@@ -70,19 +70,21 @@ const OWNER_ALONE = 0o600;
 export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
   const { now = Date.now, logger } = options;
   const root = openStoreRoot(options.uri, 'uri');
-  const usage = createStoreUsage({ ...DEFAULT_QUOTA, ...options.quota });
+  const usage = createStoreUsage(checkQuota(options.quota));
   const files = createStoredFiles(root, now);
   const writing = new Set<string>();
   let sweptAt = Number.NEGATIVE_INFINITY;
   let sweeping: Promise<number> | undefined;
 
   const put = async (content: FileContent, request: PutFileOptions): Promise<StoredFile> => {
+    const { maxBytes = Infinity } = request;
+    if (!(maxBytes >= 0)) throw new Error(`maxBytes ${maxBytes} must be a number from 0`);
     const plan = planFile(request, { ttlMs: options.ttlMs ?? DAY_MS, now: now() });
     if (now() - sweptAt >= SWEEP_EVERY_MS) await sweep();
     await root.check();
     const name = recordName(plan.id, plan.owner);
     const count = (size: number): void => {
-      if (size > (request.maxBytes ?? Infinity)) throw tooLarge(request);
+      if (size > maxBytes) throw tooLarge(maxBytes);
       usage.grow(name, ownerKey(plan.owner), size);
     };
     return writeFile(root, { name, plan, content, count, writing, release: () => usage.delete(name) });
@@ -315,7 +317,7 @@ async function modifiedMs(path: string): Promise<number> {
   }
 }
 
-function tooLarge({ maxBytes = 0 }: PutFileOptions): FileQuotaError {
+function tooLarge(maxBytes: number): FileQuotaError {
   return new FileQuotaError(`The file has more than ${maxBytes} bytes: write less, or raise "maxBytes"`);
 }
 
