@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// Tests run the packages from source: no build stands between an edit and its test. Neither `import` nor `module` is
-// named here: test processes would take them for `require` too, which breaks packages that have a file for each.
-const conditions = ['@weir/source', 'node', 'default'];
+// Tests run the packages from source: no build stands between an edit and its test.
+// `import` is left to whoever resolves: named here, Node would hand it to `require`, too, which breaks Express.
+const conditions = ['@weir/source', 'node'];
 
 /** How every project finds the packages. */
 export const shared = {

@@ -162,7 +162,7 @@ describe('the config of a file server', () => {
       200, 200, 400,
     ]);
     expect(await statuses('/x', '/', '/b/files/x', '/a-files/x', '/a/filesx')).toEqual([
-      418, 418, 418, 418, 404,
+      418, 418, 418, 418, 418,
     ]);
   });
 

@@ -97,7 +97,7 @@ describe('a resource store', () => {
     expect(readdirSync(root)).toHaveLength(2);
   });
 
-  test('of two writers of one id, one succeeds', async () => {
+  test('one of several writers of one id succeeds', async () => {
     const stores = [open(), open()];
     const outcomes = await Promise.allSettled(
       [...stores, ...stores].map((store) => store.put('x', { id: 'same', filename: 'x', owner: 'ada' })),
