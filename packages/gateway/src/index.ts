@@ -34,7 +34,7 @@ export {
   RpcError,
   RpcErrorCode,
 } from './errors.ts';
-export { isLoopback } from './front/http/access.ts';
+export { isLoopback } from '@weir/server/access';
 export type { HttpFront } from './front/http/http-front.ts';
 export { DEFAULT_PORT, serveHttp } from './front/http/serve-http.ts';
 export type { HttpLimits, HttpOptions } from './front/http/serve-http.ts';

@@ -1,1 +1,12 @@
-export {};
+export type { McpFetchHandler, McpFetchHandlerOptions, McpFetchOptions } from './transport/fetch-handler.ts';
+export { createMcpFetchHandler } from './transport/fetch-handler.ts';
+export type { HttpMcpRouterOptions, McpRouter } from './transport/http-router.ts';
+export { createHttpMcpRouter } from './transport/http-router.ts';
+export type { HttpApp, HttpServerHandle, SetupHttpServerOptions } from './transport/http-server.ts';
+export { setupHttpServer } from './transport/http-server.ts';
+export type { EndpointOptions, HttpServingOptions } from './transport/mcp-endpoint.ts';
+export type { SessionLimits } from './transport/legacy-sessions.ts';
+export type { AllowedNames } from './transport/request-access.ts';
+export type { AnyServer, ServerFactory } from './transport/server-factory.ts';
+export type { SetupStdioServerOptions, StdioHandle, StdioOptions } from './transport/stdio-server.ts';
+export { setupStdioServer, setupStdioTransport } from './transport/stdio-server.ts';

@@ -1,6 +1,7 @@
+import { bracketed, isLoopback } from '@weir/server/access';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Implementation } from '../../protocol/eras.ts';
-import { Admission, bracketed, isLoopback } from './access.ts';
+import { Admission } from './access.ts';
 import type { HttpFront } from './http-front.ts';
 
 export interface HttpOptions {
