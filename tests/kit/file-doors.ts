@@ -73,7 +73,7 @@ async function readText({ body }: Response, meanwhile?: () => void): Promise<str
 /** Sends a request over a socket and reads until the server closes it. */
 export function askRaw(port: number, target: string, asked: Asked = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, meanwhile } = asked;
-  const lines = Object.entries({ host: '127.0.0.1', connection: 'close', ...headers });
+  const lines = Object.entries({ host: `127.0.0.1:${port}`, connection: 'close', ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -237,7 +237,7 @@ async function download(port: number, id: string): Promise<number> {
     },
   };
   const socket = connect({ port, host: '127.0.0.1', onread });
-  socket.write(`GET /exports/${id} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`);
+  socket.write(`GET /exports/${id} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`);
   await once(socket, 'close');
   return received - (head.indexOf('\r\n\r\n') + 4);
 }
@@ -245,7 +245,7 @@ async function download(port: number, id: string): Promise<number> {
 /** Asks for a file and reads nothing of the answer but what the socket takes by itself. */
 async function openReader(port: number, id: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  socket.write(`GET /exports/${id} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+  socket.write(`GET /exports/${id} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
   await once(socket, 'readable');
   return socket;
 }

@@ -524,23 +524,40 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       }
     });
 
-    verifies(KIT, 'a preflight of a foreign origin is refused without a CORS header (F28)', async () => {
-      const { id } = await putFor('ada');
-      const door = await serve();
-      const headers = {
-        origin: 'https://evil.example',
-        'access-control-request-method': 'GET',
-        'x-user': 'ada',
-      };
-      const preflight = await door.ask(`/exports/${id}`, { method: 'OPTIONS', headers });
-      expect(preflight).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-      const simple = await door.ask(`/exports/${id}`, { headers });
-      expect(simple.headers['cross-origin-resource-policy']).toBe('same-origin');
-      for (const answer of [preflight, simple])
-        expect(Object.keys(answer.headers).filter((header) => header.startsWith('access-control'))).toEqual(
-          [],
-        );
-    });
+    verifies(
+      KIT,
+      'a preflight and a request of a foreign origin are refused without a CORS header (F28)',
+      async () => {
+        const { id } = await putFor('ada');
+        const door = await serve();
+        const origin = 'https://evil.example';
+        const asked: Asked = { headers: { origin, 'access-control-request-method': 'GET', 'x-user': 'ada' } };
+        const preflight = await door.ask(`/exports/${id}`, { ...asked, method: 'OPTIONS' });
+        const simple = await door.ask(`/exports/${id}`, asked);
+        expect([preflight.status, simple.status]).toEqual([403, 403]);
+        expect(preflight).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`, { ...asked, method: 'OPTIONS' }));
+        expect(simple).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`, asked));
+        const plain = await door.ask(`/exports/${id}`, { headers: { 'x-user': 'ada' } });
+        expect(plain.headers['cross-origin-resource-policy']).toBe('same-origin');
+        for (const { headers } of [preflight, simple, plain])
+          expect(Object.keys(headers).filter((header) => header.startsWith('access-control'))).toEqual([]);
+      },
+    );
+
+    verifies(
+      [KIT, 'KIT-SCOPE-1'],
+      'a request for a foreign host is refused, as after DNS rebinding',
+      async () => {
+        const { id } = await putFor('ada');
+        const status = async (config: Partial<FileServingConfig>, host: string): Promise<number> =>
+          (await (await serve(config)).ask(`/exports/${id}`, { headers: { 'x-user': 'ada', host } })).status;
+        expect(await status({}, 'evil.example')).toBe(403);
+        expect(await status({}, 'localhost.evil.example')).toBe(403);
+        expect(await status({ allowedHosts: ['Files.example'] }, 'files.example')).toBe(200);
+        expect(await status({ routePrefix: 'https://files.example/exports' }, 'files.example')).toBe(200);
+        expect(await status({ routePrefix: 'https://files.example/exports' }, 'evil.example')).toBe(403);
+      },
+    );
 
     verifies(KIT, 'every method but GET and HEAD gets 405, whatever the id', async () => {
       const { id } = await putFor('ada');

@@ -1,16 +1,19 @@
 import { type FileBody, PIECE_BYTES } from './file-answer.ts';
 import type { FileServingConfig } from './file-serving-config.ts';
 import { createFileServing } from './file-serving.ts';
+import { endOfUrl } from './host-check.ts';
 
 /** Creates the router as a fetch handler, for frameworks that speak in `Request` and `Response`. */
 export function createFileFetchHandler(config: FileServingConfig): (request: Request) => Promise<Response> {
   const serving = createFileServing(config);
   return async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-    const asked = { method: request.method, header, incoming: request };
+    const url = new URL(request.url);
+    // Requests that a program makes have no Host; their URL says the same.
+    const header = (name: string): string | undefined =>
+      request.headers.get(name) ?? (name === 'host' ? url.host : undefined);
+    const asked = { method: request.method, header, incoming: request, end: endOfUrl(url) };
     // A slash is not in any id, so that a path outside of the prefix is a file that does not exist.
-    const answer = await serving.answer(asked, serving.below(pathname) ?? '/', search);
+    const answer = await serving.answer(asked, serving.below(url.pathname) ?? '/', url.search);
     const { status, headers, body } = answer;
     const content = typeof body === 'object' ? streamOf(body, serving.limits.stallMs) : body;
     return new Response(content ?? null, { status, headers: { ...headers } });

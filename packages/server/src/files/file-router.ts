@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FileAnswer, type FileBody, PIECE_BYTES } from './file-answer.ts';
-import type { FileRequest, FileServingConfig } from './file-serving-config.ts';
-import { createFileServing, type FileServing } from './file-serving.ts';
+import type { FileServingConfig } from './file-serving-config.ts';
+import { createFileServing, type FileServing, type ServedRequest } from './file-serving.ts';
 
 /** A request of node:http, or of Express, which adds the path that the router is mounted under. */
 export type FileRouterRequest = IncomingMessage & { readonly baseUrl?: string };
@@ -51,7 +51,7 @@ interface Exchange {
 }
 
 async function respond(serving: FileServing, { request, response, below, search }: Exchange): Promise<void> {
-  const answer = await serving.answer(fileRequest(request), below, search);
+  const answer = await serving.answer(servedRequest(request), below, search);
   try {
     await send(answer, response, serving.limits.stallMs);
   } catch {
@@ -108,10 +108,12 @@ function gone(): Error {
   return new Error('The client closed the connection during a download');
 }
 
-function fileRequest(request: FileRouterRequest): FileRequest {
+function servedRequest(request: FileRouterRequest): ServedRequest {
+  const { socket, headers, method = 'GET' } = request;
   return {
-    method: request.method ?? 'GET',
-    header: (name) => [request.headers[name.toLowerCase()]].flat().join(', ') || undefined,
+    method,
+    header: (name) => [headers[name.toLowerCase()]].flat().join(', ') || undefined,
     incoming: request,
+    end: { address: socket.localAddress, port: socket.localPort ?? 0, isEncrypted: 'encrypted' in socket },
   };
 }

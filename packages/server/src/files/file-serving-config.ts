@@ -20,6 +20,8 @@ export interface FileServingConfig {
   readonly linkKeys?: readonly FileLinkKey[];
   /** Lets browsers show PDF, plain text and bitmap images; false unless set. All other types stay downloads. */
   readonly allowInline?: boolean;
+  /** Values of the Host header beside the addresses of this machine and the host of `routePrefix`. */
+  readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<FileServingLimits>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -79,7 +81,7 @@ export interface FileInfo {
 export interface FileRequest {
   readonly method: string;
   /** Returns a header; several of one name are joined by commas. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
   /** The request of the framework: `req` of node:http and Express, or the `Request` of a fetch handler. */
   readonly incoming: unknown;
 }
