@@ -275,7 +275,7 @@ export const requirements: readonly Requirement[] = [
     'Tools, resources and prompts are modules whose types flow from their schemas, with one vocabulary of outputs',
     'a test that reads every tool that the product ships',
   ),
-  open('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
+  done('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
   open(
     'KIT-SCOPE-1',
     'Functions only, safe by default, no hidden state; every type of its functions is exported',
