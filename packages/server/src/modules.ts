@@ -39,3 +39,4 @@ export {
 export { withAuth, type AccessTokens, type AuthOptions, type WithoutToken } from './modules/with-auth.ts';
 export { withLogging, type LoggingOptions } from './modules/with-logging.ts';
 export type { AnyModule } from './modules/wrap-handler.ts';
+export type { ModuleServer } from './modules/low-level.ts';

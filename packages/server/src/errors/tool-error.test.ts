@@ -406,7 +406,7 @@ describe('createHttpError', () => {
 });
 
 verifies('KIT-ERR-1', 'the functions have the documented types', () => {
-  expectTypeOf(handleToolError).toEqualTypeOf<(error: unknown, logger?: Logger) => CallToolResult>();
+  expectTypeOf(handleToolError).toExtend<(error: unknown, logger?: Logger) => CallToolResult>();
   expectTypeOf(toErrorBranch).toEqualTypeOf<
     (error: unknown, customHandler?: (error: Error) => ErrorBranch) => ErrorBranch
   >();

@@ -6,6 +6,9 @@ import { hideSecrets, plain } from './client-text.ts';
 import { toErrorBranch } from './error-branch.ts';
 import { isProtocolError } from './protocol-error.ts';
 
+/** A result that says so in its type: a tool with an output schema may return it as it is. */
+export type ToolFailure = CallToolResult & { isError: true };
+
 /** Characters of one error in the log. */
 const LONGEST_LOGGED = 32_768;
 
@@ -13,7 +16,7 @@ const LONGEST_LOGGED = 32_768;
  * Turns whatever a tool threw into a result for the client, and throws a protocol error on. The log gets the whole error
  * under an id that the client's text repeats; without a logger there is no id.
  */
-export function handleToolError(error: unknown, logger?: Logger): CallToolResult {
+export function handleToolError(error: unknown, logger?: Logger): ToolFailure {
   if (isProtocolError(error)) throw error;
   const { message, ...branch } = toErrorBranch(error);
   const id = logger && logged(error, logger);

@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { handleToolError } from '../errors.ts';
 import { buildAuthResponse, error, resultOf, success } from '../results.ts';
 import { defineTool, type ToolHandler, type ToolModule } from './tool-module.ts';
 
@@ -62,6 +63,7 @@ describe('types of tools', () => {
         if (n === 1) return error('one');
         if (n === 2) return buildAuthResponse('two', 'https://example.com');
         if (n === 3) return { type: 'success', n };
+        if (n === 4) return handleToolError(new Error('four'));
         return success({ n });
       },
     });

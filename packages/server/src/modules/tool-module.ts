@@ -123,7 +123,7 @@ export type SchemaInput<Schema> = Schema extends StandardSchemaWithJSON
   : never;
 
 /** The value that a handler makes for an output schema, or for none. */
-export type HandlerOutput<Schema> = Schema extends StandardSchemaWithJSON
+type HandlerOutput<Schema> = Schema extends StandardSchemaWithJSON
   ? StandardSchemaWithJSON.InferInput<Schema>
   : string | CallToolResult;
 
