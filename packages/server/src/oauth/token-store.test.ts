@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import Keyv from 'keyv';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import type { CachedToken } from './cached-token.ts';
+import type { OAuthFactoryConfig } from './oauth-config.ts';
 import { createServiceTokens, encodedAccount } from './token-store.ts';
 
 const TOKEN = { accessToken: 'access' };
@@ -57,6 +61,17 @@ describe('the tokens of a service', () => {
     const record = { accessToken: 'a', refreshToken: 7, expiresAt: 'soon', scope: [], more: 1 };
     const store = new Map<string, unknown>([['mail:me', record]]);
     expect(await createServiceTokens(store, 'mail').read('me')).toEqual({ accessToken: 'a', expiresAt: 0 });
+  });
+
+  verifies('KIT-OAUTH-1', 'a Keyv keeps the tokens, and its type fits', async () => {
+    const keyv = new Keyv<CachedToken>();
+    expectTypeOf<{ tokenStore: Keyv<CachedToken> }>().toExtend<Pick<OAuthFactoryConfig, 'tokenStore'>>();
+    const tokens = createServiceTokens(keyv, 'mail');
+    await tokens.save('me', TOKEN);
+    expect(await keyv.get('mail:me')).toEqual(TOKEN);
+    expect(await tokens.accounts()).toEqual(['me']);
+    await tokens.remove('me');
+    expect(await tokens.accounts()).toEqual([]);
   });
 
   test('a store that reports a failed write by false is an error', async () => {
