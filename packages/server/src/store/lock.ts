@@ -15,7 +15,7 @@ interface Holder {
   /** Differs from action to action. */
   readonly owner: string;
   readonly pid: number;
-  /** Where the process id is known. */
+  /** The machine and container that the process id belongs to. */
   readonly place: string;
   /** Grows with each sign of life. */
   readonly beat: number;
