@@ -96,6 +96,22 @@ describe('the tokens of a service', () => {
     expect(events.indexOf('c begins')).toBeLessThan(events.indexOf('a ends'));
   });
 
+  test('an account that another process writes over in the index is added again', async () => {
+    const values = new Map<string, unknown>();
+    let overwrites = 2;
+    const store = {
+      get: (key: string) => values.get(key),
+      delete: (key: string) => values.delete(key),
+      set(key: string, value: unknown) {
+        values.set(key, value);
+        // The other process read the index before this write, and writes after it.
+        if (key === 'mail:' && overwrites-- > 0) values.set(key, { accounts: ['other'] });
+      },
+    };
+    await createServiceTokens(store, 'mail').save('me', TOKEN);
+    expect(values.get('mail:')).toEqual({ accounts: ['me', 'other'] });
+  });
+
   test('the lock of the store is used where there is one', async () => {
     const locked: string[] = [];
     const store = Object.assign(new Map<string, unknown>(), {
