@@ -15,6 +15,10 @@ import { askRaw, doors, onLinuxOnly, openFilesBelow } from './file-doors.ts';
 
 const KIT = 'KIT-FILES-1';
 const MIB = 1024 ** 2;
+
+/** Gigabytes take a while on a machine that does other things too. */
+const STREAMING_LIMIT_MS = 240_000;
+
 const onLinux = verifies.skipIf(onLinuxOnly);
 
 /** Serves the folder of its first argument to all, by the router, and with `fetch` as second argument by the handler. */
