@@ -79,6 +79,7 @@ describe('files under load', () => {
       expect(received).toBe(4 * 1024 ** 3);
       expect(memory).toBeLessThan(20e6);
     },
+    STREAMING_LIMIT_MS,
   );
 
   // A stream of the web makes a buffer for each piece, which is garbage until V8 collects it.
@@ -90,6 +91,7 @@ describe('files under load', () => {
       expect(received).toBe(1024 ** 3);
       expect(memory).toBeLessThan(80e6);
     },
+    STREAMING_LIMIT_MS,
   );
 
   onLinux(
