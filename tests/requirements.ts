@@ -258,7 +258,7 @@ export const requirements: readonly Requirement[] = [
     'KIT-CFG-1',
     'A server reads its transport options from arguments and environment; an unknown argument is an error',
   ),
-  open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
+  done('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both eras'),
   open(
     'KIT-OAUTH-1',
     'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
@@ -273,9 +273,10 @@ export const requirements: readonly Requirement[] = [
     'Tools, resources and prompts are modules whose types flow from their schemas, with one vocabulary of outputs',
   ),
   open('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
-  open(
+  partial(
     'KIT-SCOPE-1',
     'Functions only, safe by default, no hidden state; every type of its functions is exported',
+    'the blocks that are not built',
   ),
 
   // What users expect

@@ -35,7 +35,7 @@ class Measured implements AsyncDisposable {
   }
 
   /** CPU microseconds of one call, the median of some rounds. */
-  async costOf(body: unknown, headers: Record<string, string>, calls = 400, rounds = 5): Promise<number> {
+  async costOf(body: unknown, headers: Record<string, string>, calls = 240, rounds = 5): Promise<number> {
     const costs: number[] = [];
     for (let round = 0; round <= rounds; round++) {
       const before = await this.used();

@@ -1,5 +1,6 @@
 // Promises that every way to serve HTTP keeps; run for each by transport-http.test.ts.
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { modernMeta } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import {
   BOTH_TYPES,
@@ -143,6 +144,26 @@ export function describeHttp(kind: Kind): void {
       await door.close();
       expect(signal.aborted).toBe(true);
       await answer;
+    });
+
+    verifies('KIT-TRANSPORT-1', `${is} ends open streams when it closes`, async () => {
+      const door = await opened();
+      const session = era === 'legacy' ? await openLegacy(door) : {};
+      const id = 'listening';
+      const params = { notifications: { toolsListChanged: true }, ...modernMeta() };
+      const stream =
+        era === 'legacy'
+          ? await door.fetch(door.url, { headers: { ...session, accept: 'text/event-stream' } })
+          : await post(
+              door,
+              { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
+              { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+            );
+      expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      expect(stream.headers.get('x-accel-buffering')).toBe('no');
+      const text = stream.text();
+      await door.close();
+      expect(await text).toContain(era === 'legacy' ? '' : id);
     });
 
     test(`${is} answers the error of a handler without its stack`, async () => {
@@ -349,6 +370,18 @@ export function describeHttp(kind: Kind): void {
       expect(rest).toContain('came back');
       expect(rest).not.toContain('before');
       expect((await door.fetch(door.url, { headers })).status).toBe(400);
+    });
+
+    verifies('KIT-TRANSPORT-1', `${is} ends a request that its client cancels`, async () => {
+      await using door = await opened();
+      const session = await openLegacy(door);
+      const answer = post(door, legacyCall('wait', { key: 'cancel' }, 4), session);
+      const { signal } = await vi.waitUntil(() => waiting.get('cancel'));
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } };
+      expect((await post(door, cancelled, session)).status).toBe(202);
+      expect(await (await answer).text()).toBe('');
+      expect(signal.aborted).toBe(true);
+      expect((await post(door, legacyCall('echo', { text: 'x' }, 4), session)).status).toBe(200);
     });
 
     test(`${is} answers a batch`, async () => {

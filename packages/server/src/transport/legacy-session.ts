@@ -4,6 +4,7 @@ import {
   getOAuthProtectedResourceMetadataUrl,
   isInitializeRequest,
   isJSONRPCErrorResponse,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
@@ -183,6 +184,19 @@ export function createLegacySession(id: string): LegacySession {
     call.done();
   }
 
+  /** Ends a request that its client has cancelled, because the SDK sends no answer to it. */
+  function cancel(message: JSONRPCMessage): void {
+    if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
+    const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
+    const call = requestId === undefined ? undefined : calls.get(requestId);
+    if (requestId === undefined || call === undefined) return;
+    calls.delete(requestId);
+    call.open.delete(requestId);
+    if (call.open.size > 0) return;
+    if (call.stream === undefined) call.exchange.stream(headers).end();
+    finish(call);
+  }
+
   async function post(exchange: HttpExchange, body: unknown): Promise<void> {
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
     const requests = messages.filter(isJSONRPCRequest);
@@ -192,7 +206,10 @@ export function createLegacySession(id: string): LegacySession {
     if (challenge !== undefined) return exchange.relay(challenge);
     if (isClosed) return refuse(exchange, Refusals.sessionNotFound(), body);
     if (requests.length > 0) return deliver(exchange, messages, requests);
-    for (const message of messages) transport.onmessage?.(message, extraOf(exchange));
+    for (const message of messages) {
+      transport.onmessage?.(message, extraOf(exchange));
+      cancel(message);
+    }
     exchange.answer(202);
   }
 

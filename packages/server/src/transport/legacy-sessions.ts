@@ -60,9 +60,13 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   async function end({ session, server }: Entry): Promise<void> {
-    entries.delete(session.id);
+    forget(session);
     await server.close().catch(() => undefined);
     await session.transport.close();
+  }
+
+  function forget({ id }: LegacySession): void {
+    entries.delete(id);
     if (entries.size === 0) stopTimers();
   }
 
@@ -102,7 +106,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   function forgetAtClose({ session, server }: Entry): void {
     const { onclose } = lowLevel(server);
     lowLevel(server).onclose = () => {
-      entries.delete(session.id);
+      forget(session);
       onclose?.();
     };
   }
@@ -164,7 +168,6 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     },
     async closeAll() {
       await Promise.all([...entries.values()].map(end));
-      stopTimers();
     },
   };
 }

@@ -44,7 +44,8 @@ export interface McpEndpoint {
 }
 
 const KEEP_ALIVE_MS = 15_000;
-const CLOSE_TIMEOUT_MS = 5000;
+/** Time that requests in flight get when the server closes. */
+export const CLOSE_TIMEOUT_MS = 5000;
 
 /** Makes the endpoint that the HTTP server, the router and the fetch handler share. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
