@@ -1,5 +1,5 @@
 // Serving MCP over HTTP: the promises that all ways share, and those of a server of its own.
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import {
@@ -294,6 +294,17 @@ describe('a server of its own', () => {
     await router.close();
     http.closeAllConnections();
     http.close();
+  });
+
+  verifies('KIT-TRANSPORT-1', 'a server closes although clients keep connections open', async () => {
+    const server = await started({ closeTimeoutMs: 60_000 });
+    const unused = connectSocket(server.port, '127.0.0.1');
+    await new Promise((resolve) => unused.on('connect', resolve));
+    const agent = new Agent({ keepAlive: true });
+    const idle = request(server.url, { agent }, (response) => void response.resume()).end();
+    await new Promise((resolve) => idle.on('close', resolve));
+    await server.close();
+    agent.destroy();
   });
 
   verifies('KIT-TRANSPORT-1', 'a closed server takes no connection', async () => {

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { isLoopback, urlOf } from '../access/addresses.ts';
 import { createRouterAt, type McpRouter } from './http-router.ts';
@@ -63,6 +63,7 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
   const router = createRouterAt({ ...options, mcpServer: serverFactory }, host);
   app?.use(ENDPOINT, router);
   const httpServer = createServer(app ?? atEndpoint(router));
+  const connections = connectionsOf(httpServer);
   httpServer.headersTimeout = HEADERS_TIMEOUT_MS;
   httpServer.requestTimeout = REQUEST_TIMEOUT_MS;
   httpServer.keepAliveTimeout = CONNECTION_IDLE_MS;
@@ -78,7 +79,7 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
     httpServer,
     url,
     notify: router.notify,
-    close: () => (closing ??= close(httpServer, router, closeTimeoutMs)),
+    close: () => (closing ??= close(httpServer, connections, router, closeTimeoutMs)),
   };
 }
 
@@ -110,13 +111,34 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function close(server: Server, router: McpRouter, timeoutMs: number): Promise<void> {
+/** Open connections, whatever came over them. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+  });
+  return connections;
+}
+
+async function close(
+  server: Server,
+  connections: ReadonlySet<Socket>,
+  router: McpRouter,
+  timeoutMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closeIdle = (): void => {
+    server.closeIdleConnections();
+    // Node takes those for busy, and some clients open connections in advance.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  };
+  closeIdle();
   // A connection that is kept open becomes idle when its last answer is sent.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const sweep = setInterval(closeIdle, SWEEP_MS);
   const limit = setTimeout(() => server.closeAllConnections(), timeoutMs + LAST_BYTES_MS);
   await router.close();
-  server.closeIdleConnections();
+  closeIdle();
   await closed;
   clearInterval(sweep);
   clearTimeout(limit);
