@@ -46,7 +46,7 @@ export interface LegacySession {
 }
 
 /** A transport that takes the checks of scopes which `McpServer` offers. */
-export interface SessionTransport extends Transport {
+interface SessionTransport extends Transport {
   setScopeChallengeResolver(resolver: ScopeChallengeHandler): void;
 }
 

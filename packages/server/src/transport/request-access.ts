@@ -12,7 +12,7 @@ export interface AllowedNames {
 }
 
 /** The end of the connection that belongs to the server. */
-export interface LocalEnd {
+interface LocalEnd {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   readonly isEncrypted?: boolean | undefined;
@@ -26,7 +26,7 @@ export type AccessDecision =
 export type DecideAccess = (headers: RequestHeaders, end: LocalEnd) => AccessDecision;
 
 /** The headers that decide. */
-export interface RequestHeaders {
+interface RequestHeaders {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
