@@ -167,12 +167,16 @@ describe('the check of Host and Origin', () => {
 
   test('a page of an allowed origin may call, and others learn nothing', async () => {
     await using server = await started({ allowedOrigins: ['https://app.example'] });
-    const asked = { 'access-control-request-method': 'POST' };
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'mcp-param-region',
+    };
     const allowed = await ask(server.port, 'OPTIONS', { origin: 'https://app.example', ...asked });
     expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([
       204,
       'https://app.example',
     ]);
+    expect(allowed.headers['access-control-allow-headers']).toBe('mcp-param-region');
     const answered = await ask(server.port, 'POST', { ...json, origin: 'https://app.example' }, '/mcp', body);
     expect([answered.status, answered.headers['access-control-allow-origin']]).toEqual([
       200,

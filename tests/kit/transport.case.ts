@@ -1,4 +1,5 @@
 // Promises that every way to serve HTTP keeps; run for each by transport-http.test.ts.
+import { Server } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { modernMeta } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
@@ -357,6 +358,32 @@ export function describeHttp(kind: Kind): void {
         await stream.body?.cancel();
       },
     );
+
+    test(`${is} tells only subscribers of a changed resource`, async () => {
+      await using door = await opened({
+        serverFactory: () => {
+          const server = new Server(
+            { name: 'a', version: '1' },
+            { capabilities: { resources: { subscribe: true } } },
+          );
+          server.setRequestHandler('resources/subscribe', () => ({}));
+          return server;
+        },
+      });
+      const session = await openLegacy(door);
+      const stream = await door.fetch(door.url, { headers: { ...session, accept: 'text/event-stream' } });
+      const params = { uri: 'file:///one' };
+      await (
+        await post(door, { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params }, session)
+      ).text();
+      door.notify.resourceUpdated('file:///two');
+      door.notify.resourceUpdated('file:///one');
+      const reader = stream.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+      const text = new TextDecoder().decode((await reader.read()).value);
+      expect(text).toContain('file:///one');
+      expect(text).not.toContain('file:///two');
+      await reader.cancel();
+    });
 
     verifies('KIT-TRANSPORT-1', `${is} lets a client take a stream up again where it broke off`, async () => {
       await using door = await opened();

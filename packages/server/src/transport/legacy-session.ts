@@ -39,6 +39,10 @@ export interface LegacySession {
   get(exchange: HttpExchange): void;
   /** Sends keep-alive comments; a call that waits for long begins its stream. */
   beat(): void;
+  /** True once the server has accepted the client. */
+  isInitialized(): boolean;
+  /** True where the client asked to be told of changes of a resource. */
+  isSubscribed(uri: string): boolean;
   /** True while requests are being answered. */
   isBusy(): boolean;
   /** True while a client is connected. */
@@ -69,6 +73,8 @@ const MOST_IN_BATCH = 100;
 const MOST_BROKEN = 16;
 /** Messages of the standalone stream that a client gets again if they were lost with its connection. */
 const MOST_REPEATED = 16;
+/** Resources that a client may be told of. */
+const MOST_SUBSCRIBED = 1000;
 /** Revision from which clients understand an event without a message. */
 const PRIMED_SINCE = '2025-11-25';
 
@@ -76,6 +82,7 @@ const PRIMED_SINCE = '2025-11-25';
 export function createLegacySession(id: string): LegacySession {
   const calls = new Map<RequestId, PostedCall>();
   const streams = new Map<number, EventStream>();
+  const subscribed = new Set<string>();
   const headers = { 'Mcp-Session-Id': id };
   let streamCount = STANDALONE;
   let supported: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
@@ -205,6 +212,10 @@ export function createLegacySession(id: string): LegacySession {
     const challenge = findChallenge && (await challengeOf(requests, exchange.authInfo, findChallenge));
     if (challenge !== undefined) return exchange.relay(challenge);
     if (isClosed) return refuse(exchange, Refusals.sessionNotFound(), body);
+    // Another request with the same id may have come meanwhile.
+    if (requests.some((request) => calls.has(request.id)))
+      return refuse(exchange, Refusals.duplicateId(), body);
+    for (const request of requests) noteSubscription(request);
     if (requests.length > 0) return deliver(exchange, messages, requests);
     for (const message of messages) {
       transport.onmessage?.(message, extraOf(exchange));
@@ -218,10 +229,15 @@ export function createLegacySession(id: string): LegacySession {
     const isOpening = requests.some((request) => isInitializeRequest(request));
     if (isOpening && messages.length > 1) return Refusals.initializeInBatch();
     if (isOpening && version !== '') return Refusals.alreadyInitialized();
-    const ids = new Set(requests.map((request) => request.id));
-    if (ids.size < requests.length || requests.some((request) => calls.has(request.id)))
-      return Refusals.duplicateId();
+    if (new Set(requests.map((request) => request.id)).size < requests.length) return Refusals.duplicateId();
     return isOpening ? undefined : versionRefusal(exchange);
+  }
+
+  function noteSubscription({ method, params }: JSONRPCRequest): void {
+    const uri = params?.['uri'];
+    if (typeof uri !== 'string') return;
+    if (method === 'resources/unsubscribe') subscribed.delete(uri);
+    if (method === 'resources/subscribe' && subscribed.size < MOST_SUBSCRIBED) subscribed.add(uri);
   }
 
   function versionRefusal(exchange: HttpExchange) {
@@ -285,6 +301,8 @@ export function createLegacySession(id: string): LegacySession {
     post,
     get,
     beat,
+    isInitialized: () => version !== '',
+    isSubscribed: (uri) => subscribed.has(uri),
     isBusy: () => calls.size > 0,
     isConnected: () => [...streams.values()].some(({ sink }) => sink !== undefined),
   };

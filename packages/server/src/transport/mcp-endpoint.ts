@@ -26,6 +26,7 @@ export interface HttpServingOptions extends SessionLimits {
   readonly maxSubscriptions?: number | undefined;
   /** Time that requests in flight get when the server closes; 5 s by default. */
   readonly closeTimeoutMs?: number | undefined;
+  /** Clock of the idleness of sessions, in milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
