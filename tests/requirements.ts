@@ -259,13 +259,8 @@ export const requirements: readonly Requirement[] = [
     'A server reads its transport options from arguments and environment; an unknown argument is an error',
     ['ports 1 to 65535'],
   ),
-<<<<<<< HEAD
-  open('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both generations'),
-  done(
-=======
   done('KIT-TRANSPORT-1', 'One call sets a server up on stdio or HTTP, for both eras'),
-  open(
->>>>>>> 7d2123319643d2ab0248751312cf47bafe015027
+  done(
     'KIT-OAUTH-1',
     'Login at an identity provider, by loopback or device flow, with refreshed tokens of several accounts',
   ),
@@ -280,13 +275,8 @@ export const requirements: readonly Requirement[] = [
     'Tools, resources and prompts are modules whose types flow from their schemas, with one vocabulary of outputs',
     'a test that reads every tool that the product ships',
   ),
-<<<<<<< HEAD
   done('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
-  open(
-=======
-  open('KIT-FILES-1', 'Files are listed and streamed to their owners, and to nobody else'),
   partial(
->>>>>>> 7d2123319643d2ab0248751312cf47bafe015027
     'KIT-SCOPE-1',
     'Functions only, safe by default, no hidden state; every type of its functions is exported',
     'the blocks that are not built',
