@@ -22,6 +22,8 @@ export interface FetchExchangeOptions {
   readonly extraHeaders?: HeaderValues | undefined;
 }
 
+const CLIENT_CLOSED_REQUEST = 499;
+
 /** Wraps a `Request`. */
 export function fetchExchange(
   request: Request,
@@ -33,6 +35,8 @@ export function fetchExchange(
   const leave = (): void => {
     isGone = true;
     for (const listener of gone.splice(0)) listener();
+    // The caller waits for a response, though the client does not.
+    resolve(new Response(null, { status: CLIENT_CLOSED_REQUEST }));
   };
   request.signal.addEventListener('abort', leave, { once: true });
   const exchange: HttpExchange = {
