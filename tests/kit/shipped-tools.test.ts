@@ -50,7 +50,7 @@ describe('the vocabulary of shipped tools', () => {
     const file = pathToFileURL(join(root, 'packages', 'cli', 'template', 'src', 'server.ts')).href;
     const { createServer } = (await import(file)) as { createServer: ServerFactory };
     await using client = await connectInMemory(createServer);
-    const tools: ListedTool[] = await client.listTools();
+    const tools = (await client.listTools()) as ListedTool[];
     expect(tools).not.toEqual([]);
     expect(tools.flatMap(breaches)).toEqual([]);
   });
